@@ -1,0 +1,9 @@
+/**
+ * What happened, as rows: recorded in the transaction that made it happen, stamped in a global order, read by position.
+ */
+import './schema.ts'
+
+export { API_VERSION, type EventRow, eventBody } from './body.ts'
+export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder } from './record.ts'
+export { stampEvents } from './stamp.ts'
+export { EVENT_TYPES, type EventBody, type EventType, type NewEvent } from './types.ts'

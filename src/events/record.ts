@@ -1,0 +1,88 @@
+import type { Bus } from '../infra/bus/bus.ts'
+import type { Tx } from '../infra/db/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Ids } from '../lib/ids.ts'
+import { cleanJson } from '../lib/text.ts'
+import type { NewEvent } from './types.ts'
+
+export const MAX_DATA_BYTES = 256 * 1024
+
+/** The bus topic on which a commit with events is announced. */
+export const EVENTS_TOPIC = 'events'
+
+export interface Recorder {
+  /**
+   * Appends events in the transaction that makes them happen; answers their ids in order. `sequence` counts on per account.
+   * Data over 256 KB is refused here: the room that makes it knows what to leave out.
+   */
+  record(tx: Tx, events: readonly NewEvent[]): Promise<string[]>
+}
+
+export function recorder(deps: { clock: Clock; ids: Ids; bus: Bus }): Recorder {
+  return {
+    async record(tx, events) {
+      if (events.length === 0) return []
+      const nextSequence = await reserveSequences(tx, events)
+      const createdAt = deps.clock.now()
+      const rows = events.map((event) => ({
+        id: deps.ids('evt'),
+        type: event.type,
+        accountId: event.accountId,
+        provider: event.provider,
+        sequence: event.accountId === null ? null : nextSequence(event.accountId),
+        objectId: event.objectId,
+        version: event.version,
+        data: dataText(event),
+        position: null,
+        fanOut: event.fanOut === false ? 0 : 1,
+        createdAt,
+      }))
+      for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+        await tx
+          .insertInto('events')
+          .values(rows.slice(start, start + ROWS_PER_INSERT))
+          .execute()
+      }
+      tx.afterCommit(() => deps.bus.publish(EVENTS_TOPIC))
+      return rows.map((row) => row.id)
+    },
+  }
+}
+
+/** Both engines limit the number of parameters of one statement. */
+const ROWS_PER_INSERT = 200
+
+function dataText(event: NewEvent): string {
+  const text = JSON.stringify(cleanJson(event.data))
+  if (Buffer.byteLength(text) > MAX_DATA_BYTES) {
+    throw new AppError('internal', {
+      cause: new Error(`data of ${event.type} for ${event.objectId} is over ${MAX_DATA_BYTES} bytes`),
+    })
+  }
+  return text
+}
+
+/** Takes a block of sequence numbers per account; the counter row's lock orders writers of one account. */
+async function reserveSequences(tx: Tx, events: readonly NewEvent[]): Promise<(accountId: string) => number> {
+  const counts = new Map<string, number>()
+  for (const { accountId } of events) if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+  const next = new Map<string, number>()
+  // Sorted: two transactions that lock several accounts do it in the same order.
+  for (const [accountId, count] of [...counts].sort()) {
+    const { sequence } = await tx
+      .insertInto('eventSequences')
+      .values({ accountId, sequence: count })
+      .onConflict((conflict) =>
+        conflict.column('accountId').doUpdateSet((eb) => ({ sequence: eb('eventSequences.sequence', '+', count) })),
+      )
+      .returning('sequence')
+      .executeTakeFirstOrThrow()
+    next.set(accountId, sequence - count + 1)
+  }
+  return (accountId) => {
+    const sequence = next.get(accountId) ?? 1
+    next.set(accountId, sequence + 1)
+    return sequence
+  }
+}

@@ -1,0 +1,28 @@
+import type { FolderRole } from '../../providers/provider.ts'
+
+/** A Gmail label, a Graph folder or an IMAP folder. The id is stable over a rename. */
+interface LabelTable {
+  id: string
+  accountId: string
+  /** The provider's id: the decoded path for imap. */
+  providerId: string
+  name: string
+  displayName: string
+  type: 'system' | 'user'
+  role: FolderRole | null
+  delimiter: string | null
+  /** OBJECTID's MAILBOXID where known: recognises a rename. */
+  mailboxId: string | null
+  selectable: number
+  color: string | null
+  /** +1 per change in the folder's content or name; the `version` of `mailbox.changed`. */
+  version: number
+  createdAt: number
+  updatedAt: number
+}
+
+declare module '../../infra/db/db.ts' {
+  interface Tables {
+    labels: LabelTable
+  }
+}

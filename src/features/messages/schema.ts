@@ -1,0 +1,58 @@
+/**
+ * One message. What is filtered, sorted or matched is a column; everything else the API shows is in `fields` (JSON of
+ * MessageFields). The labels it carries are rows of `messageLabels`.
+ */
+interface MessageTable {
+  id: string
+  accountId: string
+  providerMessageId: string
+  threadId: string | null
+  /** IMAP only: the folder's label id, its UIDVALIDITY and the uid; unique together. Null uid while the row has lost its place. */
+  folderId: string | null
+  uidValidity: string | null
+  uid: number | null
+  /** What recognises the same mail elsewhere, hashed (bounded index entries): EMAILID; (Message-ID, INTERNALDATE, size); header block. */
+  emailIdHash: string | null
+  identityHash: string | null
+  headerHash: string
+  subject: string
+  receivedAt: number
+  unread: number
+  starred: number
+  hasAttachments: number
+  sizeBytes: number
+  snippet: string
+  /** The first 4 KB of text, for search. */
+  text: string
+  fields: string
+  /** What could not be read; null when all is well. */
+  error: string | null
+  /** When it vanished from its folder, while it may still turn up in another (a move); null while present. */
+  goneAt: number | null
+  version: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId). */
+interface MessageLabelTable {
+  labelId: string
+  receivedAt: number
+  messageId: string
+}
+
+/** Counters kept in the transaction of the change. `labelId` '' counts the whole account. */
+interface MessageCounterTable {
+  accountId: string
+  labelId: string
+  total: number
+  unread: number
+}
+
+declare module '../../infra/db/db.ts' {
+  interface Tables {
+    messages: MessageTable
+    messageLabels: MessageLabelTable
+    messageCounters: MessageCounterTable
+  }
+}

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+import type { Db, Handle, Tx } from './db.ts'
+
+/** One numbered step. `up` runs in a transaction of its own, on both engines; there is no way down (restore instead). */
+export interface Migration {
+  /** `0001-accounts`: the order is the order of names. */
+  name: string
+  up(db: Kysely<unknown>, engine: Db['engine']): Promise<void>
+}
+
+export interface MigrationStatus {
+  applied: string[]
+  pending: string[]
+  /** Applied by a newer version of Posthorn; this one must not run on them. */
+  unknown: string[]
+}
+
+/** An arbitrary number of ours; advisory locks share one space per database. */
+const CREATE_LOCK = 7_074_831
+
+interface MigrationTable {
+  name: string
+  appliedAt: number
+}
+
+declare module './db.ts' {
+  interface Tables {
+    migrations: MigrationTable
+  }
+}
+
+export async function migrationStatus(db: Db, all: readonly Migration[]): Promise<MigrationStatus> {
+  const applied = (await hasTable(db)) ? await appliedNames(db.read) : []
+  return statusOf(applied, all)
+}
+
+/**
+ * Applies what is pending, one transaction each. Replicas that start together take turns: each step locks the table
+ * first and looks again at what is applied.
+ */
+export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (name: string) => void): Promise<void> {
+  await db.transaction((tx) => createTable(tx, db.engine))
+  for (const migration of all) {
+    const ran = await db.transaction(async (tx) => {
+      await lockTable(tx, db.engine)
+      if ((await appliedNames(tx)).includes(migration.name)) return false
+      await migration.up(tx as unknown as Kysely<unknown>, db.engine)
+      await tx.insertInto('migrations').values({ name: migration.name, appliedAt: db.dialect.nowMs }).execute()
+      return true
+    })
+    if (ran) onApplied(migration.name)
+  }
+  const { unknown } = await migrationStatus(db, all)
+  if (unknown.length > 0) {
+    throw new Error(
+      `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Start that version, or restore a backup.`,
+    )
+  }
+}
+
+function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus {
+  const known = all.map((migration) => migration.name)
+  return {
+    applied: known.filter((name) => applied.includes(name)),
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  }
+}
+
+async function hasTable(db: Db): Promise<boolean> {
+  const tables = await db.read.introspection.getTables()
+  return tables.some((table) => table.name === 'migrations')
+}
+
+async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
+  // Two replicas creating it at once collide in PostgreSQL's catalogue even with "if not exists".
+  if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${CREATE_LOCK})`.execute(tx)
+  await tx.schema
+    .createTable('migrations')
+    .ifNotExists()
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('appliedAt', 'bigint', (column) => column.notNull())
+    .execute()
+}
+
+async function lockTable(tx: Tx, engine: Db['engine']): Promise<void> {
+  if (engine === 'postgres') await sql`lock table "migrations" in access exclusive mode`.execute(tx)
+}
+
+async function appliedNames(handle: Handle): Promise<string[]> {
+  const rows = await handle.selectFrom('migrations').select('name').orderBy('name').execute()
+  return rows.map((row) => row.name)
+}

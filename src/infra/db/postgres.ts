@@ -1,0 +1,70 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { sleep } from '../../lib/abort.ts'
+import type { Db, Dialect, Tables } from './db.ts'
+import { runTransaction } from './transaction.ts'
+
+export interface PostgresOptions {
+  url: string
+  maxConnections: number
+  onError: (error: Error) => void
+}
+
+const INT8 = 20
+const RETRIED = new Set(['40001', '40P01'])
+const MAX_TRIES = 4
+
+/** PostgreSQL through one pool. 64-bit integers arrive as numbers: ours are times, counts and positions below 2^53. */
+export function openPostgres(options: PostgresOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    connectionTimeoutMillis: 10_000,
+    idle_in_transaction_session_timeout: 30_000,
+    statement_timeout: 60_000,
+    keepAlive: true,
+    application_name: 'posthorn',
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
+    },
+  } as pg.PoolConfig)
+  pool.on('error', options.onError)
+  const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  let closing: Promise<void> | undefined
+  return {
+    engine: 'postgres',
+    read: handle,
+    dialect: postgresDialect,
+    transaction: (body) => retried(() => runTransaction(handle, body)),
+    async ping() {
+      await pool.query({ text: 'select 1', query_timeout: 2000 } as pg.QueryConfig)
+    },
+    close() {
+      closing ??= handle.destroy()
+      return closing
+    },
+  }
+}
+
+async function retried<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      if (tries >= MAX_TRIES || !RETRIED.has(codeOf(error))) throw error
+      await sleep(tries * 20 * Math.random())
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+const postgresDialect: Dialect = {
+  skipLocked: sql`for update skip locked`,
+  forUpdate: sql`for update`,
+  nowMs: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+  isUniqueViolation: (error) => codeOf(error) === '23505',
+}

@@ -1,0 +1,61 @@
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import Database from 'libsql'
+import type { Db, Dialect, Tables } from './db.ts'
+import { SqliteDriver } from './sqlite-driver.ts'
+import { runTransaction } from './transaction.ts'
+
+export interface SqliteOptions {
+  /** Path of the database file; its folder exists. */
+  file: string
+  /** NORMAL survives a killed process; FULL also survives power loss, at the price of one fsync per commit. */
+  synchronous: 'NORMAL' | 'FULL'
+  onSlowStatement: (sql: string, ms: number) => void
+}
+
+/** The file store: WAL, one writer connection, one reader that refuses writes. One process only (see `data-lock.ts`). */
+export function openSqlite(options: SqliteOptions): Db {
+  const writer = open(options, ['journal_mode = wal', `synchronous = ${options.synchronous}`, 'foreign_keys = on'])
+  const reader = open(options, ['query_only = on'])
+  const write = kysely(writer, options)
+  const read = kysely(reader, options)
+  let closing: Promise<void> | undefined
+  return {
+    engine: 'sqlite',
+    read,
+    dialect: sqliteDialect,
+    transaction: (body) => runTransaction(write, body),
+    async ping() {
+      await sql`select 1`.execute(read)
+    },
+    close() {
+      closing ??= Promise.all([write.destroy(), read.destroy()]).then(() => undefined)
+      return closing
+    },
+  }
+}
+
+function open(options: SqliteOptions, pragmas: string[]): Database.Database {
+  const database = new Database(options.file)
+  database.exec(
+    ['busy_timeout = 5000', 'cache_size = -32000', ...pragmas].map((pragma) => `pragma ${pragma};`).join(''),
+  )
+  return database
+}
+
+function kysely(database: Database.Database, options: SqliteOptions): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new SqliteDriver(database, options.onSlowStatement),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+}
+
+const sqliteDialect: Dialect = {
+  skipLocked: sql``,
+  forUpdate: sql``,
+  nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  isUniqueViolation: (error) => error instanceof Error && /UNIQUE constraint failed/i.test(error.message),
+}

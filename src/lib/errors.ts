@@ -1,0 +1,88 @@
+/**
+ * The catalogue of error codes: status, who failed, and the text used when none is given. A code that is not here
+ * cannot be thrown; `docs/errors.md` is generated from this table.
+ */
+export const ERROR_CATALOGUE = {
+  validation_failed: [400, 'api', 'The request is not valid.'],
+  malformed_json: [400, 'api', 'The body is not valid JSON.'],
+  invalid_cursor: [400, 'api', 'The cursor is not valid for this request. Start again without it.'],
+  redirect_missing: [400, 'api', 'Give redirectUri, or set APP_REDIRECT_URL.'],
+  imap_auth_failed: [400, 'provider', 'The mail server refused this user name or password.'],
+  imap_unreachable: [400, 'provider', 'The mail server could not be reached at this host and port.'],
+  imap_tls: [
+    400,
+    'provider',
+    'The connection could not be secured: the certificate is not valid for this host, or TLS is not spoken on this port.',
+  ],
+  unauthorized: [401, 'api', 'Send the API key as "Authorization: Bearer <key>".'],
+  forbidden: [403, 'api', 'This key may not do that.'],
+  csrf_failed: [403, 'api', 'The page was opened in another browser or is too old. Open the link again.'],
+  licence_limit: [403, 'api', 'The licence allows no more accounts.'],
+  not_found: [404, 'api', 'There is nothing with this id.'],
+  route_not_found: [404, 'api', 'There is no such path.'],
+  method_not_allowed: [405, 'api', 'This path does not know that method; see the Allow header.'],
+  conflict: [409, 'api', 'This conflicts with what exists.'],
+  ambiguous_alias: [409, 'api', 'Several accounts have this customUserId; use an account id.'],
+  not_supported: [409, 'api', 'The provider of this account does not support that.'],
+  idempotency_running: [409, 'api', 'The first request with this Idempotency-Key is still running. Try again shortly.'],
+  session_used: [410, 'api', 'This link has been used. Ask for a new one.'],
+  session_expired: [410, 'api', 'This link has expired. Ask for a new one.'],
+  payload_too_large: [413, 'api', 'The body is too large.'],
+  unsupported_media_type: [415, 'api', 'Send the body as application/json.'],
+  idempotency_mismatch: [422, 'api', 'This Idempotency-Key was used with another body.'],
+  rate_limited: [429, 'api', 'Too many requests. Wait as long as Retry-After says.'],
+  internal: [500, 'server', 'Something went wrong on our side. Quote the request id when you report it.'],
+  provider_rejected: [502, 'provider', 'The provider refused the request.'],
+  provider_unavailable: [502, 'provider', 'The provider could not be reached.'],
+  callback_failed: [502, 'callback', "The application's endpoint answered badly."],
+  not_ready: [503, 'server', 'The service is starting or stopping. Try again shortly.'],
+  provider_timeout: [504, 'provider', 'The provider did not answer in time.'],
+  callback_timeout: [504, 'callback', "The application's endpoint did not answer in time."],
+} as const satisfies Record<string, readonly [number, 'api' | 'provider' | 'callback' | 'server', string]>
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE
+
+/** One fault of a request: where (`body.to.0`) and what to do about it. */
+export interface ErrorDetail {
+  path: string
+  message: string
+}
+
+export interface AppErrorOptions {
+  /** Shown to the caller; the catalogue's text when absent. Never holds a secret or another tenant's data. */
+  message?: string
+  details?: ErrorDetail[]
+  headers?: Record<string, string>
+  /** What really happened; for the log only. */
+  cause?: unknown
+}
+
+/** The one error that may reach a caller. Anything else becomes a bare 500. */
+export class AppError extends Error {
+  override name = 'AppError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly type: 'api' | 'provider' | 'callback' | 'server'
+  readonly details: ErrorDetail[]
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    const [status, type, text] = ERROR_CATALOGUE[code]
+    super(options.message ?? text, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = status
+    this.type = type
+    this.details = options.details ?? []
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** 404 for a resource: `notFound('account', id)`. */
+export function notFound(noun: string, id: string): AppError {
+  return new AppError('not_found', { message: `There is no ${noun} with the id "${id.slice(0, 200)}".` })
+}
+
+/** 400 for one field: `invalid('body.redirectUri', 'must be a URL')`. */
+export function invalid(path: string, message: string): AppError {
+  return new AppError('validation_failed', { message: `${path}: ${message}`, details: [{ path, message }] })
+}

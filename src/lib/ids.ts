@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+/** Every prefix in use. A secret never carries one of these (see `secretToken`). */
+export type IdPrefix =
+  | 'acc'
+  | 'att'
+  | 'dlv'
+  | 'evt'
+  | 'fld'
+  | 'ins'
+  | 'job'
+  | 'lbl'
+  | 'log'
+  | 'msg'
+  | 'req'
+  | 'ses'
+  | 'thr'
+  | 'try'
+  | 'whe'
+
+/** Makes ids such as `msg_01jd…`: sortable by time, strictly increasing within one process. */
+export type Ids = (prefix: IdPrefix) => string
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const TIME_CHARS = 10
+const RANDOM_CHARS = 16
+
+/** Crockford base 32, 10 characters of milliseconds then 16 of randomness (the layout of a ULID). */
+export function idGenerator(clock: Clock): Ids {
+  let lastMs = 0
+  let tail: number[] = []
+  return (prefix) => {
+    // A clock that steps back must not make ids that sort before earlier ones.
+    const nowMs = Math.max(clock.now(), lastMs)
+    tail = nowMs === lastMs && tail.length > 0 ? increment(tail) : randomTail()
+    lastMs = nowMs
+    return `${prefix}_${encodeTime(nowMs)}${tail.map((digit) => ALPHABET[digit]).join('')}`
+  }
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms
+  let text = ''
+  for (let i = 0; i < TIME_CHARS; i += 1) {
+    text = ALPHABET.charAt(rest % 32) + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
+}
+
+function randomTail(): number[] {
+  const digits = Array.from(randomBytes(RANDOM_CHARS), (byte) => byte & 31)
+  digits[0] = (digits[0] ?? 0) & 15 // Leaves room to count upwards within one millisecond.
+  return digits
+}
+
+function increment(digits: number[]): number[] {
+  const next = [...digits]
+  for (let i = next.length - 1; i >= 0; i -= 1) {
+    const digit = (next[i] ?? 0) + 1
+    next[i] = digit % 32
+    if (digit < 32) break
+  }
+  return next
+}

@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/**
+ * Secrets at rest: AES-256-GCM under a ring of keys. A sealed text is `<key id>:<iv>.<tag>.<ciphertext>` in base64url, so
+ * a reader knows which key to use and a writer always uses the primary one: rotation happens as rows are rewritten.
+ * `context` (for example `account:acc_1`) is authenticated: a sealed text moved to another row does not open.
+ */
+export interface Sealer {
+  readonly primaryKeyId: string
+  seal(plain: string, context: string): string
+  /** Throws `SealError` when the key is unknown or the text was altered or belongs to another context. */
+  open(sealed: string, context: string): string
+  /** A key for another purpose (HMAC of cookies, of cursors), derived from the primary key; 32 bytes. */
+  derive(purpose: string): Buffer
+}
+
+export class SealError extends Error {
+  override name = 'SealError'
+}
+
+export interface RingKey {
+  id: string
+  key: Buffer
+}
+
+const IV_BYTES = 12
+const KEY_BYTES = 32
+const RING_ENTRY = /^([A-Za-z0-9_-]{1,32}):(.+)$/
+
+/** Parses `k2:<base64>,k1:<base64>` (32 bytes each); the first is primary. Throws `SealError` naming the entry, never the key. */
+export function parseKeyRing(text: string): RingKey[] {
+  const ring = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry, index) => {
+      const match = RING_ENTRY.exec(entry)
+      const key = Buffer.from(match?.[2] ?? '', 'base64')
+      if (!match?.[1] || key.length !== KEY_BYTES) {
+        throw new SealError(`entry ${index + 1} of the key ring must be <id>:<32 bytes in base64>`)
+      }
+      return { id: match[1], key }
+    })
+  if (ring.length === 0) throw new SealError('the key ring is empty')
+  if (new Set(ring.map((entry) => entry.id)).size !== ring.length)
+    throw new SealError('a key id stands twice in the ring')
+  return ring
+}
+
+export function generateKeyRing(): string {
+  return `k1:${randomBytes(KEY_BYTES).toString('base64')}`
+}
+
+export function sealer(ring: readonly RingKey[]): Sealer {
+  const primary = ring[0]
+  if (primary === undefined) throw new SealError('the key ring is empty')
+  const keys = new Map(ring.map((entry) => [entry.id, entry.key]))
+  return {
+    primaryKeyId: primary.id,
+    seal(plain, context) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', primary.key, iv)
+      cipher.setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `${primary.id}:${[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url')).join('.')}`
+    },
+    open(sealed, context) {
+      const separator = sealed.indexOf(':')
+      const keyId = sealed.slice(0, separator)
+      const key = keys.get(keyId)
+      if (key === undefined) throw new SealError(`no key with id "${keyId}" in the ring`)
+      const [iv, tag, body] = sealed
+        .slice(separator + 1)
+        .split('.')
+        .map((part) => Buffer.from(part, 'base64url'))
+      if (iv?.length !== IV_BYTES || tag?.length !== 16 || body === undefined)
+        throw new SealError('the sealed text is malformed')
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, iv)
+        decipher.setAAD(Buffer.from(context))
+        decipher.setAuthTag(tag)
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+      } catch (cause) {
+        throw new SealError('the sealed text does not open: it was altered, or sealed for something else', { cause })
+      }
+    },
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', primary.key, '', `posthorn ${purpose}`, KEY_BYTES)),
+  }
+}

@@ -1,0 +1,43 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** Standard Webhooks v1 (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. */
+export interface SignatureInput {
+  id: string
+  /** Seconds since 1970. */
+  timestamp: number
+  body: string
+  /** Every secret that is valid now; each adds one signature (rotation overlap). */
+  secrets: readonly string[]
+}
+
+const SECRET_PREFIX = 'whsec_'
+
+/** `whsec_…` is base64 of the key; any other text is its own UTF-8 bytes. */
+export function signingKey(secret: string): Buffer {
+  return secret.startsWith(SECRET_PREFIX)
+    ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+    : Buffer.from(secret, 'utf8')
+}
+
+export function generateSigningSecret(): string {
+  return SECRET_PREFIX + randomBytes(24).toString('base64')
+}
+
+/** The three headers of one delivery; `webhook-signature` is left out without a secret. */
+export function webhookHeaders(input: SignatureInput): Record<string, string> {
+  const headers: Record<string, string> = { 'webhook-id': input.id, 'webhook-timestamp': String(input.timestamp) }
+  if (input.secrets.length > 0) {
+    const content = `${input.id}.${input.timestamp}.${input.body}`
+    headers['webhook-signature'] = input.secrets
+      .map((secret) => `v1,${createHmac('sha256', signingKey(secret)).update(content).digest('base64')}`)
+      .join(' ')
+  }
+  return headers
+}
+
+/** Constant-time comparison of two texts of any length. */
+export function sameText(left: string, right: string): boolean {
+  const key = randomBytes(32)
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest()
+  return timingSafeEqual(digest(left), digest(right))
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '../infra/db/index.ts'
+import * as mainJob from './0001-main-job.ts'
+
+/** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
+export const migrations: readonly Migration[] = [mainJob]

@@ -1,0 +1,226 @@
+import type { ConnectTarget } from '../infra/net/index.ts'
+
+/**
+ * The contract every mailbox provider keeps. Providers know no database and no routes: what they need comes in as a
+ * `MailAccess`, what they find goes out in this file's terms, and each provider's `map.ts` alone knows both vocabularies.
+ */
+export type ProviderName = 'gmail' | 'microsoft' | 'imap'
+
+export interface Provider {
+  readonly name: ProviderName
+  readonly mail: MailProvider
+}
+
+/** Everything needed to reach one mailbox. Secrets are open here: never log it, never keep it longer than the call. */
+export interface MailAccess {
+  accountId: string
+  email: string
+  settings: MailSettings
+  secrets: MailSecrets
+}
+
+/** How the mailbox is reached. For imap; OAuth providers add theirs. */
+export interface MailSettings {
+  imap?: ImapSettings
+}
+
+export interface ImapSettings extends ConnectTarget {
+  username: string
+  /** `tls` from the first byte, or `starttls` on a plain port. Never plain text. */
+  security: 'tls' | 'starttls'
+  allowSelfSigned: boolean
+  /** Path of the folder to synchronise. */
+  mailbox: string
+}
+
+export interface MailSecrets {
+  password?: string
+}
+
+export interface MailProvider {
+  /** Connects, logs in, looks at the mailbox, hangs up. Throws `ProviderError`. At most 10 s. */
+  verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }>
+  /** Opens the standing session that sync works through. One per account, on the owning instance only. */
+  openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<MailSession>
+  /** On-demand work for API requests; never shares the standing session. Closed after 30 s idle. */
+  operations(access: MailAccess): MailOperations
+  /** Closes every operations connection of an account (paused, deleted, password changed), or of all. */
+  closeOperations(accountId?: string): Promise<void>
+}
+
+export interface SessionEvents {
+  /** Something happened in this folder; look. Undefined: somewhere. */
+  onChange(folderPath: string | undefined): void
+  /** The session is gone and will not come back; called once, also after a half-open socket was found by the watchdog. */
+  onClose(error: ProviderError | undefined): void
+}
+
+export interface MailSession {
+  /** Every folder, fresh from the server. */
+  listFolders(): Promise<RemoteFolder[]>
+  /**
+   * What may have changed in these folders, cheaply (STATUS): those whose state differs from the cursor given.
+   * A folder that is gone is left out of both and shows in `listFolders`.
+   */
+  changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
+  /**
+   * Brings a folder forward from `cursor` (null: first sync) in steps of at most 500 messages. Each step's `cursor` is valid once the
+   * step is stored, so a crash between steps repeats at most one step. Throws `ProviderError`; `cursor_expired` when
+   * only a new first sync can help.
+   */
+  syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
+  /** Stays on this folder and calls `onChange` within milliseconds of the server's notice; polls where it cannot be told. */
+  watch(folderPath: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface FolderSyncRequest {
+  path: string
+  cursor: string | null
+  /** How many of the newest messages a first sync fetches. */
+  initialMessages: number
+  /** What is stored of this folder, newest uid first; for servers that cannot say what changed. */
+  known(): Promise<KnownMessage[]>
+  signal: AbortSignal
+}
+
+/** A stored message, as the provider must know it to compare. */
+export interface KnownMessage {
+  uid: number
+  unread: boolean
+  starred: boolean
+}
+
+export interface FolderStep {
+  /** The server's numbering began anew (UIDVALIDITY): every stored row of the folder lost its place before this step. */
+  reset: boolean
+  added: RemoteMessage[]
+  changed: { uid: number; unread: boolean; starred: boolean }[]
+  /** Uids that are gone. May name unknown ones. */
+  removed: number[]
+  /** Opaque to everyone but the provider; JSON text under 2 KB. */
+  cursor: string
+  /** For progress: messages of the folder at the server. */
+  total: number
+}
+
+export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archive' | 'all' | 'flagged'
+
+export interface RemoteFolder {
+  /** Decoded path as people read it, also the provider's id of the folder: `INBOX`, `Projekte/Größe`. */
+  path: string
+  name: string
+  delimiter: string | null
+  role: FolderRole | null
+  selectable: boolean
+  /** OBJECTID's MAILBOXID where the server has it: survives a rename. */
+  mailboxId: string | null
+}
+
+export interface RemoteAddress {
+  name: string
+  email: string
+}
+
+export interface RemoteAttachment {
+  /** Stable within the message: the MIME part number for imap. */
+  id: string
+  filename: string
+  contentType: string
+  sizeBytes: number
+  inline: boolean
+  contentId: string | null
+}
+
+/** One message in this service's terms; every text cleaned and bounded by the provider's `map.ts`. */
+export interface RemoteMessage {
+  /** Where it stands. OAuth providers leave it out and give `providerMessageId`. */
+  place?: { uidValidity: string; uid: number }
+  providerMessageId: string
+  /** True when it arrived after the baseline of the first sync: it may be announced as new. */
+  isNew: boolean
+  /** EMAILID (OBJECTID) or X-GM-MSGID: the same mail wherever it is moved. */
+  emailId: string | null
+  threadId: string | null
+  messageId: string | null
+  inReplyTo: string | null
+  references: string[]
+  subject: string
+  from: RemoteAddress | null
+  to: RemoteAddress[]
+  cc: RemoteAddress[]
+  bcc: RemoteAddress[]
+  replyTo: RemoteAddress[]
+  /** The Date header in ms; null when missing or unreadable. */
+  date: number | null
+  /** INTERNALDATE in ms. */
+  receivedAt: number
+  sizeBytes: number
+  unread: boolean
+  starred: boolean
+  snippet: string
+  /** The first 4 KB of text, for search. */
+  text: string
+  attachments: RemoteAttachment[]
+  /** SHA-256 over the raw header block, in hex: recognises a mail without Message-ID. */
+  headerHash: string
+  /** What could not be read or parsed; the rest is what is known. */
+  error: string | null
+}
+
+export interface MessageBody {
+  text: string | null
+  html: string | null
+  headers: { name: string; value: string }[]
+}
+
+/** Live reads. Each waits at most 10 s for the connection, then throws `ProviderError` kind `unavailable` with `timedOut`. */
+export interface MailOperations {
+  listFolders(): Promise<RemoteFolder[]>
+  /** Newest first. `beforeUid` for deep pages. For folders that are not kept in step. Throws `not_found` for an unknown folder. */
+  listMessages(
+    folderPath: string,
+    options: { limit: number; beforeUid?: number },
+  ): Promise<{ messages: RemoteMessage[]; total: number }>
+  getBody(place: MessagePlace): Promise<MessageBody>
+  /** The message as it stands at the server, in bounded memory. The stream must be read or destroyed. */
+  openRaw(place: MessagePlace): Promise<{ sizeBytes: number; stream: NodeJS.ReadableStream }>
+  openAttachment(
+    place: MessagePlace,
+    attachmentId: string,
+  ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
+}
+
+export interface MessagePlace {
+  folderPath: string
+  uidValidity: string
+  uid: number
+}
+
+export type ProviderErrorKind =
+  | 'auth_expired'
+  | 'rate_limited'
+  | 'not_found'
+  | 'unavailable'
+  | 'rejected'
+  | 'cursor_expired'
+  | 'tls'
+
+/** The only error that leaves a provider. `message` is for the log and for people: no secrets, no server greeting. */
+export class ProviderError extends Error {
+  override name = 'ProviderError'
+  readonly kind: ProviderErrorKind
+  readonly retryAfterMs: number | undefined
+  readonly timedOut: boolean
+
+  constructor(
+    kind: ProviderErrorKind,
+    message: string,
+    options: { retryAfterMs?: number; timedOut?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.kind = kind
+    this.retryAfterMs = options.retryAfterMs
+    this.timedOut = options.timedOut ?? false
+  }
+}
