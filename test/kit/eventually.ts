@@ -1,0 +1,14 @@
+/** Polls until `check` stops throwing (and is not false); fails with its last error after `timeoutMs`, at least ten times what is normal. */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 15_000, everyMs = 20): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      const value = await check()
+      if (value !== false) return value
+      throw new Error('the condition stayed false')
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
