@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { AppError } from './errors.ts'
+import { pageOf, pageOfAll, pageRequest } from './page.ts'
+
+const filter = { list: 'things', label: 'a' }
+
+it('answers the six fields exactly', () => {
+  const request = pageRequest({ page: 2, limit: 2 }, filter)
+  const { items, pagination } = pageOf([3, 4, 5], request, 5, filter, (row) => [row])
+  expect(items).toEqual([3, 4])
+  expect(pagination).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3, hasNext: true, hasPrev: true })
+})
+
+it('defaults to 50, clamps to 200, prefers limit over maxResults and a cursor over a page', () => {
+  expect(pageRequest({}, filter)).toMatchObject({ page: 1, limit: 50, offset: 0 })
+  expect(pageRequest({ limit: 5000 }, filter).limit).toBe(200)
+  expect(pageRequest({ maxResults: 7 }, filter).limit).toBe(7)
+  expect(pageRequest({ limit: 3, maxResults: 7 }, filter).limit).toBe(3)
+  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter), 2, filter, (row) => [row]).pagination
+  expect(pageRequest({ page: 9, limit: 1, cursor: nextCursor }, filter)).toMatchObject({ page: 2, after: [1] })
+})
+
+it('refuses a cursor of another filter and texts that are no cursors', () => {
+  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter), 2, filter, (row) => [row]).pagination
+  expect(() => pageRequest({ cursor: nextCursor }, { ...filter, label: 'b' })).toThrow(AppError)
+  for (const cursor of [
+    'x',
+    '!!!',
+    Buffer.from('{"a":1}').toString('base64url'),
+    Buffer.from('[1]').toString('base64url'),
+  ]) {
+    expect(() => pageRequest({ cursor }, filter)).toThrow(AppError)
+  }
+})
+
+it('pages a small list without losing or repeating a row', () => {
+  const all = Array.from({ length: 7 }, (_, index) => `id${index}`)
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = pageOfAll(all, { limit: 3, cursor }, 'all', (row) => row)
+    seen.push(...page.items)
+    cursor = page.pagination.nextCursor
+  } while (cursor !== undefined)
+  expect(seen).toEqual(all)
+})

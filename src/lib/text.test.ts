@@ -1,0 +1,21 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { cleanJson, cleanText, truncateText } from './text.ts'
+
+it('removes NUL and replaces lone surrogates, which PostgreSQL refuses', () => {
+  expect(cleanText('a\0b\uD83Dc')).toBe('ab\uFFFDc')
+})
+
+it('cleans every string in a JSON value, keys too, and leaves the rest', () => {
+  expect(cleanJson({ 'k\0': ['x\0', 1, null, { deep: '\uDC00' }] })).toEqual({ k: ['x', 1, null, { deep: '\uFFFD' }] })
+})
+
+it('never ends a truncated text inside a surrogate pair', () => {
+  expect(truncateText('ab😀cd', 3)).toBe('ab')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, limit) => {
+      const cut = truncateText(cleanText(text), limit)
+      return cut.length <= limit && cut.isWellFormed()
+    }),
+  )
+})
