@@ -1,20 +1,5 @@
-/** Placeholder shape; the house fills it: every setting once, with name, type, default, secrecy and a sentence. */
-export interface Config {
-  port: number
-  host: string
-  dataDir: string
-  publicUrl: string
-  databaseUrl: string | undefined
-  autoApplyMigrations: boolean
-  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
-  serviceApiKey: string | undefined
-  adminUsername: string
-  adminPassword: string | undefined
-  encryptionKeys: string | undefined
-  redirectUrl: string | undefined
-  privateTargets: string
-  trustedProxies: string[]
-  production: boolean
-  syncInitialMessages: number
-  syncFolders: string[]
-}
+/**
+ * The settings of the service: environment, then `service.config.json`, then defaults. The table stands in
+ * `config/settings.ts`; nothing else reads the environment of the process.
+ */
+export type { Config } from './config/settings.ts'

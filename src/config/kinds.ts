@@ -1,0 +1,176 @@
+import { isIP } from 'node:net'
+import { parseKeyRing } from '../lib/seal.ts'
+
+/** What a setting's value may be. Environment variables arrive as text; the file may also hold JSON values. */
+export interface Kind<T> {
+  /** Ends the sentence "X must be …". */
+  readonly expects: string
+  /** Throws on anything else; what it throws is never shown, `expects` is. */
+  parse(input: unknown): T
+}
+
+export const text: Kind<string> = { expects: 'a text', parse: textOf }
+
+export const path: Kind<string> = { expects: 'a path', parse: textOf }
+
+export const boolean: Kind<boolean> = {
+  expects: 'true or false',
+  parse(input) {
+    if (typeof input === 'boolean') return input
+    const word = textOf(input).toLowerCase()
+    if (['true', '1', 'yes', 'on'].includes(word)) return true
+    if (['false', '0', 'no', 'off'].includes(word)) return false
+    throw new TypeError('not a boolean')
+  },
+}
+
+export function integer(least: number, most: number): Kind<number> {
+  return {
+    expects: `a whole number from ${least} to ${most}`,
+    parse(input) {
+      const value = typeof input === 'number' ? input : /^-?\d+$/.test(textOf(input)) ? Number(input) : Number.NaN
+      if (!Number.isSafeInteger(value) || value < least || value > most) throw new RangeError('out of range')
+      return value
+    },
+  }
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
+  return {
+    expects: `one of ${words.join(', ')}`,
+    parse(input) {
+      const wanted = textOf(input).toLowerCase()
+      const word = words.find((candidate) => candidate.toLowerCase() === wanted)
+      if (word === undefined) throw new TypeError('not one of the words')
+      return word
+    },
+  }
+}
+
+/** An absolute URL of one of these schemes, without a trailing slash, so that paths can be put behind it. */
+export function url(...schemes: readonly string[]): Kind<string> {
+  return {
+    expects: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    parse(input) {
+      const given = textOf(input)
+      const parsed = new URL(given)
+      if (!schemes.includes(parsed.protocol.slice(0, -1)) || parsed.host === '') throw new TypeError('another scheme')
+      return given.replace(/\/+$/, '')
+    },
+  }
+}
+
+/** The address under which browsers reach the service: http or https, perhaps a path, nothing behind it. */
+export const baseUrl: Kind<string> = {
+  expects: 'a URL that begins with http:// or https://, without user, query or fragment',
+  parse(input) {
+    const parsed = new URL(url('http', 'https').parse(input))
+    if (parsed.search + parsed.hash + parsed.username + parsed.password !== '') throw new TypeError('too much')
+    return parsed.href.replace(/\/+$/, '')
+  },
+}
+
+const UNSAFE_SCHEMES = ['javascript:', 'data:', 'file:', 'vbscript:', 'blob:']
+
+/** Where a browser may be sent: any scheme, for applications on phones and desktops, but none that runs or reads locally. */
+export const redirectTarget: Kind<string> = {
+  expects: `an absolute URL, not of the schemes ${UNSAFE_SCHEMES.join(' ')}`,
+  parse(input) {
+    const given = textOf(input)
+    if (UNSAFE_SCHEMES.includes(new URL(given).protocol)) throw new TypeError('an unsafe scheme')
+    return given
+  },
+}
+
+/** `a, b, c` or a JSON list. */
+export function list(item: Kind<string>): Kind<string[]> {
+  return {
+    expects: `a list, separated by commas, each ${item.expects}`,
+    parse: (input) => itemsOf(input).map((entry) => item.parse(entry)),
+  }
+}
+
+/** `key=value,key=value`, values percent-encoded as OpenTelemetry does, or a JSON object. */
+export const pairs: Kind<Record<string, string>> = {
+  expects: 'pairs such as key=value,key=value',
+  parse(input) {
+    if (isObject(input)) return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, textOf(value)]))
+    return Object.fromEntries(
+      itemsOf(input).map((entry) => {
+        const [, key, value] = /^([^=]+)=(.*)$/s.exec(entry) ?? []
+        if (key === undefined || value === undefined) throw new TypeError('no equals sign')
+        return [key.trim(), decodeURIComponent(value.trim())]
+      }),
+    )
+  },
+}
+
+/** What a proxy's address may be: an address, a network, or one of the names that Fastify's `trustProxy` knows. */
+export const network: Kind<string> = {
+  expects: 'an IP address, a network such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+  parse(input) {
+    const given = textOf(input)
+    if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return given
+    networkOf(given)
+    return given
+  },
+}
+
+const HOST_NAME = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i
+
+export const privateTargets: Kind<string> = {
+  expects: 'none, loopback, all, or a list of hosts and networks such as mail.internal,10.0.0.0/8',
+  parse(input) {
+    const items = itemsOf(input)
+    if (items.length === 0) throw new TypeError('empty')
+    for (const item of items) if (!HOST_NAME.test(item)) networkOf(item)
+    return items.join(',')
+  },
+}
+
+export const keyRing: Kind<string> = {
+  expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, every id once',
+  parse(input) {
+    const given = textOf(input)
+    parseKeyRing(given)
+    return given
+  },
+}
+
+export const color: Kind<string> = {
+  expects: 'a colour such as #1a6fdb',
+  parse(input) {
+    const given = textOf(input)
+    if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(given)) throw new TypeError('not a colour')
+    return given
+  },
+}
+
+/** A path, or the JSON of a service account itself (in the file also as an object). */
+export const credentials: Kind<string> = {
+  expects: 'a path, or the JSON of the credentials',
+  parse: (input) => (isObject(input) ? JSON.stringify(input) : textOf(input)),
+}
+
+function textOf(input: unknown): string {
+  if (typeof input === 'number') return String(input)
+  if (typeof input !== 'string' || input.trim() === '') throw new TypeError('not a text')
+  return input.trim()
+}
+
+function itemsOf(input: unknown): string[] {
+  const items = Array.isArray(input) ? input.map(textOf) : textOf(input).split(',')
+  return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+function isObject(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
+}
+
+function networkOf(given: string): void {
+  const [address = '', bits, ...rest] = given.split('/')
+  const version = isIP(address)
+  const most = version === 6 ? 128 : 32
+  if (version === 0 || rest.length > 0) throw new TypeError('not an address')
+  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)) throw new TypeError('not a network')
+}

@@ -1,0 +1,19 @@
+import type { Setting } from './setting.ts'
+import { loggingSettings } from './table/logging.ts'
+import { productSettings } from './table/product.ts'
+import { providerSettings } from './table/providers.ts'
+import { serviceSettings } from './table/service.ts'
+
+/**
+ * Every setting, once, in the order of the generated `.env.example` and `docs/settings.md`. A key here is a field of
+ * `Config`; where its value comes from is said in `load.ts`.
+ */
+export const SETTINGS = { ...serviceSettings, ...productSettings, ...providerSettings, ...loggingSettings }
+
+type Values = { -readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key] extends Setting<infer T> ? T : never }
+
+/** Every setting's value, after environment, file and defaults. */
+export interface Config extends Values {
+  /** NODE_ENV=production: stricter defaults. */
+  production: boolean
+}

@@ -1,0 +1,107 @@
+import * as kinds from '../kinds.ts'
+import { setting } from '../setting.ts'
+
+const DAY_LIMIT = 36_500
+
+/** What the service does: hosted pages, sync, webhooks, retention. */
+export const productSettings = {
+  authScreenName: setting({
+    env: 'AUTH_SCREEN_NAME',
+    path: 'service.authScreen.name',
+    kind: kinds.text,
+    fallback: undefined,
+    about: 'Name of your product on the hosted pages.',
+  }),
+  authScreenLogoUrl: setting({
+    env: 'AUTH_SCREEN_LOGO_URL',
+    path: 'service.authScreen.logoUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: undefined,
+    about: 'Logo on the hosted pages.',
+  }),
+  authScreenColor: setting({
+    env: 'AUTH_SCREEN_COLOR',
+    path: 'service.authScreen.color',
+    kind: kinds.color,
+    fallback: undefined,
+    about: 'Colour of buttons on the hosted pages.',
+  }),
+  authScreenSupportUrl: setting({
+    env: 'AUTH_SCREEN_SUPPORT_URL',
+    path: 'service.authScreen.supportUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: undefined,
+    about: 'Where the hosted pages send people who need help.',
+  }),
+  authScreenPrivacyUrl: setting({
+    env: 'AUTH_SCREEN_PRIVACY_URL',
+    path: 'service.authScreen.privacyUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: undefined,
+    about: 'Your privacy policy, linked from the hosted pages.',
+  }),
+
+  syncInitialMessages: setting({
+    env: 'SYNC_INITIAL_MESSAGES',
+    path: 'sync.initialMessages',
+    kind: kinds.integer(0, 1_000_000),
+    fallback: 500,
+    about: 'How many of the newest messages of a folder a new account syncs at first.',
+  }),
+  syncFolders: setting({
+    env: 'SYNC_FOLDERS',
+    path: 'sync.folders',
+    kind: kinds.list(kinds.text),
+    fallback: [],
+    about: "IMAP folders kept in step beside the account's own, Sent and Drafts.",
+  }),
+  syncStoreBodies: setting({
+    env: 'SYNC_STORE_BODIES',
+    path: 'sync.storeBodies',
+    kind: kinds.boolean,
+    fallback: false,
+    about: 'Keep the bodies of messages in the database instead of fetching them when they are read.',
+  }),
+  webhookIncludeBodies: setting({
+    env: 'WEBHOOKS_INCLUDE_BODIES',
+    path: 'webhooks.includeBodies',
+    kind: kinds.boolean,
+    fallback: false,
+    about: 'Put the bodies of messages into their events.',
+  }),
+  retentionEventsDays: setting({
+    env: 'RETENTION_EVENTS_DAYS',
+    path: 'retention.eventsDays',
+    kind: kinds.integer(1, DAY_LIMIT),
+    fallback: 30,
+    about: 'Days that events are kept.',
+  }),
+  retentionDeliveriesDays: setting({
+    env: 'RETENTION_DELIVERIES_DAYS',
+    path: 'retention.deliveriesDays',
+    kind: kinds.integer(1, DAY_LIMIT),
+    fallback: 30,
+    about: 'Days that webhook deliveries are kept.',
+  }),
+  retentionTrackingDays: setting({
+    env: 'RETENTION_TRACKING_DAYS',
+    path: 'retention.trackingDays',
+    kind: kinds.integer(1, DAY_LIMIT),
+    fallback: 180,
+    about: 'Days that opens and clicks are kept.',
+  }),
+  retentionSessionsDays: setting({
+    env: 'RETENTION_SESSIONS_DAYS',
+    path: 'retention.sessionsDays',
+    kind: kinds.integer(1, DAY_LIMIT),
+    fallback: 7,
+    about: 'Days that ended authentication sessions are kept.',
+  }),
+  retentionAuditDays: setting({
+    env: 'RETENTION_AUDIT_DAYS',
+    path: 'retention.auditDays',
+    kind: kinds.integer(1, DAY_LIMIT),
+    fallback: 365,
+    about: 'Days that the audit log is kept.',
+  }),
+} as const
