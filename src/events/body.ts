@@ -10,6 +10,11 @@ export type EventRow = Selectable<Tables['events']>
 
 /** The event as it is sent: a pure function of the row. */
 export function eventBody(row: EventRow): EventBody {
+  return { ...eventHead(row), data: JSON.parse(row.data) }
+}
+
+/** All of the event but `data`, which may be large and is JSON text already. */
+export function eventHead(row: EventRow): Omit<EventBody, 'data'> {
   return {
     id: row.id,
     type: eventType(row.type),
@@ -20,7 +25,6 @@ export function eventBody(row: EventRow): EventBody {
     sequence: row.sequence,
     objectId: row.objectId,
     version: row.version,
-    data: JSON.parse(row.data),
   }
 }
 

@@ -290,32 +290,25 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['accountId', 'text', 'null'],
       ['status', 'text'],
       ['trigger', 'text'],
+      ['test', 'integer', 'default 0'],
       ['attempt', 'integer', 'default 0'],
       ['maxAttempts', 'integer'],
       ['nextAttemptAt', 'bigint', 'null'],
       ['leasedUntil', 'bigint', 'null'],
       ['lease', 'text', 'null'],
       ['url', 'text'],
-      ['responseStatus', 'integer', 'null'],
-      ['responseBody', 'text', 'null'],
-      ['errorKind', 'text', 'null'],
-      ['errorMessage', 'text', 'null'],
-      ['durationMs', 'bigint', 'null'],
       ['createdAt', 'bigint'],
-      ['lastAttemptAt', 'bigint', 'null'],
-      ['deliveredAt', 'bigint', 'null'],
     ],
     ['id'],
   )
-  await index('webhookDeliveries', ['endpointId', 'nextAttemptAt'], { where: '"nextAttemptAt" is not null' })
+  await index('webhookDeliveries', ['endpointId', 'nextAttemptAt', 'id'], { where: '"nextAttemptAt" is not null' })
   await index('webhookDeliveries', ['endpointId', 'id'])
-  await index('webhookDeliveries', ['eventId'])
-  await index('webhookDeliveries', ['accountId', 'id'])
-  await index('webhookDeliveries', ['createdAt'])
+  await index('webhookDeliveries', ['accountId', 'id'], { where: '"accountId" is not null' })
+  await index('webhookDeliveries', ['eventType', 'id'])
+  await index('webhookDeliveries', ['status', 'id'], { where: `"status" <> 'success'` })
   await table(
     'webhookAttempts',
     [
-      ['id', 'text'],
       ['deliveryId', 'text'],
       ['attempt', 'integer'],
       ['startedAt', 'bigint'],
@@ -324,10 +317,12 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['responseBody', 'text', 'null'],
       ['errorKind', 'text', 'null'],
       ['errorMessage', 'text', 'null'],
+      ['signatures', 'integer'],
+      ['headerNames', 'text', 'null'],
     ],
-    ['id'],
+    ['deliveryId', 'attempt'],
+    true,
   )
-  await index('webhookAttempts', ['deliveryId', 'attempt'])
 }
 
 async function createTable(

@@ -1,0 +1,43 @@
+import type { Selectable } from 'kysely'
+import type { Tables } from '../../infra/db/index.ts'
+import type { Sealer } from '../../lib/seal.ts'
+
+export type EndpointRow = Selectable<Tables['webhookEndpoints']>
+
+/** One secret that signs; `until` (milliseconds) ends a replaced one's overlap, null is the current one. */
+export interface SigningSecret {
+  secret: string
+  until: number | null
+}
+
+/** A replaced secret goes on signing beside the new one for this long. */
+export const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
+
+/** Rotating again and again within a day keeps this many; each costs one signature per request. */
+const MAX_SECRETS = 5
+
+export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
+
+/** Every secret that signs at `nowMs`, the current one first; empty is unsigned. */
+export function signingSecrets(row: EndpointRow, sealer: Sealer, nowMs: number): string[] {
+  return openSecrets(row, sealer)
+    .filter(({ until }) => until === null || until > nowMs)
+    .map(({ secret }) => secret)
+}
+
+/** The secrets after `secret` took over; null makes the endpoint unsigned at once. */
+export function rotated(known: readonly SigningSecret[], secret: string | null, nowMs: number): SigningSecret[] {
+  if (secret === null) return []
+  const overlapping = known
+    .map((entry) => ({ secret: entry.secret, until: entry.until ?? nowMs + ROTATION_OVERLAP_MS }))
+    .filter((entry) => entry.secret !== secret && entry.until > nowMs)
+  return [{ secret, until: null }, ...overlapping].slice(0, MAX_SECRETS)
+}
+
+export function openSecrets(row: EndpointRow, sealer: Sealer): SigningSecret[] {
+  return row.secrets === null ? [] : JSON.parse(sealer.open(row.secrets, endpointContext(row.id)))
+}
+
+export function openHeaders(row: EndpointRow, sealer: Sealer): Record<string, string> {
+  return row.headers === null ? {} : JSON.parse(sealer.open(row.headers, endpointContext(row.id)))
+}

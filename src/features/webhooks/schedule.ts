@@ -1,0 +1,16 @@
+/** No wait is longer, whatever `Retry-After` or doubling asks for. */
+export const MAX_DELAY_MS = 24 * 60 * 60_000
+
+export interface RetryPolicy {
+  retryDelayMs: number
+  retryStrategy: 'fixed' | 'exponential'
+}
+
+/**
+ * Milliseconds from the end of attempt `attempt` (1 is the first) to the next one: `retryDelayMs` literally, or doubled
+ * per attempt. A receiver's `Retry-After` makes it longer, never shorter, and counts up to 24 h.
+ */
+export function retryDelayMs(policy: RetryPolicy, attempt: number, retryAfterMs = 0): number {
+  const factor = policy.retryStrategy === 'fixed' ? 1 : 2 ** Math.min(attempt - 1, 30)
+  return Math.max(Math.min(policy.retryDelayMs * factor, MAX_DELAY_MS), Math.min(retryAfterMs, MAX_DELAY_MS))
+}
