@@ -90,10 +90,13 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['paused', 'integer'],
       ['watch', 'integer'],
       ['customUserId', 'text', 'null'],
+      ['providerUser', 'text'],
       ['identity', 'text'],
       ['settings', 'text'],
       ['secrets', 'text'],
       ['tokens', 'text'],
+      ['accessVersion', 'bigint', 'default 1'],
+      ['trouble', 'text', 'null'],
       ['lastSyncAt', 'bigint', 'null'],
       ['ownerInstance', 'text', 'null'],
       ['epoch', 'bigint', 'default 0'],
@@ -106,6 +109,14 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
   await index('accounts', ['identity'], { unique: true })
   await index('accounts', ['customUserId'], { where: '"customUserId" is not null' })
   await index('accounts', ['ownerInstance'])
+  await table(
+    'accountErasures',
+    [
+      ['accountId', 'text'],
+      ['requestedAt', 'bigint'],
+    ],
+    ['accountId'],
+  )
 
   await table(
     'authSessions',

@@ -22,6 +22,9 @@ export interface MailAccess {
 /** How the mailbox is reached. For imap; OAuth providers add theirs. */
 export interface MailSettings {
   imap?: ImapSettings
+  /** What was given for sending; the rest is derived from the IMAP settings and probed at the first send. */
+  smtp?: Partial<SmtpSettings>
+  caldav?: CaldavSettings
 }
 
 export interface ImapSettings extends ConnectTarget {
@@ -33,8 +36,22 @@ export interface ImapSettings extends ConnectTarget {
   mailbox: string
 }
 
+export interface SmtpSettings extends ConnectTarget {
+  username: string
+  security: 'tls' | 'starttls'
+}
+
+export interface CaldavSettings {
+  url: string
+  /** Absent: the IMAP user name. */
+  username?: string
+}
+
 export interface MailSecrets {
   password?: string
+  /** Absent: the same password. */
+  smtpPassword?: string
+  caldavPassword?: string
 }
 
 export interface MailProvider {

@@ -1,7 +1,17 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
+import type { Page, PageQuery } from '../../lib/page.ts'
 import type { MailAccess, MailSecrets, MailSettings, ProviderName } from '../../providers/provider.ts'
 
-export type AccountStatus = 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error' | 'paused'
+/** How the work on an account goes. `paused` is not among them: it is a wish of the operator, kept beside. */
+export type WorkStatus = 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
+
+export type AccountStatus = WorkStatus | 'paused'
+
+export interface TokenSummary {
+  expiresAt: string | null
+  scopes: string[]
+  hasRefreshToken: boolean
+}
 
 /** An account as the API shows it. */
 export interface Account {
@@ -14,7 +24,7 @@ export interface Account {
   watch: boolean
   customUserId: string | null
   lastSyncAt: string | null
-  tokens: { expiresAt: string | null; scopes: string[]; hasRefreshToken: boolean }
+  tokens: TokenSummary
   createdAt: string
   updatedAt: string
 }
@@ -28,6 +38,14 @@ export interface LinkAccount {
   providerUser: string
   settings: MailSettings
   secrets: MailSecrets
+  /** For OAuth providers; absent means there are none. */
+  tokens?: TokenSummary
+}
+
+export interface AccountChanges {
+  paused?: boolean
+  customUserId?: string | null
+  watch?: boolean
 }
 
 /** The account's life, for the other rooms. Every change records its event in the same transaction. */
@@ -39,14 +57,41 @@ export interface Accounts {
   link(tx: Tx, input: LinkAccount): Promise<Account>
   /**
    * Sets the status and why. Records `account.auth_error` when it becomes auth_error, `account.sync_stalled` when it
-   * becomes error, `account.recovered` when it leaves either for connected; nothing when it stays as it is.
+   * becomes error, and `account.recovered` when it is connected again after either, whatever came between; nothing
+   * while the trouble stays the same. Throws not_found.
    */
-  setStatus(tx: Tx, accountId: string, status: AccountStatus, reason: string | null): Promise<void>
-  /** Settings and opened secrets, for the providers. Throws not_found. */
-  access(accountId: string): Promise<MailAccess>
+  setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null): Promise<void>
+  /** A pass ended well: sets `lastSyncAt` to now. No event and no new version. */
+  synced(tx: Tx, accountId: string): Promise<void>
+  /** Applies what differs: `account.updated`, `account.paused`, `account.resumed`. Throws not_found, and conflict when two identities would be equal. */
+  change(tx: Tx, accountId: string, changes: AccountChanges): Promise<Account>
+  /** Deletes the account, records `account.deleted`, and leaves its data to the erasure. Throws not_found. */
+  remove(tx: Tx, accountId: string): Promise<void>
+  /**
+   * Keeps the account from being deleted until the transaction ends; throws not_found when it is gone. Whatever writes
+   * rows of an account outside of sync (which has the fence) begins with this, or rows might outlive the erasure.
+   */
+  hold(tx: Tx, accountId: string): Promise<void>
+  /** Settings and opened secrets, for the providers, with the `accessVersion` they belong to. Throws not_found. */
+  access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   get(accountId: string): Promise<Account>
+  /** Newest first. */
+  list(query: PageQuery): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
   resolve(handle: Handle, idOrAlias: string): Promise<{ id: string; provider: ProviderName }>
+}
+
+/** May one more account exist? `count` is asked under a lock that holds until the transaction ends. Throws licence_limit. */
+export interface LicenceCheck {
+  check(tx: Tx, count: () => Promise<number>): Promise<void>
+}
+
+export interface OwnershipChange {
+  /** Lost is told before gained: an account lost and taken again (its epoch grew) is in both. */
+  lost: string[]
+  gained: string[]
+  /** Still owned, but paused, resumed, watched otherwise, or given new credentials. */
+  changed: string[]
 }
 
 /** Which accounts this process works on. */
@@ -55,10 +100,10 @@ export interface Ownership {
   /** Accounts owned now, with the epoch under which they are. */
   owned(): ReadonlyMap<string, number>
   /**
-   * Called after accounts were gained or lost, each with its epoch; whoever listens opens or closes sessions.
+   * Called after accounts were gained, lost or changed; whoever listens opens, closes or reopens sessions.
    * Paused and auth_error accounts are owned too: the listener decides what to do with them.
    */
-  onChange(listener: (change: { gained: string[]; lost: string[] }) => void): void
+  onChange(listener: (change: OwnershipChange) => void): void
   /** Registers this process, takes what is free, and goes on so every 5 s. */
   start(): Promise<void>
   /** Gives everything back, so that others take over at once. */
@@ -74,3 +119,6 @@ export type Fence = (tx: Tx, accountId: string, epoch: number) => Promise<void>
 export class OwnershipLost extends Error {
   override name = 'OwnershipLost'
 }
+
+/** The bus topic on which a new, changed or deleted account is announced; the payload is its id. */
+export const ACCOUNTS_TOPIC = 'accounts'

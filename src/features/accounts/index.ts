@@ -5,11 +5,20 @@
 import './schema.ts'
 
 export {
+  ACCOUNTS_TOPIC,
   type Account,
+  type AccountChanges,
   type AccountStatus,
   type Accounts,
   type Fence,
+  type LicenceCheck,
   type LinkAccount,
   type Ownership,
+  type OwnershipChange,
   OwnershipLost,
+  type TokenSummary,
+  type WorkStatus,
 } from './account.ts'
+export { fence } from './fence.ts'
+export { type AccountsDeps, accounts } from './service.ts'
+export { countAccounts, resolveAccount } from './store.ts'

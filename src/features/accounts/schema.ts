@@ -1,16 +1,21 @@
+import type { Generated } from 'kysely'
+
 /** Columns of `accounts`. Booleans are 0 or 1, times milliseconds, JSON text. */
 interface AccountTable {
   id: string
   email: string
   provider: 'gmail' | 'microsoft' | 'imap'
-  status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error' | 'paused'
+  /** How the work goes; a paused account keeps it underneath. */
+  status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
   /** What went wrong, for people; null when nothing did. */
   statusReason: string | null
   paused: number
   /** 0: no standing connection, polled every 60 s. */
   watch: number
   customUserId: string | null
-  /** Hash of (provider, the user at the provider, customUserId); unique. */
+  /** The user at the provider: its user id, or host, username and mailbox as JSON. */
+  providerUser: string
+  /** Hash of (provider, providerUser, customUserId); unique. */
   identity: string
   /** JSON of MailSettings: where and how to connect, no secrets. */
   settings: string
@@ -18,14 +23,27 @@ interface AccountTable {
   secrets: string
   /** JSON of `{expiresAt, scopes, hasRefreshToken}`. */
   tokens: string
+  /** +1 when settings or secrets change: a session opened with an older one must be opened anew. */
+  accessVersion: Generated<number>
+  /** The trouble that was announced by an event and has not been followed by `account.recovered`. */
+  trouble: 'auth_error' | 'error' | null
   lastSyncAt: number | null
   ownerInstance: string | null
   /** Counts the owners; every sync transaction checks it. */
-  epoch: number
-  /** +1 per change that the API shows; the `version` of its events. */
-  version: number
+  epoch: Generated<number>
+  /** +1 per change that the API shows (but for `lastSyncAt`); the `version` of its events. */
+  version: Generated<number>
   createdAt: number
   updatedAt: number
+}
+
+/**
+ * Accounts that were deleted and whose data is still being erased. The account's own row is gone at once, so nothing can
+ * be read, synced or written for it; this row makes the erasure survive the process.
+ */
+interface AccountErasureTable {
+  accountId: string
+  requestedAt: number
 }
 
 /** One row per running process; its heartbeat is the database's own time. */
@@ -38,6 +56,7 @@ interface InstanceTable {
 declare module '../../infra/db/db.ts' {
   interface Tables {
     accounts: AccountTable
+    accountErasures: AccountErasureTable
     instances: InstanceTable
   }
 }

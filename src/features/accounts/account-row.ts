@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { NewEvent } from '../../events/index.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
+import type { ProviderName } from '../../providers/provider.ts'
+import type { Account, TokenSummary } from './account.ts'
+import type { AccountRow } from './store.ts'
+
+export const NO_TOKENS: TokenSummary = { expiresAt: null, scopes: [], hasRefreshToken: false }
+
+/** The row as the API shows it. */
+export function accountOf(row: AccountRow): Account {
+  return {
+    id: row.id,
+    email: row.email,
+    provider: row.provider,
+    paused: row.paused === 1,
+    status: row.paused === 1 ? 'paused' : row.status,
+    statusReason: row.statusReason,
+    watch: row.watch === 1,
+    customUserId: row.customUserId,
+    lastSyncAt: isoTimeOrNull(row.lastSyncAt),
+    tokens: JSON.parse(row.tokens),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}
+
+/** An event about the account, with what an application needs to act on it. */
+export function accountEvent(type: NewEvent['type'], row: AccountRow): NewEvent {
+  const { id, provider, email, customUserId, status, statusReason } = accountOf(row)
+  return {
+    type,
+    accountId: id,
+    provider,
+    objectId: id,
+    version: row.version,
+    data: { id, provider, email, customUserId, status, reason: statusReason },
+  }
+}
+
+/** What remains of a deleted account: nothing about the person but the application's own name for them. */
+export function deletedEvent(row: AccountRow): NewEvent {
+  const { id, provider, customUserId } = row
+  return {
+    type: 'account.deleted',
+    accountId: id,
+    provider,
+    objectId: id,
+    version: row.version + 1,
+    data: { id, provider, customUserId },
+  }
+}
+
+/** Two links with the same identity are the same account. JSON keeps the parts apart whatever they contain. */
+export function identityOf(provider: ProviderName, providerUser: string, customUserId: string | null): string {
+  return createHash('sha256')
+    .update(JSON.stringify([provider, providerUser, customUserId]))
+    .digest('base64url')
+}

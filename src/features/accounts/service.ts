@@ -1,0 +1,205 @@
+import type { NewEvent, Recorder } from '../../events/index.ts'
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { pageOf, pageRequest } from '../../lib/page.ts'
+import type { Sealer } from '../../lib/seal.ts'
+import { cleanText, truncateText } from '../../lib/text.ts'
+import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
+import { accountEvent, accountOf, deletedEvent, identityOf, NO_TOKENS } from './account-row.ts'
+import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
+
+export interface AccountsDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  bus: Bus
+  sealer: Sealer
+  events: Recorder
+  /** Default: no cap. */
+  licence?: LicenceCheck
+  /** Asks for the erasure of a deleted account's data, taking effect with the commit. */
+  eraseLater(tx: Tx, accountId: string): Promise<void>
+}
+
+const MAX_REASON = 500
+const LIST = '/accounts'
+
+export function accounts(deps: AccountsDeps): Accounts {
+  const { db, clock, sealer, events } = deps
+  const store = (tx: Tx) => accountStore(tx, db.dialect)
+  const reader = accountStore(db.read, db.dialect)
+
+  /** Records what happened and, once it is committed, tells the owner to look at the account again. */
+  async function record(tx: Tx, type: NewEvent['type'], row: AccountRow): Promise<void> {
+    await events.record(tx, [accountEvent(type, row)])
+    announce(tx, row.id)
+  }
+
+  function announce(tx: Tx, accountId: string): void {
+    tx.afterCommit(() => deps.bus.publish(ACCOUNTS_TOPIC, accountId))
+  }
+
+  /** What new credentials write, into a new row and an old one alike. */
+  function accessColumns(accountId: string, input: LinkAccount) {
+    return {
+      email: cleanText(input.email),
+      status: 'connecting' as const,
+      statusReason: null,
+      settings: JSON.stringify(input.settings),
+      secrets: sealer.seal(JSON.stringify(input.secrets), secretContext(accountId)),
+      tokens: JSON.stringify(input.tokens ?? NO_TOKENS),
+    }
+  }
+
+  async function relink(tx: Tx, row: AccountRow, input: LinkAccount) {
+    const changes = { ...accessColumns(row.id, input), accessVersion: row.accessVersion + 1 }
+    const changed = await store(tx).change(row.id, changes, clock.now())
+    await record(tx, 'account.updated', changed)
+    return accountOf(changed)
+  }
+
+  return {
+    async link(tx, input) {
+      const identity = identityOf(input.provider, input.providerUser, input.customUserId)
+      const existing = await store(tx).lockByIdentity(identity)
+      if (existing !== undefined) return relink(tx, existing, input)
+      await deps.licence?.check(tx, () => countAccounts(tx))
+      const id = deps.ids('acc')
+      const now = clock.now()
+      const created = await store(tx).insert({
+        id,
+        ...accessColumns(id, input),
+        provider: input.provider,
+        providerUser: input.providerUser,
+        customUserId: input.customUserId,
+        identity,
+        paused: 0,
+        watch: 1,
+        trouble: null,
+        lastSyncAt: null,
+        ownerInstance: null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      // Nothing inserted: another transaction linked the same identity meanwhile and has committed. Its row is ours to update.
+      if (created === undefined) return relink(tx, await lockedTwin(tx, identity), input)
+      await record(tx, 'account.connected', created)
+      return accountOf(created)
+    },
+
+    async setStatus(tx, accountId, status, reason) {
+      const row = await store(tx).lock(accountId)
+      const statusReason = reason === null ? null : truncateText(cleanText(reason), MAX_REASON)
+      if (row.status === status && row.statusReason === statusReason) return
+      const { trouble, news } = troubleAfter(row, status)
+      const changed = await store(tx).change(accountId, { status, statusReason, trouble }, clock.now())
+      if (news !== undefined) await events.record(tx, [accountEvent(news, changed)])
+    },
+
+    synced: (tx, accountId) => store(tx).setLastSync(accountId, clock.now()),
+
+    async change(tx, accountId, changes) {
+      let row = await store(tx).lock(accountId)
+      const customUserId = changes.customUserId === undefined ? row.customUserId : changes.customUserId
+      const watch = Number(changes.watch ?? row.watch)
+      if (customUserId !== row.customUserId || watch !== row.watch) {
+        const identity = identityOf(row.provider, row.providerUser, customUserId)
+        await refuseTwin(tx, accountId, identity)
+        row = await changeIdentity(tx, accountId, { customUserId, watch, identity })
+        await record(tx, 'account.updated', row)
+      }
+      const paused = Number(changes.paused ?? row.paused)
+      if (paused !== row.paused) {
+        row = await store(tx).change(accountId, { paused }, clock.now())
+        await record(tx, paused === 1 ? 'account.paused' : 'account.resumed', row)
+      }
+      return accountOf(row)
+    },
+
+    async remove(tx, accountId) {
+      const row = await store(tx).lock(accountId)
+      await store(tx).remove(accountId, clock.now())
+      await events.record(tx, [deletedEvent(row)])
+      await deps.eraseLater(tx, accountId)
+      announce(tx, accountId)
+    },
+
+    async hold(tx, accountId) {
+      await store(tx).lock(accountId)
+    },
+
+    async access(accountId) {
+      const row = await reader.get(accountId)
+      return {
+        accountId,
+        email: row.email,
+        settings: JSON.parse(row.settings),
+        secrets: JSON.parse(sealer.open(row.secrets, secretContext(accountId))),
+        accessVersion: row.accessVersion,
+      }
+    },
+
+    get: async (accountId) => accountOf(await reader.get(accountId)),
+
+    async list(query) {
+      const request = pageRequest(query, LIST)
+      const [rows, total] = await Promise.all([reader.page(request), countAccounts(db.read)])
+      return pageOf(rows.map(accountOf), request, total, LIST, (account) => [account.id])
+    },
+
+    resolve: resolveAccount,
+  }
+
+  async function lockedTwin(tx: Tx, identity: string): Promise<AccountRow> {
+    const twin = await store(tx).lockByIdentity(identity)
+    if (twin === undefined) throw new AppError('conflict', { message: 'The account was deleted while it was linked.' })
+    return twin
+  }
+
+  async function refuseTwin(tx: Tx, accountId: string, identity: string): Promise<void> {
+    const twin = await store(tx).lockByIdentity(identity)
+    if (twin !== undefined && twin.id !== accountId) throw sameIdentity()
+  }
+
+  async function changeIdentity(
+    tx: Tx,
+    accountId: string,
+    changes: { customUserId: string | null; watch: number; identity: string },
+  ): Promise<AccountRow> {
+    try {
+      return await store(tx).change(accountId, changes, clock.now())
+    } catch (error) {
+      if (db.dialect.isUniqueViolation(error)) throw sameIdentity()
+      throw error
+    }
+  }
+}
+
+/** Which trouble is announced after this status, and the event that announces the difference. */
+function troubleAfter(
+  row: AccountRow,
+  status: WorkStatus,
+): { trouble: AccountRow['trouble']; news?: NewEvent['type'] } {
+  const { trouble } = row
+  switch (status) {
+    case 'auth_error':
+      return trouble === status ? { trouble } : { trouble: status, news: 'account.auth_error' }
+    case 'error':
+      return trouble === status ? { trouble } : { trouble: status, news: 'account.sync_stalled' }
+    case 'connected':
+      return trouble === null ? { trouble } : { trouble: null, news: 'account.recovered' }
+    default:
+      return { trouble }
+  }
+}
+
+function sameIdentity(): AppError {
+  return new AppError('conflict', {
+    message: 'Another account of the same mailbox already has this customUserId.',
+  })
+}
+
+const secretContext = (accountId: string) => `account:${accountId}`

@@ -1,0 +1,120 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import type { PageRequest } from '../../lib/page.ts'
+import type { ProviderName } from '../../providers/provider.ts'
+
+export type AccountRow = Selectable<Tables['accounts']>
+
+/** Rows of `accounts` and `accountErasures`; `lock` and the writes only inside a transaction. */
+export function accountStore(handle: Handle, dialect: Dialect) {
+  const row = (id: string) => handle.selectFrom('accounts').selectAll().where('id', '=', id)
+  return {
+    find: (id: string): Promise<AccountRow | undefined> => row(id).executeTakeFirst(),
+
+    async get(id: string): Promise<AccountRow> {
+      const found = await row(id).executeTakeFirst()
+      if (found === undefined) throw notFound('account', id)
+      return found
+    },
+
+    /** The row, kept from changing until the transaction ends. */
+    async lock(id: string): Promise<AccountRow> {
+      const found = await row(id).modifyEnd(dialect.forUpdate).executeTakeFirst()
+      if (found === undefined) throw notFound('account', id)
+      return found
+    },
+
+    lockByIdentity: (identity: string): Promise<AccountRow | undefined> =>
+      handle
+        .selectFrom('accounts')
+        .selectAll()
+        .where('identity', '=', identity)
+        .modifyEnd(dialect.forUpdate)
+        .executeTakeFirst(),
+
+    /** Undefined when another account has this identity; waits for a transaction that is making one. */
+    insert: (values: Insertable<Tables['accounts']>): Promise<AccountRow | undefined> =>
+      handle
+        .insertInto('accounts')
+        .values(values)
+        .onConflict((conflict) => conflict.column('identity').doNothing())
+        .returningAll()
+        .executeTakeFirst(),
+
+    /** A change the API shows: the version goes up with it. */
+    change: (id: string, changes: Updateable<Tables['accounts']>, now: number): Promise<AccountRow> =>
+      handle
+        .updateTable('accounts')
+        .set({ ...changes, updatedAt: now })
+        .set((eb) => ({ version: eb('version', '+', 1) }))
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+
+    async setLastSync(id: string, now: number): Promise<void> {
+      await handle.updateTable('accounts').set({ lastSyncAt: now }).where('id', '=', id).execute()
+    },
+
+    /** Newest first, one row more than the limit when there is one. */
+    page(request: PageRequest): Promise<AccountRow[]> {
+      const last = request.after?.[0]
+      return handle
+        .selectFrom('accounts')
+        .selectAll()
+        .$if(last !== undefined, (query) => query.where('id', '<', String(last)))
+        .orderBy('id', 'desc')
+        .limit(request.limit + 1)
+        .offset(request.offset)
+        .execute()
+    },
+
+    /** Takes the account away and leaves a note that its data is still to be erased. */
+    async remove(id: string, now: number): Promise<void> {
+      await handle.insertInto('accountErasures').values({ accountId: id, requestedAt: now }).execute()
+      await handle.deleteFrom('accounts').where('id', '=', id).execute()
+    },
+
+    async pendingErasures(): Promise<string[]> {
+      const rows = await handle.selectFrom('accountErasures').select('accountId').orderBy('requestedAt').execute()
+      return rows.map((erasure) => erasure.accountId)
+    },
+
+    async forgetErasure(accountId: string): Promise<void> {
+      await handle.deleteFrom('accountErasures').where('accountId', '=', accountId).execute()
+    },
+  }
+}
+
+/** How many accounts there are. */
+export async function countAccounts(handle: Handle): Promise<number> {
+  const { count } = await handle
+    .selectFrom('accounts')
+    .select(sql<number | string>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
+export async function resolveAccount(
+  handle: Handle,
+  idOrAlias: string,
+): Promise<{ id: string; provider: ProviderName }> {
+  const select = () => handle.selectFrom('accounts').select(['id', 'provider'])
+  // The id comes first, so nobody can hide an account by choosing its id as a customUserId.
+  const byId = await select().where('id', '=', idOrAlias).executeTakeFirst()
+  if (byId !== undefined) return byId
+  const [first, ...others] = await select()
+    .where('customUserId', '=', idOrAlias)
+    .orderBy('id')
+    .limit(MAX_NAMED_IDS)
+    .execute()
+  if (first === undefined) throw notFound('account', idOrAlias)
+  if (others.length > 0) {
+    const ids = [first, ...others].map((account) => account.id).join(', ')
+    throw new AppError('ambiguous_alias', { message: `Several accounts have this customUserId; use an id: ${ids}.` })
+  }
+  return first
+}
+
+const MAX_NAMED_IDS = 20
