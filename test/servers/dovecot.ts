@@ -1,0 +1,269 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ImapFlow } from 'imapflow'
+import { eventually } from '../kit/eventually.ts'
+import { checkPasswordScript, type DovecotPorts, dovecotConfig } from './dovecot-config.ts'
+import { lmtpDeliver } from './lmtp.ts'
+
+const run = promisify(execFile)
+const HOST = '127.0.0.1'
+
+export interface DovecotOptions {
+  /** Capabilities not announced after login, such as `IDLE`, `CONDSTORE`, `QRESYNC`. */
+  hideCapabilities?: string[]
+  /** Prefix of every folder but INBOX, such as `INBOX.`. */
+  prefix?: string
+  separator?: '/' | '.'
+  /** Connections one user may have from one address; 100. */
+  maxUserIpConnections?: number
+  /** More lines of Dovecot configuration. */
+  extraConfig?: string
+}
+
+export interface Deliver {
+  /** Path as the server names it; INBOX when absent. It is created when missing. */
+  folder?: string
+  /** INTERNALDATE; now when absent. */
+  date?: Date
+  flags?: string[]
+}
+
+/** A real Dovecot with its own folder, ports and users. Ends with `stop()`, or with this process. */
+export interface Dovecot {
+  readonly host: string
+  /** Plain port; offers STARTTLS. */
+  readonly imapPort: number
+  readonly imapsPort: number
+  readonly lmtpPort: number
+  /** PEM of the self-signed certificate, valid for `localhost` and 127.0.0.1. */
+  readonly certificate: string
+  addUser(name: string, password: string): Promise<void>
+  /** Sessions that are open stay open; `doveadm('kick', name)` ends them. */
+  setPassword(name: string, password: string): Promise<void>
+  deliver(user: string, mail: string | Buffer, options?: Deliver): Promise<void>
+  /** Into INBOX, over one LMTP connection. */
+  deliverMany(user: string, mails: Iterable<Buffer>): Promise<void>
+  /** Runs `doveadm` on this server; answers what it printed. */
+  doveadm(...args: string[]): Promise<string>
+  /** Ends the server with all its connections, and starts it again on the same ports. */
+  restart(): Promise<void>
+  /** Ends the server; `restart()` brings it back. */
+  shutDown(): Promise<void>
+  /** SIGSTOP to every process that serves IMAP: connections stay open and nothing answers. */
+  pause(): void
+  resume(): void
+  log(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** False where `npm test` must leave these tests out: no Debian Dovecot, or not root. */
+export function dovecotAvailable(): boolean {
+  return existsSync('/usr/sbin/dovecot') && existsSync('/usr/lib/dovecot/lmtp') && process.getuid?.() === 0
+}
+
+export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-dovecot-'))
+  await chmod(folder, 0o755)
+  await mkdir(join(folder, 'home'))
+  await chmod(join(folder, 'home'), 0o777)
+  await mkdir(join(folder, 'users'))
+  await mkdir(join(folder, 'passwords'))
+  await writeFile(join(folder, 'checkpassword'), checkPasswordScript(folder), { mode: 0o755 })
+  const certificate = await makeCertificate(folder)
+  // A port that was free may be taken before Dovecot binds it, so a failed start tries others.
+  for (let attempt = 1; ; attempt += 1) {
+    const ports: DovecotPorts = { imap: await freePort(), imaps: await freePort(), lmtp: await freePort() }
+    await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, HOST, ports, options))
+    try {
+      const server = await startServer(folder, ports)
+      return instance(folder, ports, certificate, server)
+    } catch (error) {
+      if (attempt < 3) continue
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+}
+
+interface Server {
+  pid: number
+  end(): Promise<void>
+}
+
+async function startServer(folder: string, ports: DovecotPorts): Promise<Server> {
+  const child = spawn('/usr/sbin/dovecot', ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'pipe' })
+  let output = ''
+  child.stderr.on('data', (chunk) => {
+    output += String(chunk)
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let running = true
+  void exited.then(() => {
+    running = false
+  })
+  const endWithUs = () => child.kill('SIGTERM')
+  process.once('exit', endWithUs)
+  const server: Server = {
+    pid: child.pid ?? 0,
+    async end() {
+      process.removeListener('exit', endWithUs)
+      for (const pid of running ? imapProcesses(server.pid) : []) signal(pid, 'SIGCONT')
+      const processes = running ? childrenOf(server.pid) : []
+      child.kill('SIGTERM')
+      // Its auth process may linger for half a minute after a refused login; nothing is left to lose by then.
+      const impatience = setTimeout(() => {
+        for (const pid of processes) signal(pid, 'SIGKILL')
+        child.kill('SIGKILL')
+      }, 300)
+      await exited
+      clearTimeout(impatience)
+    },
+  }
+  await eventually(
+    async () => {
+      if (!running) return
+      await Promise.all([ports.imap, ports.imaps, ports.lmtp].map(accepts))
+    },
+    10_000,
+    10,
+  ).catch(async (error) => {
+    await server.end()
+    throw error
+  })
+  if (!running) throw new Error(`Dovecot did not start: ${output}`)
+  return server
+}
+
+function instance(folder: string, ports: DovecotPorts, certificate: string, first: Server): Dovecot {
+  let server: Server | undefined = first
+  const passwords = new Map<string, string>()
+  // Inotify instances are counted per uid (128): every user has an own one, apart from those of other servers.
+  const firstUid = 100_000 + Math.floor(Math.random() * 1_000_000)
+
+  async function writePassword(name: string, password: string) {
+    const file = join(folder, 'passwords', name)
+    await writeFile(`${file}.new`, `${password}\n`)
+    await rename(`${file}.new`, file)
+    passwords.set(name, password)
+  }
+
+  async function append(user: string, mail: Buffer, { folder: path = 'INBOX', date, flags }: Deliver) {
+    const client = new ImapFlow({
+      host: HOST,
+      port: ports.imap,
+      secure: false,
+      doSTARTTLS: false,
+      auth: { user, pass: passwords.get(user) ?? '' },
+      logger: false,
+    })
+    await client.connect()
+    try {
+      if (path !== 'INBOX') await client.mailboxCreate(path)
+      await client.append(path, mail, flags ?? [], date)
+    } finally {
+      await client.logout()
+    }
+  }
+
+  const dovecot: Dovecot = {
+    host: HOST,
+    imapPort: ports.imap,
+    imapsPort: ports.imaps,
+    lmtpPort: ports.lmtp,
+    certificate,
+    async addUser(name, password) {
+      const uid = firstUid + passwords.size
+      await writeFile(join(folder, 'users', name), `${name}::${uid}:${uid}::${folder}/home/${uid}::\n`)
+      await writePassword(name, password)
+    },
+    setPassword: (name, password) => writePassword(name, password),
+    async deliver(user, mail, options = {}) {
+      const raw = typeof mail === 'string' ? Buffer.from(mail) : mail
+      if (Object.keys(options).length === 0) await dovecot.deliverMany(user, [raw])
+      else await append(user, raw, options)
+    },
+    deliverMany: (user, mails) => lmtpDeliver({ host: HOST, port: ports.lmtp }, user, mails),
+    async doveadm(...args) {
+      const { stdout } = await run('/usr/bin/doveadm', ['-c', join(folder, 'dovecot.conf'), ...args])
+      return stdout
+    },
+    async shutDown() {
+      const ended = server
+      server = undefined
+      await ended?.end()
+    },
+    async restart() {
+      await dovecot.shutDown()
+      server = await startServer(folder, ports)
+    },
+    pause: () => server !== undefined && imapProcesses(server.pid).forEach((pid) => void signal(pid, 'SIGSTOP')),
+    resume: () => server !== undefined && imapProcesses(server.pid).forEach((pid) => void signal(pid, 'SIGCONT')),
+    log: () => readFile(join(folder, 'dovecot.log'), 'utf8'),
+    async stop() {
+      await dovecot.shutDown()
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  return dovecot
+}
+
+/** Children of the master that speak IMAP: over TLS the login process stays between client and imap process. */
+function imapProcesses(masterPid: number): number[] {
+  return childrenOf(masterPid).filter((pid) => {
+    try {
+      return /\/imap(-login)?$/.test(readlinkSync(`/proc/${pid}/exe`))
+    } catch {
+      return false // It ended while we looked.
+    }
+  })
+}
+
+function childrenOf(masterPid: number): number[] {
+  const children = readFileSync(`/proc/${masterPid}/task/${masterPid}/children`, 'utf8')
+  return children.split(' ').filter(Boolean).map(Number)
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended by itself.
+  }
+}
+
+async function makeCertificate(folder: string): Promise<string> {
+  const certificate = join(folder, 'cert.pem')
+  await run('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-subj', '/CN=localhost', '-addext', `subjectAltName=DNS:localhost,IP:${HOST}`],
+    ...['-keyout', join(folder, 'key.pem'), '-out', certificate],
+  ])
+  return readFile(certificate, 'utf8')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, HOST, () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+function accepts(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, HOST)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+    socket.once('error', reject)
+  })
+}
