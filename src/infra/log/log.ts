@@ -1,4 +1,7 @@
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+/** From the least important on. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** What a record may carry beside its message. Never a secret, a token, or the text of a mail. */
 export interface LogFields {

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest'
+import { fixedClock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { type LogEntry, type LogLevel, logger, logRing, redactor, stdoutSink } from './index.ts'
+
+const API_KEY = 'phk_0123456789abcdef'
+
+function openLog(level: LogLevel = 'trace') {
+  const clock = fixedClock(Date.UTC(2026, 0, 31, 8))
+  const lines: string[] = []
+  const ring = logRing()
+  const log = logger({
+    clock,
+    ids: idGenerator(clock),
+    instance: 'ins_1',
+    level,
+    redactor: redactor([API_KEY, undefined]),
+    sinks: [stdoutSink({ write: (line) => void lines.push(line) }), ring.add],
+  })
+  return { log, ring, lines, clock, all: () => ring.list({}, { limit: 200 }, 'me').items }
+}
+
+describe('a record', () => {
+  it('has the documented shape, on stdout and in the ring alike', () => {
+    const { log, lines, all } = openLog()
+    log
+      .with({ accountId: 'acc_1', metadata: { a: 1 } })
+      .info('synced', { operation: 'sync.folder', durationMs: 1.234, metadata: { b: 2 } })
+    const [entry] = all()
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^log_/),
+      level: 'info',
+      message: 'synced',
+      timestamp: '2026-01-31T08:00:00.000Z',
+      accountId: 'acc_1',
+      provider: null,
+      operation: 'sync.folder',
+      requestId: null,
+      durationMs: 1.2,
+      error: null,
+      metadata: { a: 1, b: 2 },
+      instance: 'ins_1',
+    })
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toEqual(entry)
+  })
+
+  it('is made only from the level on, for stdout and ring alike', () => {
+    const { log, lines, all } = openLog('warn')
+    log.info('quiet')
+    log.with({ accountId: 'acc_1' }).debug('quiet')
+    log.warn('loud')
+    log.fatal('loud')
+    expect(lines).toHaveLength(2)
+    expect(all().map((entry) => entry.level)).toEqual(['fatal', 'warn'])
+  })
+
+  it('tells an error with its causes, without the properties that libraries hang on it', () => {
+    const { log, all } = openLog()
+    const cause = Object.assign(new Error('connect to imap://joe:hunter22@mail.test failed'), {
+      code: 'ECONNREFUSED',
+      options: { auth: { pass: 'hunter22' } },
+    })
+    log.error('sync failed', { error: new AppError('provider_unavailable', { cause }) })
+    const text = JSON.stringify(all())
+    expect(text).not.toContain('hunter22')
+    expect(all()[0]?.error).toMatchObject({
+      name: 'AppError',
+      code: 'provider_unavailable',
+      cause: { message: 'connect to imap://joe:[redacted]@mail.test failed', code: 'ECONNREFUSED' },
+    })
+  })
+
+  it('survives whatever is thrown or handed in', () => {
+    const { log, lines, all } = openLog()
+    const circle: Record<string, unknown> = { n: 10n, when: new Date(0), bytes: new Uint8Array(3), f: () => 1 }
+    circle.self = circle
+    Object.defineProperty(circle, 'broken', { enumerable: true, get: () => { throw new Error('no') } }) // biome-ignore format: one line
+    const loop = new Error('loop')
+    loop.cause = loop
+    log.error('odd', { error: loop, metadata: circle })
+    log.error('odd', { error: 'a text' })
+    log.error('odd', { error: { password: 'hunter22', why: 'x' } })
+    log.error('odd', { error: new AggregateError([new Error('one'), new Error('two')]) })
+    expect(lines).toHaveLength(4)
+    const [aggregate, object, text, circular] = all()
+    expect(circular?.metadata).toEqual({
+      n: '10',
+      when: '1970-01-01T00:00:00.000Z',
+      bytes: '[3 bytes]',
+      self: '[circular]',
+      broken: '[unreadable]',
+    })
+    expect(text?.error?.message).toBe('a text')
+    expect(object?.error?.message).toBe('{"password":"[redacted]","why":"x"}')
+    expect(aggregate?.error?.errors?.map((error) => error.message)).toEqual(['one', 'two'])
+  })
+})
+
+describe('no secret reaches a record', () => {
+  const secret = 's3cretValue-9f8e7d'
+  const texts = [
+    `Authorization: Bearer ${secret}`,
+    `{"authorization":"Basic ${secret}"}`,
+    `cookie: sid=${secret}; other=${secret}`,
+    `set-cookie: sid=${secret}; HttpOnly`,
+    `signed with whsec_${secret}`,
+    `postgres://joe:${secret}@db.test/app`,
+    `redis://:${secret}@cache.test:6379`,
+    `GET /callback?code=${secret}&state=${secret}`,
+    `POST access_token=${secret}&x=1`,
+    `the body was {"refresh_token": "${secret}"}`,
+    `x-api-key: ${secret}`,
+  ]
+  it.each(texts)('in the text %s', (text) => {
+    const { log, lines } = openLog()
+    log.info(text, { error: new Error(text), metadata: { note: [text] } })
+    expect(lines.join()).not.toContain(secret)
+  })
+
+  it.each([
+    'password',
+    'smtpPassword',
+    'client_secret',
+    'accessToken',
+    'refresh-token',
+    'Authorization',
+    'Set-Cookie',
+    'x-api-key',
+    'SERVICE_API_KEY',
+    'ENCRYPTION_KEYS',
+    'codeVerifier',
+    'body',
+    'html',
+    'secrets',
+    'session',
+  ])('under the key %s, however deep', (key) => {
+    // biome-ignore format: a list
+    const { log, lines } = openLog()
+    log.info('x', { metadata: { outer: [{ [key]: secret }], headers: { [key]: [secret] } } })
+    expect(lines.join()).not.toContain(secret)
+    expect(lines.join()).toContain('[redacted]')
+  })
+
+  it("when it is the service's own key, wherever it stands, even where the text is cut", () => {
+    const { log, lines } = openLog()
+    log.info(`xx${API_KEY}yy`, { metadata: { [API_KEY]: 1, note: 'a'.repeat(8185) + API_KEY } })
+    expect(lines.join()).not.toContain(API_KEY.slice(0, 6))
+  })
+
+  it('and facts about secrets stay', () => {
+    const { log, all } = openLog()
+    log.info('x', { metadata: { hasToken: true, tokens: 3, statusCode: 200, code: 'ECONNRESET' } })
+    expect(all()[0]?.metadata).toEqual({ hasToken: true, tokens: 3, statusCode: 200, code: 'ECONNRESET' })
+  })
+
+  it('and redacting a long hostile text takes no long time', () => {
+    const { text } = redactor([])
+    const startedMs = performance.now()
+    for (const unit of ['a.', 'token=', 'x://', '"password":"', 'eyJa.', 'cookie:', 'bearer '])
+      text(unit.repeat(20_000))
+    expect(performance.now() - startedMs).toBeLessThan(2000)
+  })
+})
+
+describe('the ring', () => {
+  const texts = (page: { items: LogEntry[] }) => page.items.map((entry) => entry.message)
+
+  it('keeps the 2000 newest, newest first', () => {
+    const { log, ring } = openLog()
+    for (let i = 0; i < 2500; i += 1) log.info(String(i))
+    const first = ring.list({}, {}, 'me')
+    expect(first.pagination).toMatchObject({ page: 1, limit: 100, total: 2000, totalPages: 20, hasNext: true })
+    expect(texts(first)[0]).toBe('2499')
+    expect(texts(ring.list({}, { page: 20 }, 'me')).at(-1)).toBe('500')
+  })
+
+  it('filters by exact level, account, provider and operation', () => {
+    const { log, ring } = openLog()
+    log.warn('a', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder' })
+    log.error('b', { accountId: 'acc_1', provider: 'gmail' })
+    log.error('c', { accountId: 'acc_2', provider: 'imap', operation: 'sync.folder' })
+    expect(texts(ring.list({ level: 'warn' }, {}, 'me'))).toEqual(['a'])
+    expect(texts(ring.list({ accountId: 'acc_1' }, {}, 'me'))).toEqual(['b', 'a'])
+    expect(texts(ring.list({ provider: 'imap', level: 'error' }, {}, 'me'))).toEqual(['c'])
+    expect(ring.list({ operation: 'sync.folder' }, {}, 'me').pagination.total).toBe(2)
+  })
+
+  it('goes on at page 2 where the viewer left page 1, though records kept coming', () => {
+    const { log, ring } = openLog()
+    for (let i = 1; i <= 10; i += 1) log.info(String(i))
+    expect(texts(ring.list({}, { limit: 4 }, 'me'))).toEqual(['10', '9', '8', '7'])
+    for (let i = 11; i <= 13; i += 1) log.info(String(i))
+    const second = ring.list({}, { limit: 4, page: 2 }, 'me')
+    expect(texts(second)).toEqual(['6', '5', '4', '3'])
+    expect(second.pagination).toMatchObject({ page: 2, total: 10, hasNext: true, hasPrev: true })
+    expect(texts(ring.list({}, { limit: 4, page: 2 }, 'someone else'))).toEqual(['9', '8', '7', '6'])
+    expect(texts(ring.list({}, { limit: 4 }, 'me'))).toEqual(['13', '12', '11', '10'])
+  })
+
+  it('goes on behind a cursor without gaps or repeats', () => {
+    const { log, ring } = openLog()
+    for (let i = 1; i <= 5; i += 1) log.info(String(i))
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = ring.list({}, { limit: 2, ...(cursor !== undefined && { cursor }) }, 'me')
+      seen.push(...texts(page))
+      cursor = page.pagination.nextCursor
+      expect(page.pagination.total).toBe(5)
+      log.info('newer')
+    } while (cursor !== undefined)
+    expect(seen).toEqual(['5', '4', '3', '2', '1'])
+    expect(() => ring.list({ level: 'warn' }, { cursor: 'nonsense' }, 'me')).toThrow(AppError)
+  })
+})

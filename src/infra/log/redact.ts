@@ -1,0 +1,119 @@
+import { truncateText } from '../../lib/text.ts'
+
+/** Takes secrets out of what is about to be logged. Never throws, always ends, and answers plain JSON values. */
+export interface Redactor {
+  text(text: string): string
+  value(value: unknown): unknown
+  record(record: Record<string, unknown>): Record<string, unknown>
+}
+
+export const REDACTED = '[redacted]'
+
+const MAX_TEXT = 8192
+const MAX_DEPTH = 6
+const MAX_ITEMS = 100
+/** Shorter secrets stand inside ordinary words; replacing them would make every record unreadable. */
+const MIN_SECRET_CHARS = 8
+
+/** Keys whose value is a secret, or the text of a mail, whatever it looks like; compared without `-`, `_` and case. */
+const SECRET_KEY =
+  /(password|passwd|passphrase|secret|secrets|token|tokens|authorization|cookie|cookies|apikey|credential|credentials|privatekey|encryptionkeys?|signature|codeverifier)$/
+const SECRET_KEYS = new Set(['pass', 'pwd', 'auth', 'key', 'body', 'rawbody', 'html', 'text', 'session', 'sessioncode'])
+
+const SECRET_TEXTS: readonly [RegExp, string][] = [
+  [/\b(bearer|basic|xoauth2)\s+[A-Za-z0-9+/=._~-]{6,}/gi, `$1 ${REDACTED}`],
+  [/\bwhsec_[A-Za-z0-9+/=_-]+/g, REDACTED],
+  [/\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, REDACTED],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/@]{1,500}@/gi, `$1:${REDACTED}@`],
+  [/([?&](?:code|state|session)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
+  [/\b((?:[a-z]+_)?(?:token|secret|password|passwd|api_?key|code_verifier|signature)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
+  [
+    /(["']?(?:set-cookie|cookie|authorization|proxy-authorization|x-api-key)["']?\s*[:=]\s*)(?!\[redacted\])[^\r\n,}]+/gi,
+    `$1${REDACTED}`,
+  ],
+  [/(["'](?:[a-z]+_?)?(?:password|token|secret|api_?key)["']\s*:\s*")[^"]*/gi, `$1${REDACTED}`],
+]
+
+/** `secrets` are the service's own, found wherever they stand. */
+export function redactor(secrets: readonly (string | undefined)[]): Redactor {
+  const known = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= MIN_SECRET_CHARS)
+  function text(given: string): string {
+    // Cut after redacting: half a secret would not be recognised. Twice the length bounds the work.
+    let shown = given.slice(0, 2 * MAX_TEXT)
+    for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
+    for (const [pattern, replacement] of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
+    return truncateText(shown, MAX_TEXT)
+  }
+  const plain = (value: unknown) => plainValue(value, text, 0, new Set())
+  return { text, value: plain, record: (record) => plainRecord(record, text, 0, new Set()) }
+}
+
+type CleanText = (text: string) => string
+
+function plainValue(value: unknown, text: CleanText, depth: number, above: Set<object>): unknown {
+  switch (typeof value) {
+    case 'string':
+      return text(value)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'bigint':
+      return String(value)
+    case 'boolean':
+      return value
+    case 'object':
+      return value === null ? null : plainObject(value, text, depth, above)
+    default:
+      return undefined
+  }
+}
+
+function plainObject(value: object, text: CleanText, depth: number, above: Set<object>): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`
+  if (value instanceof Error) return text(`${value.name}: ${value.message}`)
+  if (value instanceof URL) return text(value.href)
+  if (above.has(value)) return '[circular]'
+  if (depth >= MAX_DEPTH) return '[deeper]'
+  if (value instanceof Map) return plainObject(Object.fromEntries(value), text, depth, above)
+  above.add(value)
+  try {
+    if (value instanceof Set || Array.isArray(value)) {
+      const items = [...value]
+      const shown = items.slice(0, MAX_ITEMS).map((item) => plainValue(item, text, depth + 1, above) ?? null)
+      return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown
+    }
+    return plainRecord(value, text, depth, above)
+  } finally {
+    above.delete(value)
+  }
+}
+
+function plainRecord(record: object, text: CleanText, depth: number, above: Set<object>): Record<string, unknown> {
+  above.add(record)
+  const shown: Record<string, unknown> = {}
+  for (const key of Object.keys(record).slice(0, MAX_ITEMS)) {
+    const inner = property(record, key)
+    shown[text(key)] = isSecretKey(key) && holdsText(inner) ? REDACTED : plainValue(inner, text, depth + 1, above)
+  }
+  return shown
+}
+
+function isSecretKey(key: string): boolean {
+  const plain = key.replaceAll(/[-_]/g, '').toLowerCase()
+  return SECRET_KEYS.has(plain) || SECRET_KEY.test(plain)
+}
+
+/** `hasToken: true` and `tokens: 3` are facts, not secrets. */
+function holdsText(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null)
+}
+
+function property(record: object, key: string): unknown {
+  try {
+    return Reflect.get(record, key)
+  } catch {
+    // A getter that throws: the record is still worth having.
+    return '[unreadable]'
+  }
+}
