@@ -20,5 +20,13 @@ export {
   type WorkStatus,
 } from './account.ts'
 export { fence } from './fence.ts'
+export { formPortFaults, verifyImap } from './imap-check.ts'
+export {
+  IMAP_FIELDS,
+  type ImapConnection,
+  type ImapField,
+  type ImapFields,
+  parseImapConnection,
+} from './imap-connection.ts'
 export { type AccountsDeps, accounts } from './service.ts'
 export { countAccounts, resolveAccount } from './store.ts'

@@ -1,0 +1,67 @@
+import { type AddressGuard, GuardError } from '../../infra/net/index.ts'
+import { withTimeout } from '../../lib/abort.ts'
+import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
+import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/provider.ts'
+import { connectionTargets, type ImapConnection } from './imap-connection.ts'
+
+/** What people may type into a public form: mail and CalDAV, so that the form is no port scanner. */
+const FORM_PORTS: ReadonlySet<number> = new Set([143, 993, 25, 465, 587, 443])
+
+const VERIFY_MS = 10_000
+
+/** The faults of ports a public form may not use. What PRIVATE_TARGETS covers is the operator's own and may have any port. */
+export async function formPortFaults(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
+  const faults: ErrorDetail[] = []
+  for (const { field, host, port } of connectionTargets(connection)) {
+    if (FORM_PORTS.has(port) || (await isPrivateTarget(guard, host, port))) continue
+    faults.push({ path: `body.${field}`, message: `must use one of the ports ${[...FORM_PORTS].join(', ')}` })
+  }
+  return faults
+}
+
+async function isPrivateTarget(guard: AddressGuard, host: string, port: number): Promise<boolean> {
+  try {
+    return guard.allowsPlain(await guard.check({ host, port }))
+  } catch (error) {
+    if (error instanceof GuardError) return false
+    throw error
+  }
+}
+
+/**
+ * Logs in with the credentials, looks at the folder and hangs up; within 10 s. Answers the folders. Throws
+ * `imap_auth_failed`, `imap_unreachable` or `imap_tls`, and `validation_failed` when only the folder is wrong.
+ */
+export async function verifyImap(
+  mail: Pick<MailProvider, 'verify'>,
+  connection: ImapConnection,
+  timeoutMs = VERIFY_MS,
+): Promise<RemoteFolder[]> {
+  const { email, settings, secrets } = connection
+  const abort = new AbortController()
+  try {
+    const verified = mail.verify({ accountId: 'unsaved', email, settings, secrets }, abort.signal)
+    const late = () => new ProviderError('unavailable', `no answer within ${timeoutMs} ms`, { timedOut: true })
+    return (await withTimeout(verified, timeoutMs, late)).folders
+  } catch (error) {
+    throw imapFailure(error)
+  } finally {
+    abort.abort()
+  }
+}
+
+/** The one text with a code that people see; what really happened is its cause, for the log. */
+function imapFailure(error: unknown): unknown {
+  if (error instanceof GuardError) return new AppError('imap_unreachable', { cause: error })
+  if (!(error instanceof ProviderError)) return error
+  switch (error.kind) {
+    case 'auth_expired':
+      return new AppError('imap_auth_failed', { cause: error })
+    case 'tls':
+      return new AppError('imap_tls', { cause: error })
+    case 'not_found':
+      return invalid('body.mailbox', 'there is no such folder')
+    default:
+      return new AppError('imap_unreachable', { cause: error })
+  }
+}

@@ -1,0 +1,212 @@
+import { domainToASCII } from 'node:url'
+import type { ErrorDetail } from '../../lib/errors.ts'
+import { cleanText } from '../../lib/text.ts'
+import type { CaldavSettings, ImapSettings, MailSecrets, MailSettings, SmtpSettings } from '../../providers/provider.ts'
+
+/** The fields of the hosted form and of `POST /accounts` as they arrive: forms send text only, and empty means absent. */
+export type ImapFields = { [Name in ImapField]?: unknown }
+
+export const IMAP_FIELDS = [
+  'email',
+  'host',
+  'port',
+  'secure',
+  'allowSelfSigned',
+  'username',
+  'password',
+  'mailbox',
+  'smtpHost',
+  'smtpPort',
+  'smtpSecure',
+  'smtpUsername',
+  'smtpPassword',
+  'caldavUrl',
+  'caldavUsername',
+  'caldavPassword',
+] as const
+
+export type ImapField = (typeof IMAP_FIELDS)[number]
+
+/** What the fields mean: everything a verified account needs but its owner's name for it. */
+export interface ImapConnection {
+  email: string
+  providerUser: string
+  settings: MailSettings & { imap: ImapSettings }
+  secrets: MailSecrets & { password: string }
+}
+
+const IMPLICIT_TLS_PORT = 993
+const STARTTLS_PORT = 143
+const SUBMISSIONS_PORT = 465
+const SUBMISSION_PORT = 587
+const MAX_LENGTH = 1024
+const MAX_PASSWORD_LENGTH = 8192
+
+/**
+ * Reads the fields, every fault tied to its own. `port` may be text or a number, booleans text or boolean; `secure` absent
+ * means TLS, except on port 143 (STARTTLS); `secure` false is STARTTLS too, for plain text is never spoken.
+ * `optional` names fields that may be missing here: the folder list works without `email`.
+ */
+export function parseImapConnection(
+  fields: ImapFields,
+  options: { optional?: readonly ImapField[] } = {},
+): { connection: ImapConnection; faults: [] } | { connection?: undefined; faults: ErrorDetail[] } {
+  const read = fieldReader(fields)
+  const required = (field: ImapField, value: string | undefined) => {
+    if (value === undefined && !options.optional?.includes(field) && !read.failed(field))
+      read.fail(field, 'is required')
+    return value ?? ''
+  }
+
+  const email = required('email', read.text('email'))
+  if (email !== '' && !EMAIL.test(email)) read.fail('email', 'is not an email address')
+  const port = read.port('port') ?? IMPLICIT_TLS_PORT
+  const imap: ImapSettings = {
+    host: required('host', read.host('host')),
+    port,
+    username: required('username', read.text('username')),
+    security: (read.boolean('secure') ?? port !== STARTTLS_PORT) ? 'tls' : 'starttls',
+    allowSelfSigned: read.boolean('allowSelfSigned') ?? false,
+    mailbox: folderPath(read.text('mailbox') ?? 'INBOX'),
+  }
+  const secrets = { password: required('password', read.password('password')) }
+  const smtp = smtpSettings(read)
+  const caldav = caldavSettings(read)
+  const smtpPassword = read.password('smtpPassword')
+  const caldavPassword = read.password('caldavPassword')
+
+  if (read.faults.length > 0) return { faults: read.faults }
+  return {
+    faults: [],
+    connection: {
+      email,
+      providerUser: JSON.stringify([imap.host, imap.username, imap.mailbox]),
+      settings: { imap, ...(smtp && { smtp }), ...(caldav && { caldav }) },
+      secrets: { ...secrets, ...(smtpPassword && { smtpPassword }), ...(caldavPassword && { caldavPassword }) },
+    },
+  }
+}
+
+/** Every host and port the connection names, with the field that names it; for the rules about ports. */
+export function connectionTargets(connection: ImapConnection): { field: ImapField; host: string; port: number }[] {
+  const { imap, smtp, caldav } = connection.settings
+  const targets: { field: ImapField; host: string; port: number }[] = [
+    { field: 'port', host: imap.host, port: imap.port },
+  ]
+  if (smtp?.port !== undefined) targets.push({ field: 'smtpPort', host: smtp.host ?? imap.host, port: smtp.port })
+  if (caldav !== undefined) {
+    const { hostname, port, protocol } = new URL(caldav.url)
+    targets.push({ field: 'caldavUrl', host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) })
+  }
+  return targets
+}
+
+type FieldReader = ReturnType<typeof fieldReader>
+
+function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
+  const host = read.host('smtpHost')
+  const secure = read.boolean('smtpSecure')
+  const username = read.text('smtpUsername')
+  const given = read.port('smtpPort')
+  // A host alone or a way to secure it alone still says which port it is; nothing at all leaves all to be derived.
+  const port = given ?? (secure === undefined ? undefined : secure ? SUBMISSIONS_PORT : SUBMISSION_PORT)
+  const tls = secure ?? (port === undefined ? undefined : port === SUBMISSIONS_PORT)
+  const smtp: Partial<SmtpSettings> = {
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(tls !== undefined && { security: tls ? ('tls' as const) : ('starttls' as const) }),
+    ...(username !== undefined && { username }),
+  }
+  return Object.keys(smtp).length === 0 ? undefined : smtp
+}
+
+function caldavSettings(read: FieldReader): CaldavSettings | undefined {
+  const url = read.text('caldavUrl')
+  const username = read.text('caldavUsername')
+  if (url === undefined) return undefined
+  if (!isWebAddress(url)) {
+    read.fail('caldavUrl', 'is not an http or https address without a user name in it')
+    return undefined
+  }
+  return { url, ...(username !== undefined && { username }) }
+}
+
+/** Reads single fields and collects what is wrong with them; an absent field is undefined. */
+function fieldReader(fields: ImapFields) {
+  const faults: ErrorDetail[] = []
+  const fail = (field: ImapField, message: string) => {
+    faults.push({ path: `body.${field}`, message })
+    return undefined
+  }
+  const failed = (field: ImapField) => faults.some((fault) => fault.path === `body.${field}`)
+
+  function string(field: ImapField, maxLength: number): string | undefined {
+    const value = fields[field]
+    if (value === undefined || value === null || value === '') return undefined
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+      return fail(field, 'must be a string')
+    }
+    const text = cleanText(String(value))
+    if (text.length > maxLength) return fail(field, `must not be longer than ${maxLength} characters`)
+    if (CONTROL.test(text)) return fail(field, 'must not contain control characters')
+    return text
+  }
+
+  /** Surrounding spaces come from copying and are never meant. */
+  const text = (field: ImapField) => string(field, MAX_LENGTH)?.trim() || undefined
+
+  return {
+    faults,
+    fail,
+    failed,
+    text,
+
+    /** As typed: a password may begin or end with a space. */
+    password: (field: ImapField) => string(field, MAX_PASSWORD_LENGTH),
+
+    boolean(field: ImapField): boolean | undefined {
+      const value = text(field)?.toLowerCase()
+      if (value === undefined) return undefined
+      if (TRUE.has(value)) return true
+      return FALSE.has(value) ? false : fail(field, 'must be true or false')
+    },
+
+    port(field: ImapField): number | undefined {
+      const value = text(field)
+      if (value === undefined) return undefined
+      const port = /^\d{1,5}$/.test(value) ? Number(value) : 0
+      return port >= 1 && port <= 65_535 ? port : fail(field, 'must be a port, 1 to 65535')
+    },
+
+    host(field: ImapField): string | undefined {
+      const value = text(field)
+      if (value === undefined) return undefined
+      return hostName(value) ?? fail(field, 'must be a host name or an address, without a port or a path')
+    },
+  }
+}
+
+const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
+const CONTROL = /[\u0000-\u001f\u007f]/
+const TRUE = new Set(['true', 'on', '1', 'yes'])
+const FALSE = new Set(['false', 'off', '0', 'no'])
+const IPV6 = /^\[?([0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*)\]?$/
+const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9_]([a-z0-9_-]{0,62})?)*$/
+
+/** Lower case and ASCII, so that two spellings of one host are one identity. */
+function hostName(text: string): string | undefined {
+  const lower = text.toLowerCase().replace(/\.$/, '')
+  const address = IPV6.exec(lower)?.[1]
+  if (address !== undefined) return address
+  const ascii = domainToASCII(lower)
+  return DNS_NAME.test(ascii) ? ascii : undefined
+}
+
+/** RFC 3501: INBOX is the one folder name whose case does not matter. */
+const folderPath = (path: string) => (path.toUpperCase() === 'INBOX' ? 'INBOX' : path)
+
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === ''
+}
