@@ -86,6 +86,11 @@ export interface MailSession {
    * only a new first sync can help.
    */
   syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
+  /**
+   * Which of these uids still stand in the folder: tells a move from a copy. None when the folder is gone or was
+   * renumbered. Not called while a `syncFolder` iteration is open.
+   */
+  presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]>
   /** Stays on this folder and calls `onChange` within milliseconds of the server's notice; polls where it cannot be told. */
   watch(folderPath: string): Promise<void>
   close(): Promise<void>
@@ -194,10 +199,13 @@ export interface MessageBody {
 /** Live reads. Each waits at most 10 s for the connection, then throws `ProviderError` kind `unavailable` with `timedOut`. */
 export interface MailOperations {
   listFolders(): Promise<RemoteFolder[]>
-  /** Newest first. `beforeUid` for deep pages. For folders that are not kept in step. Throws `not_found` for an unknown folder. */
+  /**
+   * Newest uid first. `beforeUid` for deep pages, `offset` skips that many of the newest. For folders that are not kept
+   * in step. Throws `not_found` for an unknown folder.
+   */
   listMessages(
     folderPath: string,
-    options: { limit: number; beforeUid?: number },
+    options: { limit: number; beforeUid?: number; offset?: number },
   ): Promise<{ messages: RemoteMessage[]; total: number }>
   getBody(place: MessagePlace): Promise<MessageBody>
   /** The message as it stands at the server, in bounded memory. The stream must be read or destroyed. */
