@@ -20,8 +20,12 @@ export interface Queue {
   stats(lane: string): Promise<LaneStats>
   /** What is known of one subject; undefined when it never had a job. */
   find(lane: string, subject: string): Promise<JobState | undefined>
-  /** Forgets a subject. A run in progress ends by itself. */
+  /** Forgets a subject. A run in progress ends by itself; what is added meanwhile runs after it. */
   remove(lane: string, subject: string): Promise<void>
+  /** Forgets a whole lane, such as that of an instance that is gone. Answers how many subjects it had. */
+  dropLane(lane: string): Promise<number>
+  /** The lanes that have subjects and whose name begins with `prefix`, in order. */
+  lanes(prefix: string): Promise<string[]>
   /** Makes every job that waits for a backoff or a later time due now and forgets its attempts. Answers how many. */
   clear(lane: string): Promise<number>
   pause(lane: string): Promise<void>
