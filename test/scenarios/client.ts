@@ -1,0 +1,20 @@
+/** The API as an application calls it, for scenarios: throws on anything but 2xx, bounded in time. */
+export interface Client {
+  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
+}
+
+export function client(url: string, key: string): Client {
+  return {
+    async call<T>(method: string, path: string, body?: unknown) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(20_000),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path} → ${response.status} ${text.slice(0, 500)}`)
+      return JSON.parse(text) as T
+    },
+  }
+}

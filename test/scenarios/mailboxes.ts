@@ -1,0 +1,82 @@
+import { eventually } from '../kit/eventually.ts'
+import type { Dovecot } from '../servers/dovecot.ts'
+import type { Application } from './application.ts'
+import type { Client } from './client.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+
+export function userNames(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `user${index}@mail.example`)
+}
+
+/** Registers the application's endpoint for new mail. Retries outlast the service's absences. */
+export async function subscribe(api: Client, application: Application, eventTypes: string[]): Promise<string> {
+  const endpoint = await api.call<{ id: string; secret: string }>('POST', '/webhooks/endpoints', {
+    url: application.url,
+    eventTypes,
+    retryCount: 20,
+    retryDelayMs: 500,
+  })
+  application.trust(endpoint.secret)
+  return endpoint.id
+}
+
+/** Connects users of a Dovecot by their credentials and waits until each is in step; answers account ids by user. */
+export async function connectMailboxes(
+  api: Client,
+  dovecot: Dovecot,
+  users: readonly string[],
+): Promise<Map<string, string>> {
+  const accounts = new Map<string, string>()
+  for (const user of users) {
+    const account = await api.call<{ id: string }>('POST', '/accounts', {
+      provider: 'imap',
+      email: user,
+      host: dovecot.host,
+      port: dovecot.imapsPort,
+      secure: true,
+      allowSelfSigned: true,
+      username: user,
+      password: PASSWORD,
+    })
+    accounts.set(user, account.id)
+  }
+  await allConnected(api, accounts.size)
+  return accounts
+}
+
+export async function allConnected(api: Client, count: number, timeoutMs = 120_000): Promise<void> {
+  await eventually(
+    async () => {
+      const states: string[] = []
+      for (let page = 1, more = true; more; page += 1) {
+        const list = await api.call<{ accounts: { status: string }[]; pagination: { hasNext: boolean } }>(
+          'GET',
+          `/accounts?limit=200&page=${page}`,
+        )
+        states.push(...list.accounts.map((account) => account.status))
+        more = list.pagination.hasNext
+      }
+      const connected = states.filter((status) => status === 'connected').length
+      if (connected < count)
+        throw new Error(`${connected} of ${count} accounts are connected: ${[...new Set(states)].join(', ')}`)
+    },
+    timeoutMs,
+    200,
+  )
+}
+
+/** A small mail whose subject names it. */
+export function numberedMail(subject: string): string {
+  return [
+    `Message-ID: <${subject}@mail.example>`,
+    'From: Sender <sender@mail.example>',
+    'To: Receiver <receiver@mail.example>',
+    `Subject: ${subject}`,
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    `This is ${subject}.`,
+    '',
+  ].join('\r\n')
+}
