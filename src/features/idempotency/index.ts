@@ -1,0 +1,7 @@
+/**
+ * First answers to POSTs that carried an Idempotency-Key, kept sealed for 24 hours in the transaction of their effects.
+ * Every keyed POST of every room passes through `writing`.
+ */
+import './schema.ts'
+
+export { idempotency } from './idempotency.ts'

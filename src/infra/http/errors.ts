@@ -1,0 +1,67 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorDetail } from '../../lib/errors.ts'
+
+/** The one shape of every failure. */
+export interface ErrorBody {
+  success: false
+  error: { code: string; type: string; message: string; details: ErrorDetail[] }
+  requestId: string
+}
+
+export function errorBody(error: AppError, requestId: string): ErrorBody {
+  const { code, type, message, details } = error
+  return { success: false, error: { code, type, message, details }, requestId }
+}
+
+/** The same facts as RFC 9457 asks for them. */
+function problemBody(error: AppError, requestId: string): Record<string, unknown> {
+  const { code, type, message, details, status } = error
+  // `about:blank` means: the title is the status's own name, the rest is in the members below.
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? code,
+    status,
+    detail: message,
+    instance: requestId,
+    code,
+    source: type,
+    details,
+  }
+}
+
+/** Answers with an error: JSON, or problem details for a client that asks for them. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
+  const problem = wantsProblem(request.headers.accept)
+  const body = problem ? problemBody(error, request.id) : errorBody(error, request.id)
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type(problem ? 'application/problem+json' : 'application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(body)
+}
+
+function wantsProblem(accept: string | undefined): boolean {
+  return accept?.toLowerCase().includes('application/problem+json') ?? false
+}
+
+const FASTIFY_CODES: Record<string, () => AppError> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('payload_too_large'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new AppError('malformed_json', { message: 'The body is shorter or longer than its Content-Length.' }),
+  FST_ERR_BAD_URL: () => new AppError('validation_failed', { message: 'The path is not a valid URL.' }),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found'),
+}
+
+/** What the caller is told of anything thrown. `translate` knows the errors of the upper floors. */
+export function asAppError(error: unknown, translate?: (error: unknown) => AppError | undefined): AppError {
+  if (error instanceof AppError) return error
+  const known = FASTIFY_CODES[codeOf(error)]
+  return known?.() ?? translate?.(error) ?? new AppError('internal', { cause: error })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
