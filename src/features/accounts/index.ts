@@ -28,5 +28,6 @@ export {
   type ImapFields,
   parseImapConnection,
 } from './imap-connection.ts'
+export { type OwnershipDeps, type OwnershipTiming, ownership } from './ownership.ts'
 export { type AccountsDeps, accounts } from './service.ts'
 export { countAccounts, resolveAccount } from './store.ts'

@@ -1,0 +1,237 @@
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Db } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/log.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from './account.ts'
+import { instanceStore, type OwnedAccount } from './instance-store.ts'
+import { fairMove } from './share.ts'
+
+export interface OwnershipDeps {
+  db: Db
+  bus: Bus
+  clock: Clock
+  log: Log
+  /** One per process life; the same id the queue leases under. */
+  instanceId: string
+  /** Frees what else a dead process held. Called once per death, by one of the living. */
+  onInstanceDead(instanceId: string): Promise<void>
+  timing?: Partial<OwnershipTiming>
+}
+
+export interface OwnershipTiming {
+  /** Between two rounds. */
+  roundMs: number
+  /** An instance that was silent for so long is dead. */
+  deadAfterMs: number
+  /** Least time between two rounds that were asked for by hints. */
+  hintGapMs: number
+  /** How many accounts an instance gives back per round when another has joined. */
+  movesPerRound: number
+  /** No other process can be alive: everything is free at once. True for the file store, whose folder is locked. */
+  soleProcess: boolean
+}
+
+const TAKEN_PER_TRANSACTION = 200
+
+/**
+ * One round: beat → bury the dead → take or give back a fair share → see what is ours and tell what changed. What is ours is
+ * always read from the rows, so a round that failed in the middle costs nothing but time.
+ */
+export function ownership(deps: OwnershipDeps): Ownership {
+  return new Rounds(deps)
+}
+
+class Rounds implements Ownership {
+  readonly instanceId: string
+  readonly #deps: OwnershipDeps
+  readonly #timing: OwnershipTiming
+  readonly #listeners: ((change: OwnershipChange) => void)[] = []
+  #accounts: ReadonlyMap<string, OwnedAccount> = new Map()
+  #epochs: ReadonlyMap<string, number> = new Map()
+  #lastBeatMs = 0
+  #lastGiveBackMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  #hinted = false
+  #unsubscribe: (() => void) | undefined
+  #stopping: Promise<void> | undefined
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps
+    this.instanceId = deps.instanceId
+    this.#timing = {
+      roundMs: 5_000,
+      deadAfterMs: 30_000,
+      hintGapMs: 100,
+      movesPerRound: 100,
+      soleProcess: deps.db.engine === 'sqlite',
+      ...deps.timing,
+    }
+  }
+
+  owned(): ReadonlyMap<string, number> {
+    return this.#epochs
+  }
+
+  onChange(listener: (change: OwnershipChange) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async start(): Promise<void> {
+    await this.#register()
+    this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
+    if (this.#timing.soleProcess) await this.#bury('whatever')
+    this.#running = this.#round()
+    try {
+      await this.#running
+    } finally {
+      this.#running = undefined
+    }
+    this.#schedule()
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#leave()
+    return this.#stopping
+  }
+
+  async #leave(): Promise<void> {
+    this.#unsubscribe?.()
+    clearTimeout(this.#timer)
+    await this.#running?.catch(() => {})
+    this.#see([])
+    try {
+      await this.#write((store) => store.unregister(this.instanceId))
+      this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    } catch (error) {
+      // The others find out by themselves: this instance beats no more.
+      this.#deps.log.warn('The accounts could not be given back', { operation: 'accounts.ownership', error })
+    }
+  }
+
+  /** Somebody said that there is something to take. Many hints make one round, and rounds keep their distance. */
+  #hint(): void {
+    if (this.#hinted || this.#stopping !== undefined) return
+    this.#hinted = true
+    if (this.#running === undefined) this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#stopping !== undefined) return
+    clearTimeout(this.#timer)
+    const delayMs = this.#hinted ? this.#timing.hintGapMs : this.#timing.roundMs
+    this.#timer = setTimeout(() => void this.#run(), delayMs)
+  }
+
+  async #run(): Promise<void> {
+    this.#hinted = false
+    this.#running = this.#round()
+    try {
+      await this.#running
+    } catch (error) {
+      this.#deps.log.warn('A round of account ownership failed; the next one looks again', {
+        operation: 'accounts.ownership',
+        error,
+      })
+      // Others may have taken everything by now. Without a beat this process must not act as an owner.
+      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#see([])
+    } finally {
+      this.#running = undefined
+      this.#schedule()
+    }
+  }
+
+  async #round(): Promise<void> {
+    const beatAtMs = this.#deps.clock.monotonic()
+    if (await this.#write((store) => store.beat(this.instanceId))) {
+      this.#lastBeatMs = beatAtMs
+    } else {
+      this.#deps.log.warn('This instance was declared dead and begins anew', { operation: 'accounts.ownership' })
+      this.#see([])
+      await this.#register()
+    }
+    if (!this.#timing.soleProcess) await this.#bury(this.#timing.deadAfterMs)
+    await this.#move()
+    this.#see(await this.#reader().mine(this.instanceId))
+  }
+
+  async #register(): Promise<void> {
+    this.#lastBeatMs = this.#deps.clock.monotonic()
+    await this.#write((store) => store.register(this.instanceId))
+  }
+
+  async #bury(silentMs: number | 'whatever'): Promise<void> {
+    for (const id of await this.#write((store) => store.bury(this.instanceId, silentMs))) {
+      this.#deps.log.warn('An instance is dead; its accounts are taken over', {
+        operation: 'accounts.ownership',
+        metadata: { dead: id },
+      })
+      try {
+        await this.#deps.onInstanceDead(id)
+      } catch (error) {
+        // Its leases end by themselves; this only would have been faster.
+        this.#deps.log.warn('What a dead instance held could not be freed', {
+          operation: 'accounts.ownership',
+          error,
+          metadata: { dead: id },
+        })
+      }
+    }
+  }
+
+  async #move(): Promise<void> {
+    const shares = await this.#reader().shares()
+    // Buried since the beat: the next round begins anew.
+    if (!shares.owned.has(this.instanceId)) return
+    const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
+    const nowMs = this.#deps.clock.monotonic()
+    // Hints make rounds frequent; giving back stays gradual, or thousands of mailboxes would reconnect at once.
+    if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
+      this.#lastGiveBackMs = nowMs
+      const limit = Math.min(giveBack, this.#timing.movesPerRound)
+      await this.#write((store) => store.giveBack(this.instanceId, limit))
+      this.#deps.bus.publish(ACCOUNTS_TOPIC)
+    }
+    for (let left = take; left > 0; ) {
+      const limit = Math.min(left, TAKEN_PER_TRANSACTION)
+      const taken = await this.#write((store) => store.take(this.instanceId, limit))
+      if (taken < limit) break
+      left -= taken
+    }
+  }
+
+  /** Compares what is ours now with what was, and tells the difference. */
+  #see(rows: readonly OwnedAccount[]): void {
+    const before = this.#accounts
+    const now = new Map(rows.map((row) => [row.id, row]))
+    const change: OwnershipChange = { lost: [], gained: [], changed: [] }
+    for (const [id, account] of before) if (now.get(id)?.epoch !== account.epoch) change.lost.push(id)
+    for (const [id, account] of now) {
+      const old = before.get(id)
+      if (old?.epoch !== account.epoch) change.gained.push(id)
+      else if (differs(old, account)) change.changed.push(id)
+    }
+    this.#accounts = now
+    this.#epochs = new Map(rows.map((row) => [row.id, row.epoch]))
+    if (change.lost.length + change.gained.length + change.changed.length === 0) return
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#deps.log.error('A listener failed on a change of ownership', { operation: 'accounts.ownership', error })
+      }
+    }
+  }
+
+  #reader() {
+    return instanceStore(this.#deps.db.read, this.#deps.db.dialect)
+  }
+
+  #write<T>(body: (store: ReturnType<typeof instanceStore>) => Promise<T>): Promise<T> {
+    return this.#deps.db.transaction((tx) => body(instanceStore(tx, this.#deps.db.dialect)))
+  }
+}
+
+function differs(before: OwnedAccount, now: OwnedAccount): boolean {
+  return before.paused !== now.paused || before.watch !== now.watch || before.accessVersion !== now.accessVersion
+}
