@@ -83,7 +83,8 @@ export interface MailSession {
   /**
    * Brings a folder forward from `cursor` (null: first sync) in steps of at most 500 messages. Each step's `cursor` is valid once the
    * step is stored, so a crash between steps repeats at most one step. Throws `ProviderError`; `cursor_expired` when
-   * only a new first sync can help.
+   * only a new first sync can help, `not_found` when the folder is gone. One pass at a time per session; a consumer that
+   * stops early ends it. On a watched folder the first step holds the new messages, after one round trip.
    */
   syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
   /**
@@ -101,8 +102,10 @@ export interface FolderSyncRequest {
   cursor: string | null
   /** How many of the newest messages a first sync fetches. */
   initialMessages: number
-  /** What is stored of this folder, newest uid first; for servers that cannot say what changed. */
-  known(): Promise<KnownMessage[]>
+  /** What is stored of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order; for servers that cannot say what changed. */
+  known(lowUid: number, highUid: number): Promise<KnownMessage[]>
+  /** How many messages of this folder are stored: after a reset at least as many are fetched again. */
+  knownCount(): Promise<number>
   signal: AbortSignal
 }
 
@@ -116,6 +119,11 @@ export interface KnownMessage {
 export interface FolderStep {
   /** The server's numbering began anew (UIDVALIDITY): every stored row of the folder lost its place before this step. */
   reset: boolean
+  /**
+   * `added` was fetched again after a reset (this step's or an earlier one's). Such a message that matches no stored row is
+   * new only if it arrived after the last sync; its `isNew` says nothing.
+   */
+  refetched: boolean
   added: RemoteMessage[]
   changed: { uid: number; unread: boolean; starred: boolean }[]
   /** Uids that are gone. May name unknown ones. */
