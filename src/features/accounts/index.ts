@@ -19,6 +19,7 @@ export {
   type TokenSummary,
   type WorkStatus,
 } from './account.ts'
+export { type Erase, type Erasure, type ErasureDeps, erasure } from './erasure.ts'
 export { fence } from './fence.ts'
 export { formPortFaults, verifyImap } from './imap-check.ts'
 export {

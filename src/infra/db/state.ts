@@ -1,4 +1,4 @@
-import type { Handle } from './db.ts'
+import type { Handle, Tx } from './db.ts'
 
 /** Small facts of the whole service: the key ring of a shared database, its canary. */
 interface ServiceStateTable {
@@ -27,4 +27,13 @@ export async function stateOr(handle: Handle, name: string, makeValue: () => str
 async function findState(handle: Handle, name: string): Promise<string | undefined> {
   const row = await handle.selectFrom('serviceState').select('value').where('name', '=', name).executeTakeFirst()
   return row?.value
+}
+
+/** A lock over all replicas, held until the transaction ends. Take it before any row's lock. */
+export async function lockState(tx: Tx, name: string): Promise<void> {
+  await tx
+    .insertInto('serviceState')
+    .values({ name, value: '' })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '' }))
+    .execute()
 }

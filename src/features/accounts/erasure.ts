@@ -1,0 +1,90 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { Queue, Worker } from '../../infra/queue/queue.ts'
+import { accountStore } from './store.ts'
+
+/** Deletes up to `limit` rows of a deleted account and answers how many went; 0 when nothing is left. Given by each room for its tables. */
+export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<number>
+
+export interface ErasureDeps {
+  db: Db
+  queue: Queue
+  log: Log
+  /** In this order: what points to other rows comes before them. `account.deleted` events and their deliveries must be spared. */
+  erase: readonly Erase[]
+  /** Lets go of what is not in the database: open connections, jobs, caches. Called before and after the rows go; may repeat. */
+  forget(accountId: string): Promise<void>
+  /** How often erasures are looked for that no job announces any more. */
+  sweepMs?: number
+}
+
+export interface Erasure {
+  /** Asks for it, taking effect with the commit. */
+  later(tx: Tx, accountId: string): Promise<void>
+  /** Goes on with whatever an earlier process left, and takes what comes. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const LANE = 'erase'
+const ROWS_PER_TRANSACTION = 500
+const SWEEP_MS = 60_000
+const GRACE_MS = 5_000
+
+/**
+ * Erases the data of deleted accounts in small transactions, so that a mailbox of a million messages blocks nobody. The row in
+ * `accountErasures` is the truth: it goes last, and until then any process may begin again where another was killed.
+ */
+export function erasure(deps: ErasureDeps): Erasure {
+  const { db, queue, log } = deps
+  let worker: Worker | undefined
+  let sweeper: NodeJS.Timeout | undefined
+
+  async function announce(): Promise<void> {
+    for (const accountId of await accountStore(db.read, db.dialect).pendingErasures()) await queue.add(LANE, accountId)
+  }
+
+  /** Answers false when told to stop before the end. */
+  async function erase(accountId: string, signal: AbortSignal): Promise<boolean> {
+    await deps.forget(accountId)
+    // A room may have written rows that point to an earlier room's while this ran, so it ends with a round that finds nothing.
+    for (let erased = -1; erased !== 0; ) {
+      erased = 0
+      for (const step of deps.erase) {
+        for (let rows = -1; rows !== 0; erased += rows) {
+          if (signal.aborted) return false
+          rows = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
+          // The file store answers without ever leaving this turn of the event loop; requests must get theirs.
+          await nextTurn()
+        }
+      }
+    }
+    await deps.forget(accountId)
+    await db.transaction((tx) => accountStore(tx, db.dialect).forgetErasure(accountId))
+    log.info('The data of a deleted account is erased', { accountId, operation: 'accounts.erase' })
+    return true
+  }
+
+  return {
+    later: (tx, accountId) => queue.addIn(tx, LANE, [accountId]),
+
+    async start() {
+      worker = queue.work(LANE, { concurrency: 1 }, async (accountId, { signal }) =>
+        (await erase(accountId, signal)) ? undefined : { nextRunInMs: 0 },
+      )
+      sweeper = setInterval(() => {
+        announce().catch((error: unknown) =>
+          log.warn('Pending erasures could not be announced', { operation: 'accounts.erase', error }),
+        )
+      }, deps.sweepMs ?? SWEEP_MS)
+      await announce()
+    },
+
+    async stop() {
+      clearInterval(sweeper)
+      await worker?.stop(GRACE_MS)
+      worker = undefined
+    },
+  }
+}
