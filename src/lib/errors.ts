@@ -86,3 +86,11 @@ export function notFound(noun: string, id: string): AppError {
 export function invalid(path: string, message: string): AppError {
   return new AppError('validation_failed', { message: `${path}: ${message}`, details: [{ path, message }] })
 }
+
+/** 400 for several fields, each with its own fault; the message tells the first. */
+export function invalidFields(details: ErrorDetail[]): AppError {
+  const [first] = details
+  if (first === undefined) return new AppError('validation_failed')
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
+  return new AppError('validation_failed', { message: `${first.path} ${first.message}${more}.`, details })
+}

@@ -30,5 +30,7 @@ export {
   parseImapConnection,
 } from './imap-connection.ts'
 export { type OwnershipDeps, type OwnershipTiming, ownership } from './ownership.ts'
+export { type AccountRoutesDeps, accountRoutes } from './routes.ts'
+export { accountSchema, imapFieldSchemas } from './schemas.ts'
 export { type AccountsDeps, accounts } from './service.ts'
 export { countAccounts, resolveAccount } from './store.ts'

@@ -62,7 +62,8 @@ export function accounts(deps: AccountsDeps): Accounts {
   }
 
   return {
-    async link(tx, input) {
+    async link(tx, given) {
+      const input = { ...given, customUserId: cleanAlias(given.customUserId) }
       const identity = identityOf(input.provider, input.providerUser, input.customUserId)
       const existing = await store(tx).lockByIdentity(identity)
       if (existing !== undefined) return relink(tx, existing, input)
@@ -103,7 +104,7 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async change(tx, accountId, changes) {
       let row = await store(tx).lock(accountId)
-      const customUserId = changes.customUserId === undefined ? row.customUserId : changes.customUserId
+      const customUserId = changes.customUserId === undefined ? row.customUserId : cleanAlias(changes.customUserId)
       const watch = Number(changes.watch ?? row.watch)
       if (customUserId !== row.customUserId || watch !== row.watch) {
         const identity = identityOf(row.provider, row.providerUser, customUserId)
@@ -201,5 +202,8 @@ function sameIdentity(): AppError {
     message: 'Another account of the same mailbox already has this customUserId.',
   })
 }
+
+/** The application's own name for the user; without one it is null, never empty. */
+const cleanAlias = (customUserId: string | null) => cleanText(customUserId ?? '') || null
 
 const secretContext = (accountId: string) => `account:${accountId}`

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
-import { AppError } from '../../lib/errors.ts'
+import { type AppError, invalidFields } from '../../lib/errors.ts'
 import { faults } from './faults.ts'
 
 const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }
@@ -37,12 +37,7 @@ function refused(part: string, errors: readonly ErrorObject[]): AppError {
   const details = faults(errors)
     .slice(0, MAX_DETAILS)
     .map(({ path, message }) => ({ path: [part, ...path].join('.'), message }))
-  const [first] = details
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
-  return new AppError('validation_failed', {
-    message: first === undefined ? 'The request is not valid.' : `${first.path} ${first.message}${more}.`,
-    details,
-  })
+  return invalidFields(details)
 }
 
 function validators(options: Options): { first: Ajv; every: Ajv } {

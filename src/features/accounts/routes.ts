@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import { type App, done, type Idempotency, listOf, pageQuery } from '../../infra/http/index.ts'
+import { invalid, invalidFields } from '../../lib/errors.ts'
+import type { MailProvider, ProviderName } from '../../providers/provider.ts'
+import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
+import { verifyImap } from './imap-check.ts'
+import { parseImapConnection } from './imap-connection.ts'
+import { accountParams, accountSchema, createBody, patchBody } from './schemas.ts'
+
+export interface AccountRoutesDeps {
+  db: Db
+  accounts: Accounts
+  idempotency: Idempotency
+  /** The provider's mail side; undefined for one that cannot connect by credentials. */
+  mail(provider: ProviderName): Pick<MailProvider, 'verify'> | undefined
+  /** Makes the owner of the account look for mail now, taking effect with the commit. */
+  wake(tx: Tx, accountId: string): Promise<void>
+}
+
+const READ = { access: 'key:read' } as const
+const WRITE = { access: 'key:write' } as const
+
+export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
+  const { accounts, db, idempotency } = deps
+  const idOf = async (idOrAlias: string) => (await accounts.resolve(db.read, idOrAlias)).id
+  const schema = (summary: string, description?: string) => ({
+    tags: ['Accounts'],
+    summary,
+    ...(description && { description }),
+    params: accountParams,
+    response: { 200: accountSchema },
+  })
+
+  app.get(
+    '/accounts',
+    {
+      config: READ,
+      schema: {
+        tags: ['Accounts'],
+        summary: 'List accounts, newest first',
+        querystring: Type.Object(pageQuery),
+        response: { 200: listOf('accounts', accountSchema) },
+      },
+    },
+    async (request) => {
+      const { items, pagination } = await accounts.list(request.query)
+      return { accounts: items, pagination }
+    },
+  )
+
+  app.post(
+    '/accounts',
+    {
+      config: WRITE,
+      schema: {
+        tags: ['Accounts'],
+        summary: 'Connect a mailbox by its credentials',
+        description: 'Logs in first. The same mailbox with the same customUserId is updated, not added again.',
+        body: createBody,
+        response: { 200: accountSchema },
+      },
+    },
+    idempotency.writing(async (request) => {
+      const input = await verifiedLink(request.body, deps.mail)
+      return (tx) => accounts.link(tx, input)
+    }),
+  )
+
+  app.get('/accounts/:accountId', { config: READ, schema: schema('Get an account') }, async (request) =>
+    accounts.get(await idOf(request.params.accountId)),
+  )
+
+  app.patch(
+    '/accounts/:accountId',
+    { config: WRITE, schema: { ...schema('Change an account'), body: patchBody } },
+    async (request) => {
+      const id = await idOf(request.params.accountId)
+      const changes = changesOf(request.body)
+      return db.transaction((tx) => accounts.change(tx, id, changes))
+    },
+  )
+
+  app.delete(
+    '/accounts/:accountId',
+    {
+      config: WRITE,
+      schema: {
+        ...schema(
+          'Delete an account and everything known of it',
+          'It is gone at once; its data is erased in the background. One account.deleted event remains.',
+        ),
+        response: { 200: done },
+      },
+    },
+    async (request) => {
+      const id = await idOf(request.params.accountId)
+      await db.transaction((tx) => accounts.remove(tx, id))
+      return { success: true, message: `The account ${id} is deleted.` }
+    },
+  )
+
+  const setPaused = (paused: boolean, summary: string, description: string) =>
+    app.post(
+      `/accounts/:accountId/${paused ? 'pause' : 'resume'}`,
+      { config: WRITE, schema: schema(summary, description) },
+      idempotency.writing(async (request) => {
+        const id = await idOf(request.params.accountId)
+        return (tx) => accounts.change(tx, id, { paused })
+      }),
+    )
+  setPaused(true, 'Pause an account', 'Nothing is synchronised and no connection kept until it is resumed.')
+  setPaused(false, 'Resume a paused account', 'What happened meanwhile is caught up.')
+
+  app.post(
+    '/accounts/:accountId/sync',
+    { config: WRITE, schema: schema('Look for mail now', 'Answers at once; a paused account stays paused.') },
+    idempotency.writing(async (request) => {
+      const id = await idOf(request.params.accountId)
+      return async (tx) => {
+        await deps.wake(tx, id)
+        return accounts.get(id)
+      }
+    }),
+  )
+}
+
+/** What to link, after the credentials have been tried at the server. */
+async function verifiedLink(body: Static<typeof createBody>, mailOf: AccountRoutesDeps['mail']): Promise<LinkAccount> {
+  const { provider = 'imap', customUserId } = body
+  const mail = mailOf(provider)
+  if (provider !== 'imap' || mail === undefined) {
+    throw invalid('body.provider', `a ${provider} account cannot be connected by credentials`)
+  }
+  const { connection, faults } = parseImapConnection(body)
+  if (connection === undefined) throw invalidFields(faults)
+  await verifyImap(mail, connection)
+  return { provider, customUserId: customUserId ?? null, ...connection }
+}
+
+function changesOf({ paused, customUserId, watch }: Static<typeof patchBody>): AccountChanges {
+  return {
+    ...(paused !== undefined && { paused }),
+    ...(customUserId !== undefined && { customUserId }),
+    ...(watch !== undefined && { watch }),
+  }
+}
