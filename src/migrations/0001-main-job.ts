@@ -155,6 +155,7 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['delimiter', 'text', 'null'],
       ['mailboxId', 'text', 'null'],
       ['selectable', 'integer'],
+      ['syncedAs', 'text', 'null'],
       ['color', 'text', 'null'],
       ['version', 'bigint', 'default 0'],
       ['createdAt', 'bigint'],
@@ -195,6 +196,7 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
     ['id'],
   )
   await index('messages', ['folderId', 'uidValidity', 'uid'], { unique: true, where: '"uid" is not null' })
+  await index('messages', ['folderId', 'id'], { where: '"uid" is null' })
   await index('messages', ['accountId', 'receivedAt', 'id'])
   await index('messages', ['accountId', 'emailIdHash'], { where: '"emailIdHash" is not null' })
   await index('messages', ['accountId', 'identityHash'], { where: '"identityHash" is not null' })
@@ -206,10 +208,14 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['labelId', 'text'],
       ['receivedAt', 'bigint'],
       ['messageId', 'text'],
+      ['unread', 'integer'],
+      ['hasAttachments', 'integer'],
     ],
     ['labelId', 'receivedAt', 'messageId'],
     true,
   )
+  await index('messageLabels', ['labelId', 'receivedAt', 'messageId', 'hasAttachments'], { where: '"unread" = 1' })
+  await index('messageLabels', ['labelId', 'receivedAt', 'messageId', 'unread'], { where: '"hasAttachments" = 1' })
   await index('messageLabels', ['messageId'])
   await table(
     'messageCounters',
@@ -227,7 +233,8 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
     [
       ['accountId', 'text'],
       ['labelId', 'text'],
-      ['cursor', 'text'],
+      ['cursor', 'text', 'null'],
+      ['announceAfter', 'bigint', 'null'],
       ['lastSyncAt', 'bigint', 'null'],
     ],
     ['accountId', 'labelId'],

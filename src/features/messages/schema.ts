@@ -34,14 +34,19 @@ interface MessageTable {
   updatedAt: number
 }
 
-/** Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId). */
+/**
+ * Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId).
+ * What lists filter by stands here too, so that a filter never reads the messages it leaves out.
+ */
 interface MessageLabelTable {
   labelId: string
   receivedAt: number
   messageId: string
+  unread: number
+  hasAttachments: number
 }
 
-/** Counters kept in the transaction of the change. `labelId` '' counts the whole account. */
+/** How many messages carry a label, kept in the transaction of the change. */
 interface MessageCounterTable {
   accountId: string
   labelId: string

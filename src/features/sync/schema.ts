@@ -2,7 +2,13 @@
 interface SyncCursorTable {
   accountId: string
   labelId: string
-  cursor: string
+  /** Null: the folder must be read from its beginning. */
+  cursor: string | null
+  /**
+   * Set while the provider cannot tell new mail from old (the server's numbering began anew, the folder just appeared): mail that
+   * matches nothing stored is announced when it arrived after this time. Null: the provider's `isNew` decides.
+   */
+  announceAfter: number | null
   /** When a pass over this folder last ended well. */
   lastSyncAt: number | null
 }

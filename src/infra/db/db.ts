@@ -43,4 +43,6 @@ export interface Dialect {
   nowMs: RawBuilder<number>
   /** True when the error is a broken unique constraint. */
   isUniqueViolation(error: unknown): boolean
+  /** True when the statement failed for what a row holds (a constraint, a value out of range), not for the database's state. */
+  isRefusedRow(error: unknown): boolean
 }

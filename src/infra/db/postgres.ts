@@ -67,4 +67,6 @@ const postgresDialect: Dialect = {
   forUpdate: sql`for update`,
   nowMs: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   isUniqueViolation: (error) => codeOf(error) === '23505',
+  // Data exception, integrity violation, program limit, raised by a trigger.
+  isRefusedRow: (error) => /^(22|23|54|P0)/.test(codeOf(error)),
 }

@@ -58,4 +58,9 @@ const sqliteDialect: Dialect = {
   forUpdate: sql``,
   nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   isUniqueViolation: (error) => error instanceof Error && /UNIQUE constraint failed/i.test(error.message),
+  isRefusedRow: (error) =>
+    error instanceof TypeError ||
+    (error instanceof Error &&
+      'code' in error &&
+      /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(String(error.code))),
 }

@@ -5,7 +5,7 @@
 export { type Access, type Authenticator, type Caller, firstOf, type Scope, sentKey } from './access.ts'
 export { ATTACHMENT_BODY_LIMIT } from './body.ts'
 export { asAppError, type ErrorBody, errorBody } from './errors.ts'
-export type { Answer, Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'
+export type { Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './rate-limit.ts'
 export { done, errorSchema, listOf, nullable, pageQuery, pagination, timestamp } from './schemas.ts'
 export { type App, createServer, type ServerOptions } from './server.ts'

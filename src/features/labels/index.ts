@@ -1,0 +1,7 @@
+/**
+ * Folders and labels as rows, whose ids outlive a rename. Sync keeps them; lists and filters of messages use them.
+ */
+import './schema.ts'
+
+export { describedBy, isDescribedBy, labelOf } from './label.ts'
+export { type LabelRow, type LabelStore, labelStore, type NewLabel } from './store.ts'

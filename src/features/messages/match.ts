@@ -1,0 +1,106 @@
+/**
+ * Recognises mails that changed their place. A newly seen mail is the same as a stored row when both have the same EMAILID, else the
+ * same (Message-ID, INTERNALDATE, size), else the same header block, and the row is free: it vanished, it lost its
+ * place to a new numbering, or the server was asked and no longer has it where the row says. Matches are one to one.
+ */
+
+/** A stored row that may be a mail seen now. */
+export interface Candidate {
+  id: string
+  folderId: string | null
+  uidValidity: string | null
+  uid: number | null
+  goneAt: number | null
+  emailIdHash: string | null
+  identityHash: string | null
+  headerHash: string
+}
+
+export interface Keys {
+  emailIdHash: string | null
+  identityHash: string | null
+  headerHash: string
+}
+
+/** What the server said of rows that stand in another folder. */
+export type Verdicts = ReadonlyMap<string, 'present' | 'absent'>
+
+export interface Matches {
+  /** By position of the incoming mail. */
+  matched: Map<number, Candidate>
+  /** Mails whose original still stands elsewhere: copies. */
+  copies: Set<number>
+  /** Rows standing elsewhere whose presence decides; ask the server, then match again. */
+  unsure: Candidate[]
+}
+
+const KEYS = ['emailIdHash', 'identityHash', 'headerHash'] as const
+
+export function matchMails(
+  incoming: readonly Keys[],
+  candidates: readonly Candidate[],
+  folderId: string,
+  verdicts: Verdicts,
+): Matches {
+  const matched = new Map<number, Candidate>()
+  const used = new Set<string>()
+  const free = candidates.filter((row) => row.uid === null || verdicts.get(row.id) === 'absent')
+  const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
+  for (const key of KEYS) {
+    const rows = groupBy(ranked, key)
+    incoming.forEach((mail, position) => {
+      if (matched.has(position)) return
+      const row = rows.get(mail[key] ?? '')?.find((found) => !used.has(found.id) && agrees(found, mail))
+      if (row === undefined) return
+      matched.set(position, row)
+      used.add(row.id)
+    })
+  }
+  return { matched, ...elsewhere(incoming, candidates, folderId, verdicts, matched) }
+}
+
+function elsewhere(
+  incoming: readonly Keys[],
+  candidates: readonly Candidate[],
+  folderId: string,
+  verdicts: Verdicts,
+  matched: ReadonlyMap<number, Candidate>,
+): Pick<Matches, 'copies' | 'unsure'> {
+  const copies = new Set<number>()
+  const unsure = new Map<string, Candidate>()
+  const standing = candidates.filter((row) => row.uid !== null && row.folderId !== folderId)
+  if (standing.length === 0) return { copies, unsure: [] }
+  const groups = KEYS.map((key) => [key, groupBy(standing, key)] as const)
+  incoming.forEach((mail, position) => {
+    if (matched.has(position)) return
+    const rows = groups.flatMap(([key, group]) => group.get(mail[key] ?? '') ?? []).filter((row) => agrees(row, mail))
+    if (rows.some((row) => verdicts.get(row.id) === 'present')) copies.add(position)
+    for (const row of rows) if (!verdicts.has(row.id)) unsure.set(row.id, row)
+  })
+  return { copies, unsure: [...unsure.values()] }
+}
+
+/** Rows that lost their place in this very folder first, then vanished ones, then those that stand nowhere any more. */
+function rank(row: Candidate, folderId: string): number {
+  if (row.uid !== null) return 3
+  if (row.goneAt !== null) return 2
+  return row.folderId === folderId ? 0 : 1
+}
+
+/** Two EMAILIDs that differ are two mails, unless the server was renumbered: then its ids may be new as well. */
+function agrees(row: Candidate, mail: Keys): boolean {
+  const differ = row.emailIdHash !== null && mail.emailIdHash !== null && row.emailIdHash !== mail.emailIdHash
+  return !differ || (row.uid === null && row.goneAt === null)
+}
+
+function groupBy(rows: readonly Candidate[], key: (typeof KEYS)[number]): Map<string, Candidate[]> {
+  const groups = new Map<string, Candidate[]>()
+  for (const row of rows) {
+    const value = row[key]
+    if (value === null) continue
+    const group = groups.get(value)
+    if (group === undefined) groups.set(value, [row])
+    else group.push(row)
+  }
+  return groups
+}

@@ -1,0 +1,158 @@
+import type { Dialect, Tx } from '../../infra/db/index.ts'
+import { updateEach } from '../../infra/db/index.ts'
+import { insertMessages } from './insert.ts'
+import { labeller } from './labeller.ts'
+import { type MessageRow, messageStore } from './store.ts'
+
+/** Where a mail is put, and what else the provider said of it there. */
+export interface Placement {
+  row: MessageRow
+  folderId: string
+  uidValidity: string | null
+  uid: number | null
+  providerMessageId: string
+  unread: number
+  starred: number
+}
+
+export interface FlagChange {
+  row: MessageRow
+  unread: number
+  starred: number
+}
+
+export interface WriterDeps {
+  dialect: Dialect
+  accountId: string
+  nowMs: number
+}
+
+/** Rows that one erasing transaction takes. */
+const ERASE_LIMIT = 500
+
+/**
+ * The changes of one account's messages, in batches; each keeps `messageLabels` and `messageCounters` in step, and bumps
+ * `version` where the API shows a change. Callers give at most 500 rows at a time.
+ */
+export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps) {
+  const labels = labeller(tx, accountId)
+  return {
+    /**
+     * Stores new rows. `labelled` false: the folder is not kept in step, so its rows are no part of lists and counters.
+     * A row that the database refuses is stored as far as it goes, with `error`; answered are the rows as they stand.
+     */
+    async insert(rows: readonly MessageRow[], labelled = true): Promise<MessageRow[]> {
+      const stored = await insertMessages(tx, dialect, rows)
+      if (labelled) await labels.attach(stored)
+      return stored
+    },
+
+    /** Puts rows where the provider says they stand now; answers them as they are afterwards. */
+    async place(placements: readonly Placement[], labelled = true): Promise<MessageRow[]> {
+      const rows = placements.map((placement) => placed(placement, nowMs))
+      await labels.detach(placements.map(({ row }) => row.id))
+      await updateEach(tx, 'messages', PLACE_COLUMNS, rows)
+      if (labelled) await labels.attach(rows)
+      return rows
+    },
+
+    /** Sets flags; rows whose flags are so already are left out of the answer. */
+    async setFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {
+      const real = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
+      const rows = real.map(({ row, unread, starred }) => ({
+        ...row,
+        unread,
+        starred,
+        version: row.version + 1,
+        updatedAt: nowMs,
+      }))
+      await updateEach(tx, 'messages', FLAG_COLUMNS, rows)
+      const read = real.filter(({ row, unread }) => row.unread !== unread)
+      for (const unread of [0, 1]) {
+        await labels.setUnread(
+          read.filter((change) => change.unread === unread).map(({ row }) => row.id),
+          unread,
+        )
+      }
+      return rows
+    },
+
+    /** They are no longer in their folder, but may turn up in another. */
+    async vanish(rows: readonly MessageRow[]): Promise<void> {
+      const ids = rows.map((row) => row.id)
+      if (ids.length === 0) return
+      await labels.detach(ids)
+      await tx.updateTable('messages').set({ uid: null, goneAt: nowMs }).where('id', 'in', ids).execute()
+    },
+
+    /** Takes the place of at most `limit` rows of a folder whose numbering began anew; they stay in lists. Answers how many. */
+    async losePlaces(folderId: string, limit: number): Promise<number> {
+      const ids = (await messageStore(tx).placed(folderId, limit)).map((row) => row.id)
+      if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
+      return ids.length
+    },
+
+    async remove(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return
+      await labels.detach(ids)
+      await tx
+        .deleteFrom('messages')
+        .where('id', 'in', [...ids])
+        .execute()
+    },
+
+    /** Erases a part of a deleted account's messages; true when there may be more. */
+    async erase(): Promise<boolean> {
+      const rows = await tx
+        .selectFrom('messages')
+        .select('id')
+        .where('accountId', '=', accountId)
+        .limit(ERASE_LIMIT)
+        .execute()
+      await this.remove(rows.map((row) => row.id))
+      if (rows.length === ERASE_LIMIT) return true
+      await tx.deleteFrom('messageCounters').where('accountId', '=', accountId).execute()
+      return false
+    },
+  }
+}
+
+export type MessageWriter = ReturnType<typeof messageWriter>
+
+const PLACE_COLUMNS = [
+  ['id', 'text'],
+  ['folderId', 'text'],
+  ['uidValidity', 'text'],
+  ['uid', 'bigint'],
+  ['providerMessageId', 'text'],
+  ['unread', 'bigint'],
+  ['starred', 'bigint'],
+  ['goneAt', 'bigint'],
+  ['version', 'bigint'],
+  ['updatedAt', 'bigint'],
+] as const
+
+const FLAG_COLUMNS = [
+  ['id', 'text'],
+  ['unread', 'bigint'],
+  ['starred', 'bigint'],
+  ['version', 'bigint'],
+  ['updatedAt', 'bigint'],
+] as const
+
+/** A new uid in the same folder is nothing the API shows (but for `providerMessageId`, which may change). */
+function placed({ row, ...place }: Placement, nowMs: number): MessageRow {
+  const moved = changesView(row, place)
+  return {
+    ...row,
+    ...place,
+    goneAt: null,
+    version: row.version + (moved ? 1 : 0),
+    updatedAt: moved ? nowMs : row.updatedAt,
+  }
+}
+
+/** Does a new place change what the API shows of the message? Then `message.updated` tells it. */
+export function changesView(row: MessageRow, place: Omit<Placement, 'row'>): boolean {
+  return row.folderId !== place.folderId || row.unread !== place.unread || row.starred !== place.starred
+}
