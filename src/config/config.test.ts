@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from '../config.ts'
+import { generateKeyRing } from '../lib/seal.ts'
+import { SETTINGS } from './settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'posthorn-config-'))
+const empty = mkdtempSync(join(tmpdir(), 'posthorn-config-'))
+afterAll(() => {
+  for (const each of [folder, empty]) rmSync(each, { recursive: true })
+})
+
+type Environment = Record<string, string | undefined>
+
+function load(environment: Environment, file?: string) {
+  if (file === undefined) return loadConfig({ environment, folder: empty })
+  writeFileSync(join(folder, 'service.config.json'), file)
+  return loadConfig({ environment, folder })
+}
+
+function faultsOf(environment: Environment, file?: string): readonly string[] {
+  try {
+    load(environment, file)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+  return []
+}
+
+describe('where a setting comes from', () => {
+  it('is the default when nothing is set', () => {
+    const { config, warnings } = load({})
+    expect(config).toMatchObject({
+      port: 8080,
+      host: '0.0.0.0',
+      dataDir: './data',
+      publicUrl: 'http://localhost:8080',
+      databaseUrl: undefined,
+      autoApplyMigrations: true,
+      logLevel: 'info',
+      adminUsername: 'admin',
+      privateTargets: 'loopback',
+      trustedProxies: [],
+      production: false,
+      synchronous: 'NORMAL',
+      syncInitialMessages: 500,
+      syncFolders: [],
+      retentionEventsDays: 30,
+    })
+    expect(warnings).toEqual([])
+  })
+
+  it('is the file before the default, and the environment before the file', () => {
+    const file =
+      '{ "service": { "port": 9000, "app": { "redirectUrl": "https://app.test/done" }, "migrations": { "autoApply": false } } }'
+    expect(load({}, file).config).toMatchObject({
+      port: 9000,
+      publicUrl: 'http://localhost:9000',
+      redirectUrl: 'https://app.test/done',
+      autoApplyMigrations: false,
+    })
+    expect(load({ PORT: '9001', AUTO_APPLY_MIGRATIONS: 'true' }, file).config).toMatchObject({
+      port: 9001,
+      autoApplyMigrations: true,
+    })
+  })
+
+  it('counts an empty variable as absent', () => {
+    expect(load({ PORT: '', LOG_LEVEL: '  ', DATABASE_URL: '' }).config).toMatchObject({ port: 8080, logLevel: 'info' })
+  })
+
+  it('reads comments, trailing commas and references to the environment', () => {
+    const file = `{
+      // the application
+      "service": { "apiKey": "env:MY_KEY", "network": { "trustedProxies": ["env:PROXY", "10.0.0.0/8"] }, },
+      "sync": { "folders": ["Archive", "Lists/Dev"] }, /* IMAP only */
+    }`
+    expect(load({ MY_KEY: 'abc', PROXY: '::1' }, file).config).toMatchObject({
+      serviceApiKey: 'abc',
+      trustedProxies: ['::1', '10.0.0.0/8'],
+      syncFolders: ['Archive', 'Lists/Dev'],
+    })
+    expect(faultsOf({ PROXY: '::1' }, file)).toEqual([
+      'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not have.',
+    ])
+  })
+
+  it('is the file that SERVICE_CONFIG names', () => {
+    writeFileSync(join(folder, 'other.json'), '{ "service": { "port": 9100 } }')
+    expect(load({ SERVICE_CONFIG: join(folder, 'other.json') }).config.port).toBe(9100)
+    expect(faultsOf({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
+      'The settings file /nowhere/x.json cannot be read (ENOENT).',
+    ])
+  })
+
+  it('follows NODE_ENV=production where the defaults are stricter', () => {
+    const { config, warnings } = load({ NODE_ENV: 'production' })
+    expect(config).toMatchObject({ production: true, privateTargets: 'none' })
+    expect(warnings).toEqual(['PUBLIC_URL is not set: the links that people get point to localhost.'])
+  })
+})
+
+describe('a fault', () => {
+  it('names its setting, together with all others, and never shows a value', () => {
+    const faults = faultsOf(
+      {
+        PORT: '80x80',
+        DATABASE_URL: 'mysql://joe:hunter22@db/x',
+        ENCRYPTION_KEYS: 'k1:hunter22',
+        PUBLIC_URL: 'https://joe:hunter22@app.test',
+        TRUSTED_PROXIES: '10.0.0.0/8,hunter22',
+        APP_REDIRECT_URL: 'javascript:hunter22',
+        SERVICE_API_KEY: 'x',
+      },
+      '{ "service": { "log": { "level": "hunter22" }, "migrations": { "autoApply": "hunter22" } } }',
+    )
+    expect(faults).toEqual([
+      'PORT must be a whole number from 0 to 65535.',
+      'PUBLIC_URL must be a URL that begins with http:// or https://, without user, query or fragment.',
+      expect.stringMatching(/^APP_REDIRECT_URL must be an absolute URL/),
+      'DATABASE_URL must be a URL that begins with postgres:// or postgresql://.',
+      'service.migrations.autoApply in service.config.json (AUTO_APPLY_MIGRATIONS) must be true or false.',
+      expect.stringMatching(/^ENCRYPTION_KEYS must be keys such as/),
+      expect.stringMatching(/^TRUSTED_PROXIES must be a list/),
+      'service.log.level in service.config.json (LOG_LEVEL) must be one of trace, debug, info, warn, error, fatal.',
+    ])
+    expect(faults.join()).not.toContain('hunter22')
+  })
+
+  it('is a file that is not JSON, with the line', () => {
+    expect(faultsOf({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
+    expect(faultsOf({}, '[]')).toEqual(['service.config.json must hold one JSON object.'])
+    expect(faultsOf({}, '')).toEqual([])
+  })
+
+  it('is a shared database without SERVICE_API_KEY', () => {
+    expect(faultsOf({ DATABASE_URL: 'postgres://db/x' })).toEqual([
+      'SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.',
+    ])
+    expect(faultsOf({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k' })).toEqual([])
+  })
+
+  it('is an export batch greater than its queue', () => {
+    expect(faultsOf({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
+      'OTEL_LOGS_MAX_EXPORT_BATCH_SIZE must not be greater than OTEL_LOGS_MAX_QUEUE_SIZE.',
+    ])
+  })
+})
+
+describe('a warning', () => {
+  it('tells what in the file does nothing, and half a pair', () => {
+    const file = '{ "service": { "app": { "redirctUrl": "https://app.test" } }, "google": { "clientId": "x" } }'
+    expect(load({}, file).warnings).toEqual([
+      'service.config.json: service.app.redirctUrl is not a setting and does nothing.',
+      'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET belong together; with one of them its accounts cannot be connected.',
+    ])
+  })
+})
+
+describe('values', () => {
+  it('are understood as people write them', () => {
+    expect(
+      load({
+        PUBLIC_URL: 'https://App.Test/mail/',
+        AUTO_APPLY_MIGRATIONS: 'No',
+        LOG_LEVEL: 'WARN',
+        SYNC_FOLDERS: ' Archive , Lists/Dev ,',
+        OTEL_LOGS_HEADERS: 'authorization=Bearer%20abc,x=1=2',
+        ENCRYPTION_KEYS: generateKeyRing(),
+        PRIVATE_TARGETS: 'mail.internal, 10.0.0.0/8, ::1',
+        APP_REDIRECT_URL: 'myapp://done',
+      }).config,
+    ).toMatchObject({
+      publicUrl: 'https://app.test/mail',
+      autoApplyMigrations: false,
+      logLevel: 'warn',
+      syncFolders: ['Archive', 'Lists/Dev'],
+      otelLogsHeaders: { authorization: 'Bearer abc', x: '1=2' },
+      privateTargets: 'mail.internal,10.0.0.0/8,::1',
+      redirectUrl: 'myapp://done',
+    })
+  })
+
+  it('of credentials may be an object in the file', () => {
+    const file = '{ "cloud": { "pubsub": { "topicName": "t", "credentials": { "client_email": "a@b" } } } }'
+    expect(load({}, file)).toMatchObject({
+      config: { pubsubTopicName: 't', applicationCredentials: '{"client_email":"a@b"}' },
+      warnings: [],
+    })
+  })
+})
+
+describe('the table', () => {
+  it('declares every variable and every path once, with a sentence', () => {
+    const all = Object.values(SETTINGS)
+    expect(new Set(all.map((setting) => setting.env)).size).toBe(all.length)
+    expect(new Set(all.map((setting) => setting.path)).size).toBe(all.length)
+    for (const setting of all) expect(setting.about).toMatch(/^[A-Z].*\.$/)
+  })
+})

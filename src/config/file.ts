@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The nested values of `service.config.json`, or what is wrong with it. */
+export interface ConfigFile {
+  /** As people know it, for messages. */
+  name: string
+  values: Record<string, unknown>
+  faults: string[]
+}
+
+/** Reads the file that SERVICE_CONFIG names, else `service.config.json` in `folder`; a missing default one is an empty one. */
+export function readConfigFile(environment: Environment, folder: string): ConfigFile {
+  const named = environment.SERVICE_CONFIG?.trim()
+  const file = named ? resolve(folder, named) : join(folder, 'service.config.json')
+  const name = named || 'service.config.json'
+  try {
+    return { name, ...parsed(name, readFileSync(file, 'utf8')) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    if (code === 'ENOENT' && !named) return { name, values: {}, faults: [] }
+    return { name, values: {}, faults: [`The settings file ${file} cannot be read (${code}).`] }
+  }
+}
+
+function parsed(name: string, text: string): { values: Record<string, unknown>; faults: string[] } {
+  const errors: ParseError[] = []
+  const root: unknown = parse(text.replace(/^\uFEFF/, ''), errors, {
+    allowTrailingComma: true,
+    allowEmptyContent: true,
+  })
+  const faults = errors.map(
+    ({ error, offset }) => `${name}, line ${text.slice(0, offset).split('\n').length}: ${printParseErrorCode(error)}.`,
+  )
+  if (root === undefined && faults.length === 0) return { values: {}, faults }
+  if (!isBranch(root)) return { values: {}, faults: [...faults, `${name} must hold one JSON object.`] }
+  return { values: root, faults }
+}
+
+export function isBranch(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value at `service.app.redirectUrl`; undefined and null both mean it is not there. */
+export function valueAt(values: Record<string, unknown>, path: string): unknown {
+  let value: unknown = values
+  for (const part of path.split('.')) value = isBranch(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  return value ?? undefined
+}
+
+/** Paths of the file that no setting knows: a mistyped name would otherwise do nothing, silently. */
+export function unknownPaths(values: Record<string, unknown>, known: ReadonlySet<string>, above = ''): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const path = above + key
+    if (known.has(path)) return []
+    return isBranch(value) && Object.keys(value).length > 0 ? unknownPaths(value, known, `${path}.`) : [path]
+  })
+}

@@ -1,0 +1,126 @@
+import { type ConfigFile, type Environment, isBranch, readConfigFile, unknownPaths, valueAt } from './file.ts'
+import type { Basics, Setting } from './setting.ts'
+import { type Config, SETTINGS } from './settings.ts'
+
+export interface Sources {
+  environment: Environment
+  /** Where `service.config.json` and a relative SERVICE_CONFIG are looked for. */
+  folder: string
+}
+
+export interface Loaded {
+  config: Config
+  /** What the start should log: it works, but probably not as meant. */
+  warnings: string[]
+}
+
+/** Every fault of the settings at once; the messages name settings and hold no values. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(`The settings are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.faults = faults
+  }
+}
+
+type Values = Record<string, unknown>
+
+/** Environment, then file, then default, for each setting. An empty variable counts as absent. Throws `ConfigError`. */
+export function loadConfig({ environment, folder }: Sources): Loaded {
+  const file = readConfigFile(environment, folder)
+  const faults = [...file.faults]
+  const values: Values = { production: environment.NODE_ENV === 'production' }
+  const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
+  for (const [key, setting] of settings) {
+    const given = givenValue(setting, environment, file)
+    if ('fault' in given) faults.push(given.fault)
+    else if (given.value === undefined) values[key] = undefined
+    else {
+      try {
+        values[key] = setting.kind.parse(given.value)
+      } catch {
+        // What the parser throws may quote the value, which may be a secret.
+        faults.push(`${given.from} must be ${setting.kind.expects}.`)
+      }
+    }
+  }
+  faults.push(...contradictions(values, environment, file))
+  if (faults.length > 0) throw new ConfigError(faults)
+  for (const [key, setting] of settings) values[key] ??= fallbackOf(setting, values)
+  const config = Object.freeze(values) as unknown as Config
+  return { config, warnings: warningsOf(config, file) }
+}
+
+type Given = { value: unknown; from: string } | { fault: string }
+
+function givenValue(setting: Setting<unknown>, environment: Environment, file: ConfigFile): Given {
+  const text = environment[setting.env]
+  if (text !== undefined && text.trim() !== '') return { value: text, from: setting.env }
+  if (setting.path === undefined) return { value: undefined, from: setting.env }
+  const from = `${setting.path} in ${file.name} (${setting.env})`
+  const missing: string[] = []
+  const value = resolved(valueAt(file.values, setting.path), environment, missing)
+  if (missing.length > 0)
+    return { fault: `${from} refers to ${missing.join(', ')}, which the environment does not have.` }
+  return { value: value === '' ? undefined : value, from }
+}
+
+const REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)$/
+
+/** Puts the environment in the place of `"env:NAME"`, inside lists and objects too. */
+function resolved(value: unknown, environment: Environment, missing: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolved(item, environment, missing))
+  if (isBranch(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, environment, missing)]))
+  }
+  const name = typeof value === 'string' ? REFERENCE.exec(value.trim())?.[1] : undefined
+  if (name === undefined) return value
+  const text = environment[name]
+  if (text === undefined || text.trim() === '') missing.push(name)
+  return text
+}
+
+function fallbackOf(setting: Setting<unknown>, values: Values): unknown {
+  const { fallback } = setting
+  return isBranch(fallback) && typeof fallback.of === 'function' ? fallback.of(basicsOf(values)) : fallback
+}
+
+function basicsOf(values: Values): Basics {
+  return { port: Number(values.port), production: values.production === true }
+}
+
+/** Settings that are right one by one and wrong together. */
+function contradictions(values: Values, environment: Environment, file: ConfigFile): string[] {
+  const faults: string[] = []
+  const isGiven = (setting: Setting<unknown>) => {
+    const given = givenValue(setting, environment, file)
+    return 'fault' in given || given.value !== undefined
+  }
+  if (isGiven(SETTINGS.databaseUrl) && !isGiven(SETTINGS.serviceApiKey)) {
+    faults.push('SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.')
+  }
+  const { otelLogsMaxExportBatchSize: batch, otelLogsMaxQueueSize: queue } = SETTINGS
+  const sizes = [values.otelLogsMaxExportBatchSize ?? batch.fallback, values.otelLogsMaxQueueSize ?? queue.fallback]
+  if (Number(sizes[0]) > Number(sizes[1])) faults.push(`${batch.env} must not be greater than ${queue.env}.`)
+  return faults
+}
+
+function warningsOf(config: Config, file: ConfigFile): string[] {
+  const known = new Set(Object.values(SETTINGS).map((setting) => setting.path ?? ''))
+  const warnings = unknownPaths(file.values, known).map(
+    (path) => `${file.name}: ${path} is not a setting and does nothing.`,
+  )
+  for (const [id, secret, ids] of [
+    ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', [config.googleClientId, config.googleClientSecret]],
+    ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET', [config.microsoftClientId, config.microsoftClientSecret]],
+  ] as const) {
+    if ((ids[0] === undefined) !== (ids[1] === undefined)) {
+      warnings.push(`${id} and ${secret} belong together; with one of them its accounts cannot be connected.`)
+    }
+  }
+  if (config.production && config.publicUrl.startsWith('http://localhost')) {
+    warnings.push('PUBLIC_URL is not set: the links that people get point to localhost.')
+  }
+  return warnings
+}
