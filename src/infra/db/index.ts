@@ -1,7 +1,7 @@
 /** The database: one interface, two engines. Rooms add their tables to `Tables` by declaration merging. */
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export type { Db, Dialect, Handle, Tables, Tx } from './db.ts'
-export { type Migration, migrateUp, migrationStatus } from './migrate.ts'
+export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
 export { openPostgres } from './postgres.ts'
 export { openSqlite } from './sqlite.ts'
 export { lockState, stateOr } from './state.ts'

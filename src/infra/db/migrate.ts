@@ -36,26 +36,40 @@ export async function migrationStatus(db: Db, all: readonly Migration[]): Promis
 
 /**
  * Applies what is pending, one transaction each. Replicas that start together take turns: each step locks the table
- * first and looks again at what is applied.
+ * first and looks again at what is applied. Throws before it changes anything when a newer Posthorn migrated this database.
  */
 export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (name: string) => void): Promise<void> {
   await db.transaction((tx) => createTable(tx, db.engine))
   for (const migration of all) {
     const ran = await db.transaction(async (tx) => {
       await lockTable(tx, db.engine)
-      if ((await appliedNames(tx)).includes(migration.name)) return false
+      const { pending, unknown } = statusOf(await appliedNames(tx), all)
+      refuseUnknown(unknown)
+      if (!pending.includes(migration.name)) return false
       await migration.up(tx as unknown as Kysely<unknown>, db.engine)
       await tx.insertInto('migrations').values({ name: migration.name, appliedAt: db.dialect.nowMs }).execute()
       return true
     })
     if (ran) onApplied(migration.name)
   }
-  const { unknown } = await migrationStatus(db, all)
-  if (unknown.length > 0) {
+}
+
+/** Throws unless the schema is exactly what this version expects; for a start that may not migrate. */
+export async function requireMigrated(db: Db, all: readonly Migration[]): Promise<void> {
+  const { pending, unknown } = await migrationStatus(db, all)
+  refuseUnknown(unknown)
+  if (pending.length > 0) {
     throw new Error(
-      `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Start that version, or restore a backup.`,
+      `The database has pending migrations (${pending.join(', ')}) and AUTO_APPLY_MIGRATIONS is off. Run: posthorn migrate up`,
     )
   }
+}
+
+function refuseUnknown(unknown: readonly string[]): void {
+  if (unknown.length === 0) return
+  throw new Error(
+    `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Start that version, or restore a backup.`,
+  )
 }
 
 function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus {

@@ -5,7 +5,7 @@
 export type { LogEntry } from './entry.ts'
 export { LOG_LEVELS, type Log, type LogFields, type LogLevel } from './log.ts'
 export { type LogSink, logger } from './logger.ts'
-export { redactor } from './redact.ts'
+export { type Redactor, redactor } from './redact.ts'
 export { type LogFilter, type LogRing, logRing } from './ring.ts'
 export { silentLog } from './silent.ts'
 export { stdoutSink } from './stdout.ts'

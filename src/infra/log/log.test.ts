@@ -10,12 +10,14 @@ function openLog(level: LogLevel = 'trace') {
   const clock = fixedClock(Date.UTC(2026, 0, 31, 8))
   const lines: string[] = []
   const ring = logRing()
+  const hiding = redactor()
+  hiding.hide(API_KEY)
   const log = logger({
     clock,
     ids: idGenerator(clock),
     instance: 'ins_1',
     level,
-    redactor: redactor([API_KEY, undefined]),
+    redactor: hiding,
     sinks: [stdoutSink({ write: (line) => void lines.push(line) }), ring.add],
   })
   return { log, ring, lines, clock, all: () => ring.list({}, { limit: 200 }, 'me').items }
@@ -156,7 +158,7 @@ describe('no secret reaches a record', () => {
   })
 
   it('and redacting a long hostile text takes no long time', () => {
-    const { text } = redactor([])
+    const { text } = redactor()
     const startedMs = performance.now()
     for (const unit of ['a.', 'token=', 'x://', '"password":"', 'eyJa.', 'cookie:', 'bearer '])
       text(unit.repeat(20_000))

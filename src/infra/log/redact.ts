@@ -5,6 +5,8 @@ export interface Redactor {
   text(text: string): string
   value(value: unknown): unknown
   record(record: Record<string, unknown>): Record<string, unknown>
+  /** From now on this very text is taken out wherever it stands. */
+  hide(secret: string): void
 }
 
 export const REDACTED = '[redacted]'
@@ -35,9 +37,8 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/(["'](?:[a-z]+_?)?(?:password|token|secret|api_?key)["']\s*:\s*")[^"]*/gi, `$1${REDACTED}`],
 ]
 
-/** `secrets` are the service's own, found wherever they stand. */
-export function redactor(secrets: readonly (string | undefined)[]): Redactor {
-  const known = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= MIN_SECRET_CHARS)
+export function redactor(): Redactor {
+  const known = new Set<string>()
   function text(given: string): string {
     // Cut after redacting: half a secret would not be recognised. Twice the length bounds the work.
     let shown = given.slice(0, 2 * MAX_TEXT)
@@ -46,7 +47,14 @@ export function redactor(secrets: readonly (string | undefined)[]): Redactor {
     return truncateText(shown, MAX_TEXT)
   }
   const plain = (value: unknown) => plainValue(value, text, 0, new Set())
-  return { text, value: plain, record: (record) => plainRecord(record, text, 0, new Set()) }
+  return {
+    text,
+    value: plain,
+    record: (record) => plainRecord(record, text, 0, new Set()),
+    hide(secret) {
+      if (secret.length >= MIN_SECRET_CHARS) known.add(secret)
+    },
+  }
 }
 
 type CleanText = (text: string) => string

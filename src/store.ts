@@ -1,0 +1,61 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from './config.ts'
+import { type Db, lockDataFolder, migrateUp, openPostgres, openSqlite, requireMigrated } from './infra/db/index.ts'
+import type { Log } from './infra/log/index.ts'
+import { migrations } from './migrations/index.ts'
+
+export interface Store {
+  db: Db
+  /** Closes the database, then frees the data folder. Twice safely. */
+  close(): Promise<void>
+}
+
+/**
+ * PostgreSQL with DATABASE_URL, else the file store with its folder locked against a second process (waits up to 40 s,
+ * or until `aborted`).
+ */
+export async function openStore(config: Config, log: Log, aborted?: AbortSignal): Promise<Store> {
+  if (config.databaseUrl !== undefined) {
+    const db = openPostgres({
+      url: config.databaseUrl,
+      maxConnections: config.databaseMaxConnections,
+      onError: (error) => log.warn('A database connection was lost.', { operation: 'db.connection', error }),
+    })
+    return { db, close: () => db.close() }
+  }
+  const folder = resolve(config.dataDir)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = await lockDataFolder(folder, {
+    onWait: () => log.warn(`The data folder ${folder} is in use by another process; waiting for it.`),
+    aborted,
+  })
+  const db = openFileStore(config, log)
+  return {
+    db,
+    async close() {
+      await db.close()
+      lock.release()
+    },
+  }
+}
+
+/** For reading beside a running service; does not take the lock. */
+export function openFileStore(config: Config, log: Log): Db {
+  return openSqlite({
+    file: join(resolve(config.dataDir), 'posthorn.db'),
+    synchronous: config.synchronous,
+    onSlowStatement: (text, ms) =>
+      log.info('A statement was slow.', {
+        operation: 'db.slow',
+        durationMs: ms,
+        metadata: { sql: text.slice(0, 500) },
+      }),
+  })
+}
+
+/** Brings the schema up to date, or, with AUTO_APPLY_MIGRATIONS off, throws when it is not. */
+export async function migrateAtStart(db: Db, config: Config, log: Log): Promise<void> {
+  if (!config.autoApplyMigrations) return requireMigrated(db, migrations)
+  await migrateUp(db, migrations, (name) => log.info(`Migrated the database: ${name}.`, { operation: 'db.migrate' }))
+}
