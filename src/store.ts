@@ -40,10 +40,14 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
   }
 }
 
-/** For reading beside a running service; does not take the lock. */
+export function fileStorePath(config: Config): string {
+  return join(resolve(config.dataDir), 'posthorn.db')
+}
+
+/** Without the lock: for reading beside a running service. */
 export function openFileStore(config: Config, log: Log): Db {
   return openSqlite({
-    file: join(resolve(config.dataDir), 'posthorn.db'),
+    file: fileStorePath(config),
     synchronous: config.synchronous,
     onSlowStatement: (text, ms) =>
       log.info('A statement was slow.', {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
-/** Every prefix in use. A secret never carries one of these (see `secretToken`). */
+/** Every prefix in use. A secret never carries one of these: what looks like an id may be logged. */
 export type IdPrefix =
   | 'acc'
   | 'att'

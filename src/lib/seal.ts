@@ -47,8 +47,9 @@ export function parseKeyRing(text: string): RingKey[] {
   return ring
 }
 
+/** A ring of one key. Its id is random, so that it can stand beside keys that people made. */
 export function generateKeyRing(): string {
-  return `k1:${randomBytes(KEY_BYTES).toString('base64')}`
+  return `k${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`
 }
 
 export function sealer(ring: readonly RingKey[]): Sealer {
@@ -66,6 +67,7 @@ export function sealer(ring: readonly RingKey[]): Sealer {
     },
     open(sealed, context) {
       const separator = sealed.indexOf(':')
+      if (separator < 1) throw new SealError('the sealed text is malformed')
       const keyId = sealed.slice(0, separator)
       const key = keys.get(keyId)
       if (key === undefined) throw new SealError(`no key with id "${keyId}" in the ring`)

@@ -24,16 +24,20 @@ export async function stateOr(handle: Handle, name: string, makeValue: () => str
   return (await findState(handle, name)) ?? stateOr(handle, name, makeValue)
 }
 
-async function findState(handle: Handle, name: string): Promise<string | undefined> {
+export async function findState(handle: Handle, name: string): Promise<string | undefined> {
   const row = await handle.selectFrom('serviceState').select('value').where('name', '=', name).executeTakeFirst()
   return row?.value
 }
 
+export async function setState(handle: Handle, name: string, value: string): Promise<void> {
+  await handle
+    .insertInto('serviceState')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}
+
 /** A lock over all replicas, held until the transaction ends. Take it before any row's lock. */
 export async function lockState(tx: Tx, name: string): Promise<void> {
-  await tx
-    .insertInto('serviceState')
-    .values({ name, value: '' })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '' }))
-    .execute()
+  await setState(tx, name, '')
 }

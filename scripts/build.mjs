@@ -1,0 +1,31 @@
+// Bundles the entry points that exist into dist/: what `posthorn`, the demo and the benchmarks run.
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { build } from 'esbuild'
+
+const ENTRIES = {
+  posthorn: 'src/cli/posthorn.ts',
+  demo: 'src/demo/demo.ts',
+  bench: 'bench/bench.ts',
+}
+
+process.chdir(new URL('..', import.meta.url).pathname)
+const startedMs = performance.now()
+const present = Object.entries(ENTRIES).filter(([, file]) => existsSync(file))
+await rm('dist', { recursive: true, force: true })
+await build({
+  entryPoints: Object.fromEntries(present),
+  outdir: 'dist',
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'esm',
+  packages: 'external',
+  sourcemap: true,
+  logLevel: 'warning',
+})
+if (!process.argv.includes('--quiet')) {
+  console.log(
+    `built ${present.map(([name]) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
+  )
+}

@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { generateKeyRing, sealer } from '../../lib/seal.ts'
+import type { Db } from '../db/index.ts'
+import { type LogEntry, logger, redactor } from '../log/index.ts'
+import { openSecrets, type SecretsDeps } from './index.ts'
+
+const NOTHING = { serviceApiKey: undefined, adminPassword: undefined, encryptionKeys: undefined }
+const KEY = { ...NOTHING, serviceApiKey: 'phk_given' }
+
+function open(db: Db, dataDir: string, given: SecretsDeps['given']) {
+  const clock = fixedClock(0)
+  const records: LogEntry[] = []
+  const hiding = redactor()
+  const log = logger({
+    clock,
+    ids: idGenerator(clock),
+    instance: 'ins_1',
+    level: 'trace',
+    redactor: hiding,
+    sinks: [(entry) => void records.push(entry)],
+  })
+  return { records, log, secrets: openSecrets({ given, db, dataDir, log, redactor: hiding }) }
+}
+
+describeEachDatabase('secrets', (databases, engine) => {
+  async function opened(): Promise<{ place: Place; db: Db }> {
+    const place = await databases.place()
+    return { place, db: await databases(place) }
+  }
+
+  if (engine === 'sqlite') {
+    describe('on the file store', () => {
+      it('are made at the first start, for the owner alone, and are the same at the next', async () => {
+        const { place, db } = await opened()
+        const first = open(db, place.dataDir, NOTHING)
+        const { serviceApiKey, adminPassword, sealer: seals, keysBesideData } = await first.secrets
+        expect(serviceApiKey).toMatch(/^phk_[\w-]{43}$/)
+        expect(adminPassword).toMatch(/^[\w-]{24}$/)
+        expect(keysBesideData).toBe(false)
+        const files = ['admin-password', 'encryption-keys', 'service-api-key']
+        expect(readdirSync(place.dataDir).filter((name) => !name.includes('.db'))).toEqual(files)
+        for (const file of files) expect(statSync(join(place.dataDir, file)).mode & 0o777).toBe(0o600)
+        expect(readFileSync(join(place.dataDir, 'service-api-key'), 'utf8')).toBe(`${serviceApiKey}\n`)
+        const sealed = seals.seal('x', 'c')
+
+        const second = open(db, place.dataDir, NOTHING)
+        const again = await second.secrets
+        expect(again).toMatchObject({ serviceApiKey, adminPassword })
+        expect(again.sealer.open(sealed, 'c')).toBe('x')
+        expect(second.records).toEqual([])
+      })
+
+      it('are told by where they stand, never by their value', async () => {
+        const { place, db } = await opened()
+        const { records, log, secrets } = open(db, place.dataDir, NOTHING)
+        const { serviceApiKey, adminPassword } = await secrets
+        expect(records.map((entry) => entry.message)).toEqual([
+          `Made an API key; it stands in ${place.dataDir}/service-api-key.`,
+          `Made a password for the portal; it stands in ${place.dataDir}/admin-password.`,
+          `Made the encryption keys; it stands in ${place.dataDir}/encryption-keys.`,
+        ])
+        log.info(`later ${serviceApiKey} and ${adminPassword}`)
+        const text = JSON.stringify(records)
+        const ring = readFileSync(join(place.dataDir, 'encryption-keys'), 'utf8').trim()
+        for (const secret of [serviceApiKey, adminPassword ?? '', ring.slice(ring.indexOf(':') + 1)]) {
+          expect(text).not.toContain(secret)
+        }
+      })
+
+      it('come from the settings when those give them, and nothing is made', async () => {
+        const { place, db } = await opened()
+        const given = { serviceApiKey: 'a-key', adminPassword: 'a-password', encryptionKeys: generateKeyRing() }
+        expect(await open(db, place.dataDir, given).secrets).toMatchObject({
+          serviceApiKey: 'a-key',
+          adminPassword: 'a-password',
+        })
+        expect(readdirSync(place.dataDir).filter((name) => !name.includes('.db'))).toEqual([])
+      })
+
+      it('stop the start when a file was emptied', async () => {
+        const { place, db } = await opened()
+        writeFileSync(join(place.dataDir, 'encryption-keys'), '\n')
+        await expect(open(db, place.dataDir, NOTHING).secrets).rejects.toThrow(/encryption-keys is empty/)
+      })
+    })
+  }
+
+  if (engine === 'postgres') {
+    describe('with a shared database', () => {
+      it('need SERVICE_API_KEY, leave the portal off, and make one key ring that all instances share', async () => {
+        const { place, db } = await opened()
+        await expect(open(db, place.dataDir, NOTHING).secrets).rejects.toThrow(/SERVICE_API_KEY is missing/)
+        const starts = await Promise.all(
+          [1, 2, 3].map(async () => {
+            const start = open(await databases(place), place.dataDir, KEY)
+            return { secrets: await start.secrets, records: start.records }
+          }),
+        )
+        const sealed = starts[0]?.secrets.sealer.seal('x', 'c') ?? ''
+        for (const { secrets, records } of starts) {
+          expect(secrets).toMatchObject({ adminPassword: undefined, keysBesideData: true })
+          expect(secrets.sealer.open(sealed, 'c')).toBe('x')
+          expect(records.map((entry) => [entry.level, entry.message])).toEqual([
+            ['info', 'ADMIN_PASSWORD is not set: the admin portal is off.'],
+            ['warn', expect.stringMatching(/^ENCRYPTION_KEYS is not set: the encryption keys stand in the database/)],
+          ])
+        }
+        expect(readdirSync(place.dataDir)).toEqual([])
+      })
+    })
+  }
+
+  it('refuse a key ring that does not open what is stored, naming the key', async () => {
+    const { place, db } = await opened()
+    await open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets
+    const wrong = 'it was sealed with the key "k1"'
+    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k2') }).secrets).rejects.toThrow(wrong)
+    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets).rejects.toThrow(wrong)
+  })
+
+  it('rotate: the old key still opens, the new one seals, and an instance with the old one alone stops', async () => {
+    const { place, db } = await opened()
+    const [k1, k2] = [ring('k1'), ring('k2')]
+    const before = await open(db, place.dataDir, { ...KEY, encryptionKeys: k1 }).secrets
+    const old = before.sealer.seal('a password', 'account:acc_1')
+    const after = await open(db, place.dataDir, { ...KEY, encryptionKeys: `${k2},${k1}` }).secrets
+    expect(after.sealer.open(old, 'account:acc_1')).toBe('a password')
+    expect(after.sealer.seal('a password', 'account:acc_1')).toMatch(/^k2:/)
+    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: k1 }).secrets).rejects.toThrow('the key "k2"')
+    await open(db, place.dataDir, { ...KEY, encryptionKeys: k2 }).secrets
+  })
+
+  it('given after some were made are a rotation: what was sealed before still opens', async () => {
+    const { place, db } = await opened()
+    const made = await open(db, place.dataDir, KEY).secrets
+    const old = made.sealer.seal('x', 'c')
+    const given = await open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets
+    expect(given.keysBesideData).toBe(false)
+    expect(given.sealer.open(old, 'c')).toBe('x')
+    expect(given.sealer.seal('x', 'c')).toMatch(/^k1:/)
+  })
+})
+
+describe('a sealed text', () => {
+  it('opens only where it was sealed for', () => {
+    const seals = sealer([{ id: 'k1', key: Buffer.alloc(32, 7) }])
+    expect(() => seals.open(seals.seal('x', 'account:acc_1'), 'account:acc_2')).toThrow(/does not open/)
+  })
+})
+
+function ring(id: string): string {
+  return generateKeyRing().replace(/^[^:]+/, id)
+}
