@@ -1,10 +1,19 @@
+import type { Log } from '../../infra/log/log.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { webhookHeaders } from '../../lib/sign.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 
-/** Why no usable answer came. */
-export type FailureKind = 'address_refused' | 'dns' | 'connection' | 'tls' | 'timeout' | 'redirect' | 'http_status'
+/** Why an attempt failed. */
+export type FailureKind =
+  | 'address_refused'
+  | 'dns'
+  | 'connection'
+  | 'tls'
+  | 'timeout'
+  | 'redirect'
+  | 'http_status'
+  | 'internal'
 
 /** What is asked of the outbound client: one POST to an address that passes the guard, following no redirect. */
 export interface PostRequest {
@@ -67,7 +76,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024
 /** Signs with a fresh timestamp, sends, and tells what came of it. Rejects only when the signal aborted. */
 export async function attempt(
   input: AttemptInput,
-  deps: { post: Post; clock: Clock },
+  deps: { post: Post; clock: Clock; log: Log },
   signal: AbortSignal,
 ): Promise<Outcome> {
   const startedAt = deps.clock.now()
@@ -76,13 +85,14 @@ export async function attempt(
   const headers = {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
-    ...input.headers,
+    ...lowerCased(input.headers),
     ...webhookHeaders({ id: input.eventId, timestamp, body: input.body, secrets: input.secrets }),
   }
   const { url, body, timeoutMs } = input
   const result = await answerOrFailure(
     deps.post({ url, headers, body, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, signal }),
     signal,
+    deps.log,
   )
   const answer = result instanceof SendFailure ? undefined : result
   return {
@@ -97,13 +107,21 @@ export async function attempt(
   }
 }
 
-async function answerOrFailure(posting: Promise<PostAnswer>, signal: AbortSignal): Promise<PostAnswer | SendFailure> {
+async function answerOrFailure(posting: Promise<PostAnswer>, signal: AbortSignal, log: Log) {
   try {
     return await posting
   } catch (error) {
-    if (signal.aborted || !(error instanceof SendFailure)) throw error
-    return error
+    if (signal.aborted) throw error
+    if (error instanceof SendFailure) return error
+    // One request that cannot even be made must not hold up the endpoint's other deliveries: it fails like the rest.
+    log.error('A webhook request could not be made.', { error, operation: 'webhooks.deliver' })
+    return new SendFailure('internal', 'The request could not be made.', { cause: error })
   }
+}
+
+/** Names are compared without case, so that a custom `Content-Type` takes the place of ours. */
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function statusError(status: number): Outcome['error'] {

@@ -10,19 +10,35 @@ export interface SigningSecret {
   until: number | null
 }
 
+/** An endpoint with what was sealed in it. Lives in memory only. */
+export interface OpenEndpoint {
+  row: EndpointRow
+  /** The current one first; empty is unsigned. */
+  secrets: readonly SigningSecret[]
+  headers: Record<string, string>
+}
+
 /** A replaced secret goes on signing beside the new one for this long. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
 
 /** Rotating again and again within a day keeps this many; each costs one signature per request. */
 const MAX_SECRETS = 5
 
+/** What the endpoint's secrets and headers are sealed for. */
 export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
 
-/** Every secret that signs at `nowMs`, the current one first; empty is unsigned. */
-export function signingSecrets(row: EndpointRow, sealer: Sealer, nowMs: number): string[] {
-  return openSecrets(row, sealer)
-    .filter(({ until }) => until === null || until > nowMs)
-    .map(({ secret }) => secret)
+export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {
+  const open = (sealed: string) => JSON.parse(sealer.open(sealed, endpointContext(row.id)))
+  return {
+    row,
+    secrets: row.secrets === null ? [] : open(row.secrets),
+    headers: row.headers === null ? {} : open(row.headers),
+  }
+}
+
+/** Every secret that signs at `nowMs`, the current one first. */
+export function validSecrets(secrets: readonly SigningSecret[], nowMs: number): string[] {
+  return secrets.filter(({ until }) => until === null || until > nowMs).map(({ secret }) => secret)
 }
 
 /** The secrets after `secret` took over; null makes the endpoint unsigned at once. */
@@ -32,12 +48,4 @@ export function rotated(known: readonly SigningSecret[], secret: string | null, 
     .map((entry) => ({ secret: entry.secret, until: entry.until ?? nowMs + ROTATION_OVERLAP_MS }))
     .filter((entry) => entry.secret !== secret && entry.until > nowMs)
   return [{ secret, until: null }, ...overlapping].slice(0, MAX_SECRETS)
-}
-
-export function openSecrets(row: EndpointRow, sealer: Sealer): SigningSecret[] {
-  return row.secrets === null ? [] : JSON.parse(sealer.open(row.secrets, endpointContext(row.id)))
-}
-
-export function openHeaders(row: EndpointRow, sealer: Sealer): Record<string, string> {
-  return row.headers === null ? {} : JSON.parse(sealer.open(row.headers, endpointContext(row.id)))
 }

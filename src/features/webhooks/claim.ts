@@ -1,0 +1,119 @@
+import type { Dialect, Handle, Tx } from '../../infra/db/index.ts'
+import type { DeliveryRow, Lease } from './delivery.ts'
+
+/**
+ * Takes up to `limit` due deliveries of one endpoint, oldest due first. By state: what another worker holds is passed
+ * over until its lease runs out, so nothing is lost with a process and nothing is sent twice side by side.
+ */
+export async function claimDue(
+  tx: Tx,
+  dialect: Dialect,
+  endpointId: string,
+  lease: Lease,
+  nowMs: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const due = tx
+    .selectFrom('webhookDeliveries')
+    .select('id')
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', '<=', nowMs)
+    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', nowMs)]))
+    .orderBy('nextAttemptAt')
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(dialect.skipLocked)
+  const rows = await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: lease.token, leasedUntil: lease.untilMs })
+    .where('id', 'in', due)
+    .returningAll()
+    .execute()
+  return rows.sort((left, right) => order(left, right))
+}
+
+function order(left: DeliveryRow, right: DeliveryRow): number {
+  return (left.nextAttemptAt ?? 0) - (right.nextAttemptAt ?? 0) || (left.id < right.id ? -1 : 1)
+}
+
+/** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `settle` sees to it). */
+export async function renewLease(tx: Tx, ids: readonly string[], lease: Lease): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ leasedUntil: lease.untilMs })
+    .where('id', 'in', ids)
+    .where('lease', '=', lease.token)
+    .execute()
+}
+
+/** Gives back what was claimed and not tried. */
+export async function releaseLease(tx: Tx, ids: readonly string[], token: string): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: null, leasedUntil: null })
+    .where('id', 'in', ids)
+    .where('lease', '=', token)
+    .execute()
+}
+
+/** For the start on the file store, where no other process can hold anything. */
+export async function releaseAllLeases(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: null, leasedUntil: null })
+    .where('nextAttemptAt', 'is not', null)
+    .where('lease', 'is not', null)
+    .execute()
+}
+
+/** When the endpoint's next free delivery is due; undefined when none waits. */
+export async function findNextDue(handle: Handle, endpointId: string, nowMs: number): Promise<number | undefined> {
+  const row = await handle
+    .selectFrom('webhookDeliveries')
+    .select('nextAttemptAt')
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', 'is not', null)
+    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', nowMs)]))
+    .orderBy('nextAttemptAt')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.nextAttemptAt ?? undefined
+}
+
+/** Active endpoints with something due and free: what the sweeper announces again. One index probe per endpoint. */
+export async function listEndpointsDue(handle: Handle, nowMs: number): Promise<string[]> {
+  const rows = await handle
+    .selectFrom('webhookEndpoints')
+    .select('id')
+    .where('isActive', '=', 1)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhookDeliveries')
+          .select('webhookDeliveries.id')
+          .whereRef('webhookDeliveries.endpointId', '=', 'webhookEndpoints.id')
+          .where('nextAttemptAt', '<=', nowMs)
+          .where((inner) => inner.or([inner('leasedUntil', 'is', null), inner('leasedUntil', '<=', nowMs)])),
+      ),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+const CANCELLED = { status: 'cancelled', nextAttemptAt: null, lease: null, leasedUntil: null } as const
+
+/** Ends deliveries that the worker holds. */
+export async function cancelHeld(tx: Tx, ids: readonly string[], token: string): Promise<void> {
+  await tx.updateTable('webhookDeliveries').set(CANCELLED).where('id', 'in', ids).where('lease', '=', token).execute()
+}
+
+/** Ends everything of an endpoint that waits; for an endpoint that is no more. */
+export async function cancelForEndpoint(tx: Tx, endpointId: string): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set(CANCELLED)
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', 'is not', null)
+    .execute()
+}

@@ -1,0 +1,183 @@
+import type { Recorder } from '../../events/index.ts'
+import type { Db } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/log.ts'
+import type { Run } from '../../infra/queue/queue.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Sealer } from '../../lib/seal.ts'
+import { attempt, type Post } from './attempt.ts'
+import { deliveryBody } from './body.ts'
+import { findNextDue } from './claim.ts'
+import { type Claimed, Claims } from './claims.ts'
+import type { DueHints } from './due-hints.ts'
+import { validSecrets } from './endpoint.ts'
+import { endpointStore } from './endpoint-store.ts'
+import { isGone } from './settle.ts'
+import { Settler } from './settler.ts'
+
+export interface DeliverDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  sealer: Sealer
+  recorder: Recorder
+  post: Post
+}
+
+/** Requests to one endpoint at a time. */
+const PARALLEL = 8
+/** Looks for due deliveries this often while requests are on their way, hints or not. */
+const TICK_MS = 1_000
+/** After this long the endpoint goes to the back of the queue, so that others get their turn. */
+const TURN_MS = 30_000
+
+/** The work of the queue's lane `deliver`: sends what is due at one endpoint and says when to come back. */
+export function deliverRun(deps: DeliverDeps, hints: DueHints): Run {
+  return async (endpointId, { signal }) => {
+    const drain = new Drain(deps, endpointId, signal)
+    const stopListening = hints.listen(endpointId, () => drain.look())
+    try {
+      await drain.run()
+    } finally {
+      stopListening()
+    }
+    const nowMs = deps.clock.now()
+    const nextDueAt = await findNextDue(deps.db.read, endpointId, nowMs)
+    const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
+    // An inactive endpoint's deliveries wait until someone activates it, which announces it again.
+    if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
+    return { nextRunInMs: Math.max(0, nextDueAt - nowMs) }
+  }
+}
+
+/**
+ * One turn at one endpoint:
+ *
+ *     claim a batch ─▶ 8 lanes: sign, send ─▶ settle a batch
+ *
+ * A lane that finds nothing waits while others are on their way: one hanging request must not hold up what comes due
+ * meanwhile. The turn ends when nothing is due and nothing is on its way.
+ */
+class Drain {
+  readonly #deps: DeliverDeps
+  readonly #signal: AbortSignal
+  readonly #claims: Claims
+  readonly #settler: Settler
+  #mayBeMore = true
+  #claiming: Promise<void> | undefined
+  #onTheirWay = 0
+  #ending = false
+  #failure: { error: unknown } | undefined
+  #sleepers: (() => void)[] = []
+
+  constructor(deps: DeliverDeps, endpointId: string, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+    this.#claims = new Claims(deps, endpointId)
+    this.#settler = new Settler(deps, this.#claims.token, {
+      settled: (ids) => this.#claims.settled(ids),
+      failure: (error) => this.#fail(error),
+    })
+  }
+
+  /** Something may have come due. */
+  look(): void {
+    this.#mayBeMore = true
+    this.#wake()
+  }
+
+  async run(): Promise<void> {
+    const end = () => this.#end()
+    this.#signal.addEventListener('abort', end, { once: true })
+    if (this.#signal.aborted) end()
+    const turn = setTimeout(end, TURN_MS)
+    const tick = setInterval(() => this.#tick(), TICK_MS)
+    try {
+      await Promise.all(Array.from({ length: PARALLEL }, () => this.#lane()))
+    } finally {
+      clearTimeout(turn)
+      clearInterval(tick)
+      this.#signal.removeEventListener('abort', end)
+      await this.#settler.flush()
+      await this.#claims.release()
+    }
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  async #lane(): Promise<void> {
+    try {
+      for (let claimed = await this.#next(); claimed !== undefined; claimed = await this.#next()) {
+        await this.#send(claimed)
+      }
+    } catch (error) {
+      if (!this.#signal.aborted) this.#fail(error)
+    }
+  }
+
+  async #next(): Promise<Claimed | undefined> {
+    while (!this.#ending) {
+      const claimed = this.#claims.take()
+      if (claimed !== undefined) return claimed
+      if (this.#mayBeMore) await this.#claim()
+      else if (this.#onTheirWay === 0) this.#end()
+      else await new Promise<void>((resolve) => this.#sleepers.push(resolve))
+    }
+    return undefined
+  }
+
+  #claim(): Promise<void> {
+    this.#claiming ??= this.#claimOnce().finally(() => {
+      this.#claiming = undefined
+    })
+    return this.#claiming
+  }
+
+  async #claimOnce(): Promise<void> {
+    this.#mayBeMore = false
+    if (await this.#claims.claim()) this.#mayBeMore = true
+    this.#wake()
+  }
+
+  async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
+    this.#onTheirWay += 1
+    try {
+      const outcome = await attempt(
+        {
+          eventId: event.id,
+          url: endpoint.row.url,
+          body: deliveryBody(delivery, event),
+          secrets: validSecrets(endpoint.secrets, this.#deps.clock.now()),
+          headers: endpoint.headers,
+          timeoutMs: endpoint.row.timeoutMs,
+        },
+        this.#deps,
+        this.#signal,
+      )
+      this.#settler.add({ delivery, endpoint: endpoint.row, outcome })
+      if (isGone(outcome)) this.#end()
+    } finally {
+      this.#onTheirWay -= 1
+      if (this.#onTheirWay === 0) this.#wake()
+    }
+  }
+
+  #tick(): void {
+    this.look()
+    this.#claims.renew().catch((error: unknown) => this.#fail(error))
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#end()
+  }
+
+  #end(): void {
+    this.#ending = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    const sleepers = this.#sleepers
+    this.#sleepers = []
+    for (const wake of sleepers) wake()
+  }
+}

@@ -1,0 +1,140 @@
+import { EVENTS_TOPIC, type EventRow, stampEvents } from '../../events/index.ts'
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/log.ts'
+import type { Queue } from '../../infra/queue/queue.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { type DeliveryRow, newDelivery } from './delivery.ts'
+import type { DueHints } from './due-hints.ts'
+import type { EndpointRow } from './endpoint.ts'
+import { endpointStore } from './endpoint-store.ts'
+import { subscribes } from './event-types.ts'
+
+export interface FanOutDeps {
+  db: Db
+  bus: Bus
+  queue: Queue
+  clock: Clock
+  ids: Ids
+  log: Log
+}
+
+/** The queue's lane whose subjects are endpoints with something due. */
+export const DELIVER_LANE = 'deliver'
+
+const SWEEP_MS = 5_000
+/** How soon to look again when another replica was stamping and may have missed the newest events. */
+const AGAIN_MS = 100
+const ROWS_PER_TRANSACTION = 500
+const ROWS_PER_INSERT = 100
+
+/**
+ * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
+ * replicas one at a time.
+ */
+export class FanOut {
+  readonly #deps: FanOutDeps
+  readonly #hints: DueHints
+  /** Events per transaction, so that their deliveries stay few enough. */
+  #batchSize = 100
+  #running: Promise<void> | undefined
+  #again = false
+  #stopped = false
+  #sweep: NodeJS.Timeout | undefined
+  #unsubscribe: () => void = () => {}
+
+  constructor(deps: FanOutDeps, hints: DueHints) {
+    this.#deps = deps
+    this.#hints = hints
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.bus.subscribe(EVENTS_TOPIC, () => this.wake())
+    this.wake()
+  }
+
+  /** Ends after the running transaction. What was not reached is still unstamped: the next start or a replica takes it. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#unsubscribe()
+    clearTimeout(this.#sweep)
+    await this.#running
+    clearTimeout(this.#sweep)
+  }
+
+  wake(): void {
+    this.#again = true
+    if (this.#stopped) return
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+      // A wake between the last look and this line would otherwise be lost.
+      if (this.#again) this.wake()
+    })
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#sweep)
+    let pauseMs = SWEEP_MS
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false
+        pauseMs = (await this.#drained()) ? SWEEP_MS : AGAIN_MS
+      }
+    } catch (error) {
+      this.#deps.log.error('Events could not be turned into deliveries; trying again.', {
+        error,
+        operation: 'webhooks.fan-out',
+      })
+    }
+    if (!this.#stopped) this.#sweep = setTimeout(() => this.wake(), pauseMs)
+  }
+
+  /** Goes on until no event is left; false when another replica is at it. */
+  async #drained(): Promise<boolean> {
+    const { db } = this.#deps
+    for (;;) {
+      if (this.#stopped) return true
+      const count = await db.transaction((tx) => this.#batch(tx))
+      if (count === undefined) return false
+      if (count === 0) return true
+    }
+  }
+
+  async #batch(tx: Tx): Promise<number | undefined> {
+    const { db, clock, ids, queue } = this.#deps
+    const events = await stampEvents(tx, db.dialect, this.#batchSize)
+    if (events === undefined || events.length === 0) return events?.length
+    // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
+    const endpoints = await endpointStore(tx).listActive()
+    this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
+    const deliveries = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
+    for (let start = 0; start < deliveries.length; start += ROWS_PER_INSERT) {
+      const rows = deliveries.slice(start, start + ROWS_PER_INSERT)
+      await tx.insertInto('webhookDeliveries').values(rows).execute()
+    }
+    const due = [...new Set(deliveries.map((delivery) => delivery.endpointId))].sort()
+    if (due.length > 0) {
+      await queue.addIn(tx, DELIVER_LANE, due)
+      tx.afterCommit(() => this.#hints.announce(due))
+    }
+    return events.length
+  }
+}
+
+function matched(
+  events: readonly EventRow[],
+  endpoints: readonly EndpointRow[],
+  make: (event: EventRow, endpoint: EndpointRow) => DeliveryRow,
+): DeliveryRow[] {
+  const subscriptions = endpoints.map((endpoint) => ({ endpoint, types: JSON.parse(endpoint.eventTypes) as string[] }))
+  const known = new Map<string, EndpointRow[]>()
+  const interested = (type: string) => {
+    const found = subscriptions.filter(({ types }) => subscribes(types, type)).map(({ endpoint }) => endpoint)
+    known.set(type, found)
+    return found
+  }
+  return events
+    .filter((event) => event.fanOut === 1)
+    .flatMap((event) => (known.get(event.type) ?? interested(event.type)).map((endpoint) => make(event, endpoint)))
+}

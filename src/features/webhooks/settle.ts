@@ -1,0 +1,131 @@
+import type { Recorder } from '../../events/index.ts'
+import type { Tx } from '../../infra/db/index.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { Outcome } from './attempt.ts'
+import type { AttemptRow, DeliveryRow, DeliveryStatus } from './delivery.ts'
+import type { EndpointRow } from './endpoint.ts'
+import { endpointStore } from './endpoint-store.ts'
+import { retryDelayMs } from './schedule.ts'
+
+/** One attempt that was made, with the endpoint as it was then. */
+export interface Attempted {
+  delivery: DeliveryRow
+  endpoint: EndpointRow
+  outcome: Outcome
+}
+
+/** 410: the receiver is there no more. */
+export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
+
+const ROWS_PER_INSERT = 100
+
+/**
+ * Writes what came of attempts: the attempt rows and the state of their deliveries in one transaction. Fenced: an attempt
+ * whose delivery was lost to another worker, or cancelled meanwhile, leaves no trace. Answers those that ended as failed.
+ */
+export async function settle(
+  tx: Tx,
+  recorder: Recorder,
+  lease: string,
+  attempted: readonly Attempted[],
+  nowMs: number,
+): Promise<Attempted[]> {
+  const kept = new Set<string>()
+  for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, lease, group)) kept.add(id)
+  const written = attempted.filter(({ delivery }) => kept.has(delivery.id))
+  for (let start = 0; start < written.length; start += ROWS_PER_INSERT) {
+    const rows = written.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
+    await tx.insertInto('webhookAttempts').values(rows).execute()
+  }
+  for (const { endpoint, gone, succeeded } of byEndpoint(written)) {
+    if (succeeded) {
+      await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
+    }
+    if (gone) await disable(tx, recorder, endpoint, nowMs)
+  }
+  return written.filter((entry) => verdict(entry, nowMs).status === 'failed')
+}
+
+interface Verdict {
+  status: DeliveryStatus
+  nextAttemptAt: number | null
+  url: string
+}
+
+function verdict({ delivery, endpoint, outcome }: Attempted, nowMs: number): Verdict {
+  const { url } = endpoint
+  if (outcome.error === null) return { status: 'success', nextAttemptAt: null, url }
+  const made = delivery.attempt + 1
+  if (made >= delivery.maxAttempts || isGone(outcome)) return { status: 'failed', nextAttemptAt: null, url }
+  return { status: 'retrying', nextAttemptAt: nowMs + retryDelayMs(endpoint, made, outcome.retryAfterMs), url }
+}
+
+interface Group {
+  verdict: Verdict
+  ids: string[]
+}
+
+/** Attempts that end alike become one statement; most of a batch does. */
+function grouped(attempted: readonly Attempted[], nowMs: number): Iterable<Group> {
+  const groups = new Map<string, Group>()
+  for (const entry of attempted) {
+    const its = verdict(entry, nowMs)
+    const key = `${its.status} ${its.nextAttemptAt} ${its.url}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { verdict: its, ids: [entry.delivery.id] })
+    else group.ids.push(entry.delivery.id)
+  }
+  return groups.values()
+}
+
+async function advance(tx: Tx, lease: string, group: Group): Promise<string[]> {
+  const rows = await tx
+    .updateTable('webhookDeliveries')
+    .set((eb) => ({ ...group.verdict, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
+    .where('id', 'in', group.ids)
+    .where('lease', '=', lease)
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+function attemptRow({ delivery, outcome }: Attempted): AttemptRow {
+  return {
+    deliveryId: delivery.id,
+    attempt: delivery.attempt + 1,
+    startedAt: outcome.startedAt,
+    durationMs: outcome.durationMs,
+    responseStatus: outcome.responseStatus,
+    responseBody: outcome.responseBody,
+    errorKind: outcome.error?.kind ?? null,
+    errorMessage: outcome.error?.message ?? null,
+    signatures: outcome.signatures,
+    headerNames: outcome.headerNames.length === 0 ? null : JSON.stringify(outcome.headerNames),
+  }
+}
+
+function byEndpoint(attempted: readonly Attempted[]) {
+  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; succeeded: boolean }>()
+  for (const { endpoint, outcome } of attempted) {
+    const its = found.get(endpoint.id) ?? { endpoint, gone: false, succeeded: false }
+    found.set(endpoint.id, its)
+    its.gone ||= isGone(outcome)
+    its.succeeded ||= outcome.error === null
+  }
+  return found.values()
+}
+
+/** 410 means the receiver is there no more: nothing is sent until someone activates the endpoint again. */
+async function disable(tx: Tx, recorder: Recorder, endpoint: EndpointRow, nowMs: number): Promise<void> {
+  if (!(await endpointStore(tx).deactivate(endpoint.id, nowMs))) return
+  await recorder.record(tx, [
+    {
+      type: 'webhook.endpoint_disabled',
+      accountId: null,
+      provider: null,
+      objectId: endpoint.id,
+      version: null,
+      data: { endpointId: endpoint.id, url: endpoint.url, reason: 'gone', disabledAt: isoTime(nowMs) },
+    },
+  ])
+}
