@@ -1,48 +1,22 @@
+import {
+  type Outbound,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFailure,
+} from '../../infra/http/outbound-contract.ts'
 import type { Log } from '../../infra/log/log.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { webhookHeaders } from '../../lib/sign.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 
-/** Why an attempt failed. */
-export type FailureKind =
-  | 'address_refused'
-  | 'dns'
-  | 'connection'
-  | 'tls'
-  | 'timeout'
-  | 'redirect'
-  | 'http_status'
-  | 'internal'
+/** Why an attempt failed: no answer came, or one that is not 2xx. */
+export type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'
 
-/** What is asked of the outbound client: one POST to an address that passes the guard, following no redirect. */
-export interface PostRequest {
-  url: string
-  headers: Record<string, string>
-  body: string
-  /** For everything, from the name lookup to the last byte of the answer that is read. */
-  timeoutMs: number
-  maxResponseBytes: number
-  signal: AbortSignal
-}
-
-export interface PostAnswer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  /** At most `maxResponseBytes`; longer answers are cut off. */
-  body: Buffer
-}
-
-/** Rejects with `SendFailure`, or with anything at all once the signal has aborted. */
-export type Post = (request: PostRequest) => Promise<PostAnswer>
-
-export class SendFailure extends Error {
-  override name = 'SendFailure'
-  readonly kind: FailureKind
-  constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.kind = kind
-  }
+/** `message` is for the owner of the endpoint. */
+export interface Failure {
+  kind: FailureKind
+  message: string
 }
 
 /** Everything one attempt needs, opened and ready. */
@@ -61,7 +35,7 @@ export interface Outcome {
   durationMs: number
   responseStatus: number | null
   responseBody: string | null
-  error: { kind: FailureKind; message: string } | null
+  error: Failure | null
   /** As the receiver asked by `Retry-After`. */
   retryAfterMs: number | undefined
   signatures: number
@@ -76,7 +50,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024
 /** Signs with a fresh timestamp, sends, and tells what came of it. Rejects only when the signal aborted. */
 export async function attempt(
   input: AttemptInput,
-  deps: { post: Post; clock: Clock; log: Log },
+  deps: { outbound: Outbound; clock: Clock; log: Log },
   signal: AbortSignal,
 ): Promise<Outcome> {
   const startedAt = deps.clock.now()
@@ -90,32 +64,36 @@ export async function attempt(
   }
   const { url, body, timeoutMs } = input
   const result = await answerOrFailure(
-    deps.post({ url, headers, body, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, signal }),
+    deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, signal }),
     signal,
     deps.log,
   )
-  const answer = result instanceof SendFailure ? undefined : result
+  const answer = 'status' in result ? result : undefined
   return {
     startedAt,
     durationMs: Math.round(deps.clock.monotonic() - started),
     responseStatus: answer?.status ?? null,
     responseBody: answer === undefined || answer.body.length === 0 ? null : bodyText(answer.body),
-    error: result instanceof SendFailure ? { kind: result.kind, message: result.message } : statusError(result.status),
+    error: 'status' in result ? statusError(result.status) : result,
     retryAfterMs: retryAfterMs(single(answer?.headers['retry-after']), deps.clock.now()),
     signatures: input.secrets.length,
     headerNames: Object.keys(input.headers),
   }
 }
 
-async function answerOrFailure(posting: Promise<PostAnswer>, signal: AbortSignal, log: Log) {
+async function answerOrFailure(
+  sending: Promise<OutboundAnswer>,
+  signal: AbortSignal,
+  log: Log,
+): Promise<OutboundAnswer | Failure> {
   try {
-    return await posting
+    return await sending
   } catch (error) {
     if (signal.aborted) throw error
-    if (error instanceof SendFailure) return error
+    if (error instanceof OutboundError) return { kind: error.kind, message: error.message }
     // One request that cannot even be made must not hold up the endpoint's other deliveries: it fails like the rest.
     log.error('A webhook request could not be made.', { error, operation: 'webhooks.deliver' })
-    return new SendFailure('internal', 'The request could not be made.', { cause: error })
+    return { kind: 'internal', message: 'The request could not be made.' }
   }
 }
 
@@ -124,7 +102,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-function statusError(status: number): Outcome['error'] {
+function statusError(status: number): Failure | null {
   if (status >= 200 && status < 300) return null
   return status >= 300 && status < 400
     ? {
@@ -135,7 +113,9 @@ function statusError(status: number): Outcome['error'] {
 }
 
 function bodyText(body: Buffer): string {
-  return truncateText(cleanText(body.subarray(0, MAX_RESPONSE_BYTES).toString('utf8')), MAX_RESPONSE_BYTES)
+  const text = cleanText(body.subarray(0, MAX_RESPONSE_BYTES).toString('utf8'))
+  // Bytes that are not UTF-8 became three bytes each.
+  return Buffer.byteLength(text) <= MAX_RESPONSE_BYTES ? text : truncateText(text, Math.floor(MAX_RESPONSE_BYTES / 3))
 }
 
 const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value)

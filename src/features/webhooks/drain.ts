@@ -1,10 +1,11 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
+import type { Outbound } from '../../infra/http/outbound-contract.ts'
 import type { Log } from '../../infra/log/log.ts'
 import type { Run } from '../../infra/queue/queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import { attempt, type Post } from './attempt.ts'
+import { attempt } from './attempt.ts'
 import { deliveryBody } from './body.ts'
 import { findNextDue } from './claim.ts'
 import { type Claimed, Claims } from './claims.ts'
@@ -20,7 +21,7 @@ export interface DeliverDeps {
   log: Log
   sealer: Sealer
   recorder: Recorder
-  post: Post
+  outbound: Outbound
 }
 
 /** Requests to one endpoint at a time. */

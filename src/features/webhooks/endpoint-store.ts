@@ -1,5 +1,5 @@
-import type { Insertable, Updateable } from 'kysely'
-import type { Handle, Tables } from '../../infra/db/index.ts'
+import type { Updateable } from 'kysely'
+import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { EndpointRow } from './endpoint.ts'
 
@@ -9,12 +9,16 @@ export interface EndpointStore {
   listActive(): Promise<EndpointRow[]>
   find(id: string): Promise<EndpointRow | undefined>
   get(id: string): Promise<EndpointRow>
-  insert(row: Insertable<Tables['webhookEndpoints']>): Promise<void>
+  /** As `get`, and nobody else changes the row before this transaction ends. */
+  lock(id: string, dialect: Dialect): Promise<EndpointRow>
+  /** False when the id is taken. */
+  insert(row: EndpointRow): Promise<boolean>
   /** Answers the row as it is now; throws not_found. */
   update(id: string, changes: Updateable<Tables['webhookEndpoints']>): Promise<EndpointRow>
   /** True when it became inactive by this call. */
   deactivate(id: string, nowMs: number): Promise<boolean>
-  delete(id: string): Promise<boolean>
+  /** Throws not_found. */
+  delete(id: string): Promise<void>
 }
 
 export function endpointStore(handle: Handle): EndpointStore {
@@ -27,8 +31,16 @@ export function endpointStore(handle: Handle): EndpointStore {
     async get(id) {
       return (await find(id)) ?? missing(id)
     },
+    async lock(id, dialect) {
+      return (await all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst()) ?? missing(id)
+    },
     async insert(row) {
-      await handle.insertInto('webhookEndpoints').values(row).execute()
+      const { numInsertedOrUpdatedRows } = await handle
+        .insertInto('webhookEndpoints')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirst()
+      return numInsertedOrUpdatedRows === 1n
     },
     async update(id, changes) {
       const row = await handle
@@ -50,7 +62,7 @@ export function endpointStore(handle: Handle): EndpointStore {
     },
     async delete(id) {
       const { numDeletedRows } = await handle.deleteFrom('webhookEndpoints').where('id', '=', id).executeTakeFirst()
-      return numDeletedRows === 1n
+      if (numDeletedRows === 0n) missing(id)
     },
   }
 }

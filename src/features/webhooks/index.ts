@@ -1,0 +1,9 @@
+/**
+ * Events leave the house here: endpoints, the fan-out of events into deliveries, and the signed requests that carry them.
+ * A delivery is a row with a state; the queue only says which endpoint to look at.
+ */
+import './schema.ts'
+
+export { endpointRoutes } from './endpoint-routes.ts'
+export { type Endpoints, endpoints } from './endpoints.ts'
+export { type WebhookDeps, WebhookEngine } from './service.ts'

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+
+/** One request as it arrived. */
+export interface Received {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  /** Names and values as they came over the wire, in order. */
+  rawHeaders: string[]
+  body: string
+  /** On this process's monotonic clock. */
+  atMs: number
+}
+
+/** What the receiver does with one request. `hang` never answers; `reset` cuts the connection; `stall` sends headers and no end. */
+export type Answer =
+  | { status?: number; headers?: Record<string, string>; body?: string | Buffer; delayMs?: number }
+  | 'hang'
+  | 'reset'
+  | 'stall'
+
+export interface ReceiverOptions {
+  /** Answers over TLS with this certificate. */
+  tls?: { key: string; cert: string }
+}
+
+/** An application that takes webhooks, for tests: a real server that records what came and answers as it is told. */
+export interface Receiver {
+  url: string
+  readonly requests: Received[]
+  /** Requests being answered now, and the most there ever were at once. */
+  readonly open: number
+  readonly mostOpen: number
+  /** Answers used up one by one before the standing one. */
+  script(...answers: Answer[]): void
+  /** Every request from now on, after the script; default 204. */
+  always(answer: Answer | ((request: Received) => Answer)): void
+  /** Throws unless the signature of every request (or of these) is good, as the published library sees it. */
+  verify(secret: string, requests?: readonly Received[]): void
+  close(): Promise<void>
+}
+
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const requests: Received[] = []
+  const scripted: Answer[] = []
+  let standing: Answer | ((request: Received) => Answer) = {}
+  let open = 0
+  let mostOpen = 0
+
+  const listener = async (request: IncomingMessage, response: ServerResponse) => {
+    open += 1
+    mostOpen = Math.max(mostOpen, open)
+    response.once('close', () => {
+      open -= 1
+    })
+    const received = await read(request)
+    requests.push(received)
+    const answer = scripted.shift() ?? (typeof standing === 'function' ? standing(received) : standing)
+    give(response, answer)
+  }
+  const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
+
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/hook`,
+    requests,
+    get open() {
+      return open
+    },
+    get mostOpen() {
+      return mostOpen
+    },
+    script: (...answers) => void scripted.push(...answers),
+    always(answer) {
+      standing = answer
+    },
+    verify(secret, which = requests) {
+      for (const request of which) verifyRequest(secret, request)
+    },
+    close() {
+      closing ??= new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+      return closing
+    },
+  }
+}
+
+/** Throws unless the published library accepts the request; answers the body it read. */
+export function verifyRequest(secret: string, request: Pick<Received, 'body' | 'headers'>): unknown {
+  const raw = !secret.startsWith('whsec_')
+  const webhook = new Webhook(secret, raw ? { format: 'raw' } : undefined)
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  return webhook.verify(request.body, headers)
+}
+
+async function read(request: IncomingMessage): Promise<Received> {
+  const atMs = performance.now()
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request) chunks.push(chunk)
+  } catch {
+    // The sender went away in the middle; what came is recorded all the same.
+  }
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    headers: request.headers,
+    rawHeaders: request.rawHeaders,
+    body: Buffer.concat(chunks).toString('utf8'),
+    atMs,
+  }
+}
+
+function give(response: ServerResponse, answer: Answer): void {
+  if (answer === 'hang') return
+  if (answer === 'reset') {
+    response.socket?.destroy()
+    return
+  }
+  if (answer === 'stall') {
+    response.writeHead(200, { 'content-length': '100' }).write('half')
+    return
+  }
+  const send = () => response.writeHead(answer.status ?? 204, answer.headers).end(answer.body)
+  if (answer.delayMs === undefined) send()
+  else setTimeout(send, answer.delayMs)
+}
