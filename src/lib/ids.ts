@@ -39,6 +39,11 @@ export function idGenerator(clock: Clock): Ids {
   }
 }
 
+/** 256 bits from the system's generator, URL-safe, 43 characters: what only its holder may know. */
+export function secretToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
 function encodeTime(ms: number): string {
   let rest = ms
   let text = ''

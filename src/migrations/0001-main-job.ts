@@ -125,6 +125,7 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['codeHash', 'text'],
       ['status', 'text'],
       ['provider', 'text', 'null'],
+      ['providerFixed', 'integer', 'default 0'],
       ['email', 'text', 'null'],
       ['customUserId', 'text', 'null'],
       ['redirectUri', 'text'],

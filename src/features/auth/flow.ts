@@ -1,0 +1,117 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../../infra/log/log.ts'
+import type { AddressGuard } from '../../infra/net/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
+import type { Sealer } from '../../lib/seal.ts'
+import type { MailProvider, ProviderName } from '../../providers/provider.ts'
+import type { Brand } from '../../ui/hosted/index.ts'
+import { hostedRoute, pageSender } from './hosted-reply.ts'
+import { passwordTokens } from './imap-form.ts'
+import { pageState } from './page-state.ts'
+import type { AuthSessions } from './service.ts'
+import type { AuthSession } from './session.ts'
+
+export interface FlowDeps {
+  sessions: AuthSessions
+  clock: Clock
+  sealer: Sealer
+  log: Log
+  brand: Brand
+  publicUrl: string
+  guard: AddressGuard
+  imap: Pick<MailProvider, 'verify'>
+  /** How the consent of each connectable OAuth provider begins. */
+  consent?: { readonly [Name in Exclude<ProviderName, 'imap'>]?: BeginConsent }
+}
+
+/** Answers the address of the provider's consent screen. The provider's own `state` is the consent's business. */
+export type BeginConsent = (request: {
+  session: AuthSession
+  email: string | null
+  /** The application's, for the redirect in the end; absent when it chose none. */
+  state: string | undefined
+  /** The flow began on a page: the callback asks for its cookie. */
+  fromPage: boolean
+}) => Promise<string>
+
+export type Flow = ReturnType<typeof flow>
+
+/** What the routes of the hosted flow share: who may go on, what is shown, where it leads. */
+export function flow(deps: FlowDeps) {
+  const { sessions, publicUrl } = deps
+  const states = pageState(deps)
+  const sendPage = pageSender(deps.brand, publicUrl)
+  const consents = new Map(Object.entries(deps.consent ?? {}))
+
+  return {
+    ...deps,
+    states,
+    sendPage,
+    route: hostedRoute(sendPage),
+    tokens: passwordTokens(deps.sealer),
+    connectable: ['gmail', 'microsoft', 'imap'].filter(
+      (name) => name === 'imap' || consents.has(name),
+    ) as ProviderName[],
+    consentOf: (provider: ProviderName) => consents.get(provider),
+
+    /** Sets what the form of this page needs to be posted. */
+    allowPost(request: FastifyRequest, reply: FastifyReply, code: string, session: AuthSession, state: string): void {
+      const lifeMs = session.expiresAt - deps.clock.now()
+      reply.header('set-cookie', states.cookies(code, state, lifeMs, request.headers.cookie))
+    },
+
+    /**
+     * The open session of a post that may go on: a form with the cookie of its page, or JSON, which browsers do not
+     * send across sites. A try begins with it. Throws not_found, session_used, session_expired, csrf_failed,
+     * validation_failed.
+     */
+    async admit(request: FastifyRequest, body: Body): Promise<Admitted> {
+      const { session: code, state } = body
+      const faults: ErrorDetail[] = []
+      for (const [name, value] of Object.entries({ session: code, state })) {
+        if (typeof value !== 'string' || value === '')
+          faults.push({ path: `body.${name}`, message: 'must not be empty' })
+      }
+      if (typeof code !== 'string' || typeof state !== 'string' || faults.length > 0) {
+        throw new AppError('validation_failed', {
+          details: faults,
+          message: 'body.session and body.state are required.',
+        })
+      }
+      if (state.length > MAX_STATE) throw invalid('body.state', `must have at most ${MAX_STATE} characters`)
+      const session = await sessions.open(code)
+      const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false
+      if (isForm && !states.isOpenedBy(code, state, request.headers.cookie)) throw new AppError('csrf_failed')
+      await sessions.begin(code, session, isForm ? {} : { jsonState: state })
+      return { code, state, session, fromPage: isForm, returned: states.isMinted(code, state) ? undefined : state }
+    },
+
+    /** Refuses a provider that the application did not ask for. */
+    demandAllowed(session: AuthSession, provider: ProviderName): void {
+      if (session.providerFixed && session.provider !== provider) {
+        throw invalid('body.provider', `must be ${session.provider}: the session was made for it`)
+      }
+    },
+  }
+}
+
+const MAX_STATE = 2048
+
+/** A body as it arrives: nothing about it is known but that it is an object. */
+export type Body = Readonly<Record<string, unknown>>
+
+export function bodyOf(request: FastifyRequest): Body {
+  const { body } = request
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
+}
+
+/** A post that may go on. */
+export interface Admitted {
+  code: string
+  state: string
+  session: AuthSession
+  /** The state to hand back in the redirect: only one that the application chose. */
+  returned: string | undefined
+  fromPage: boolean
+}

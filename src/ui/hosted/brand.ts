@@ -1,0 +1,74 @@
+import { type Colour, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
+
+/** `service.authScreen`, checked where settings are read. Everything is optional. */
+export interface AuthScreen {
+  /** The application's name. */
+  name?: string | undefined
+  /** `https:` address of the logo; shown 32 px high. */
+  logoUrl?: string | undefined
+  /** The colour of buttons, links and focus rings: `#rgb` or `#rrggbb`. */
+  color?: string | undefined
+  /** Where people find help. */
+  supportUrl?: string | undefined
+  privacyUrl?: string | undefined
+}
+
+/** Branding as the pages use it: colours adjusted so that everything stays readable. */
+export interface Brand {
+  name: string | undefined
+  logo: { url: string; origin: string } | undefined
+  supportUrl: string | undefined
+  privacyUrl: string | undefined
+  light: Palette
+  dark: Palette
+}
+
+/** Custom properties of one colour scheme; each pair that carries text has a contrast of at least 4.5. */
+export interface Palette {
+  accent: string
+  accentHover: string
+  onAccent: string
+  /** Links and small icons on the card. */
+  accentText: string
+  /** Focus rings and borders: at least 3 on the card and the page. */
+  ring: string
+  tint: string
+}
+
+/** What the accent stands on; the style sheet uses the same values. */
+export const SURFACES = { light: { page: '#f4f5f7', card: '#ffffff' }, dark: { page: '#0d0f12', card: '#16191e' } }
+
+const DEFAULT_COLOUR: Colour = [36, 84, 199]
+const WHITE: Colour = [255, 255, 255]
+const BLACK: Colour = [0, 0, 0]
+
+export function brand(settings: AuthScreen): Brand {
+  const { name, logoUrl, color, supportUrl, privacyUrl } = settings
+  const colour = (color === undefined ? undefined : parseColour(color)) ?? DEFAULT_COLOUR
+  return {
+    name,
+    logo: logoUrl === undefined ? undefined : { url: logoUrl, origin: new URL(logoUrl).origin },
+    supportUrl,
+    privacyUrl,
+    light: palette(colour, SURFACES.light.page, SURFACES.light.card),
+    dark: palette(colour, SURFACES.dark.page, SURFACES.dark.card),
+  }
+}
+
+function palette(colour: Colour, page: string, card: string): Palette {
+  const cardColour = parseColour(card) ?? WHITE
+  const pageColour = parseColour(page) ?? cardColour
+  // A button must stand out from the card too, so a white accent on white (or black on black) is moved until it does.
+  const accent = readableOn(colour, cardColour, 3)
+  const onAccent = textOn(accent)
+  const tint = mix(cardColour, accent, 0.1)
+  return {
+    accent: hex(accent),
+    // Away from the text on it, so that hovering never costs contrast.
+    accentHover: hex(mix(accent, onAccent[0] === 255 ? BLACK : WHITE, 0.14)),
+    onAccent: hex(onAccent),
+    accentText: hex(readableOn(readableOn(colour, cardColour, 4.6), tint, 4.6)),
+    ring: hex(readableOn(accent, pageColour, 3)),
+    tint: hex(tint),
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * The pages that people see while connecting a mailbox: drawn on the server, styled inline, usable without JavaScript.
+ * They know nothing of sessions or providers; the auth room says what to show.
+ */
+export { type AuthScreen, type Brand, brand } from './brand.ts'
+export { contrast, parseColour } from './colour.ts'
+export { type EmailPage, emailPage } from './email-page.ts'
+export { type FormFaults, NO_FAULTS } from './fields.ts'
+export { IMAP_FORM_FIELDS, type ImapFormValues, type ImapPage, imapPage } from './imap-page.ts'
+export type { PageContext } from './layout.ts'
+export { type ContinuePage, continuePage, type ErrorPage, errorPage } from './message-page.ts'

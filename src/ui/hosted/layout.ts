@@ -1,0 +1,72 @@
+import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import type { Brand } from './brand.ts'
+import { ICONS } from './icons.ts'
+import { SCRIPT } from './script.ts'
+import { styleSheet } from './style.ts'
+
+/** What every page is drawn with. */
+export interface PageContext {
+  brand: Brand
+  /** Fresh per answer; the Content-Security-Policy names it. */
+  nonce: string
+}
+
+export interface PageParts {
+  title: string
+  body: Html
+  /** Centred: a message without a form. */
+  centred?: boolean
+  /** Where the browser goes by itself, at once. */
+  refreshTo?: string
+  /** A line under the card. */
+  footnote?: Html
+}
+
+/** One finished document. Nothing is loaded from anywhere but the brand's logo. */
+export function document(context: PageContext, parts: PageParts): string {
+  const { brand, nonce } = context
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="color-scheme" content="light dark">
+<title>${parts.title}${brand.name === undefined ? '' : ` · ${brand.name}`}</title>
+${parts.refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${parts.refreshTo}">`}
+<link rel="icon" href="data:,">
+<style nonce="${nonce}">${trustedHtml(styleSheet(brand))}</style>
+</head>
+<body>
+<main>
+<div class="card${parts.centred ? ' centred' : ''}">
+${heading(brand)}
+${parts.body}
+</div>
+</main>
+${footer(brand, parts.footnote)}
+<script nonce="${nonce}">${trustedHtml(SCRIPT)}</script>
+</body>
+</html>
+`
+  return page.markup
+}
+
+function heading(brand: Brand): Html {
+  if (brand.logo !== undefined) {
+    return html`<div class="brand"><img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></div>`
+  }
+  return html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
+}
+
+function footer(brand: Brand, footnote: Html | undefined): Html | undefined {
+  const links = [
+    { href: brand.supportUrl, text: 'Get help' },
+    { href: brand.privacyUrl, text: 'Privacy' },
+  ].filter((link) => link.href !== undefined)
+  if (footnote === undefined && links.length === 0) return undefined
+  return html`<footer>${footnote}${
+    links.length > 0 &&
+    html`<p class="links">${links.map((link) => html`<a href="${link.href}" target="_blank" rel="noreferrer noopener">${link.text}</a>`)}</p>`
+  }</footer>`
+}

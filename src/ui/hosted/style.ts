@@ -1,0 +1,107 @@
+import { type Brand, type Palette, SURFACES } from './brand.ts'
+
+/** The whole style sheet of the hosted pages. Only checked hex colours of the brand are put into it. */
+export function styleSheet(brand: Brand): string {
+  return `:root{color-scheme:light;${LIGHT}${accents(brand.light)}}
+@media (prefers-color-scheme:dark){:root{color-scheme:dark;${DARK}${accents(brand.dark)}}}
+${RULES}`
+}
+
+function accents(palette: Palette): string {
+  return `--accent:${palette.accent};--accent-hover:${palette.accentHover};--on-accent:${palette.onAccent};--accent-text:${palette.accentText};--ring:${palette.ring};--tint:${palette.tint}`
+}
+
+const LIGHT = `--page:${SURFACES.light.page};--card:${SURFACES.light.card};--ink:#14171c;--soft:#565f6d;--line:#e2e5ea;--edge:#868f9c;--field:#fff;--danger:#b42318;--danger-tint:#fef3f2;--danger-line:#f3c4bf;--good:#12694a;--good-tint:#e8f6f0;--shadow:0 1px 2px rgb(16 24 40/.05),0 12px 32px -12px rgb(16 24 40/.14);`
+const DARK = `--page:${SURFACES.dark.page};--card:${SURFACES.dark.card};--ink:#eceef2;--soft:#a2abb8;--line:#282d35;--edge:#717b89;--field:#0f1216;--danger:#ff9a90;--danger-tint:#2c1715;--danger-line:#5c2a26;--good:#67d3a5;--good-tint:#12281f;--shadow:0 1px 2px rgb(0 0 0/.4),0 16px 40px -16px rgb(0 0 0/.6);`
+
+const RULES = `
+*,*::before,*::after{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--page);color:var(--ink);
+  font:400 15px/1.5 ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;-webkit-font-smoothing:antialiased}
+main{width:100%;max-width:456px;margin:auto;padding:40px 16px 24px}
+.card{background:var(--card);border:1px solid var(--line);border-radius:16px;box-shadow:var(--shadow);padding:36px}
+.brand{display:flex;align-items:center;gap:10px;min-height:32px;margin:0 0 28px;font-weight:600;letter-spacing:-.005em;overflow-wrap:anywhere}
+.brand img{display:block;max-height:32px;max-width:180px}
+.tile{display:grid;place-items:center;flex:none;width:36px;height:36px;border-radius:10px;background:var(--tint);color:var(--accent-text)}
+.tile svg{width:20px;height:20px}
+h1{margin:0;font-size:23px;line-height:1.25;font-weight:650;letter-spacing:-.018em;text-wrap:balance;overflow-wrap:anywhere}
+.lead{margin:8px 0 0;color:var(--soft);text-wrap:pretty;overflow-wrap:anywhere}
+form{margin:26px 0 0}
+a{color:var(--accent-text);text-underline-offset:3px;text-decoration-thickness:1px}
+a:hover{text-decoration-thickness:2px}
+.field{margin:0 0 18px}
+label,legend{display:block;padding:0;margin:0 0 6px;font-size:14px;font-weight:550;color:var(--ink)}
+.optional{font-weight:400;color:var(--soft)}
+input,select{display:block;width:100%;height:44px;padding:0 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;transition:border-color .12s,box-shadow .12s}
+select{appearance:none;padding-right:36px;text-overflow:ellipsis;background-image:linear-gradient(45deg,transparent 50%,var(--soft) 50%),linear-gradient(-45deg,transparent 50%,var(--soft) 50%);background-position:right 18px center,right 13px center;background-size:5px 5px;background-repeat:no-repeat}
+option{color:var(--ink);background:var(--field)}
+input::placeholder{color:var(--soft);opacity:1}
+input:hover,select:hover{border-color:var(--soft)}
+:focus-visible{outline:2px solid var(--ring);outline-offset:2px}
+input:focus-visible,select:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
+[aria-invalid=true]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0 0 60px var(--field) inset}
+.hint,.fault{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
+.hint{color:var(--soft)}
+.fault{color:var(--danger);font-weight:500}
+.row{display:grid;grid-template-columns:minmax(0,1fr) 104px;gap:0 12px}
+.secret{position:relative}
+.secret input{padding-right:64px}
+.secret input::-ms-reveal{display:none}
+.reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13.5px;font-weight:550;cursor:pointer}
+.reveal:hover{background:var(--tint)}
+.check{display:grid;grid-template-columns:20px minmax(0,1fr);gap:2px 10px;align-items:start}
+.check input{width:18px;height:18px;margin:2px 0 0;accent-color:var(--accent);border-radius:5px}
+.check label{margin:0;font-weight:450}
+.check .hint{grid-column:2;margin:0}
+.button{display:flex;align-items:center;justify-content:center;gap:8px;width:100%;min-height:46px;padding:8px 18px;border:1px solid transparent;border-radius:10px;font:inherit;font-size:15px;font-weight:600;text-align:center;text-decoration:none;cursor:pointer;transition:background-color .12s,border-color .12s}
+.button+.button{margin-top:10px}
+.primary{background:var(--accent);color:var(--on-accent)}
+.primary:hover{background:var(--accent-hover)}
+.secondary{background:transparent;border-color:var(--edge);color:var(--ink)}
+.secondary:hover{border-color:var(--soft);background:var(--page)}
+.button svg{width:18px;height:18px;flex:none}
+.button[disabled]{cursor:progress;opacity:.75}
+.busy::before{content:"";width:16px;height:16px;flex:none;border-radius:50%;border:2px solid currentColor;border-right-color:transparent;animation:spin .7s linear infinite}
+@keyframes spin{to{transform:rotate(1turn)}}
+.status{min-height:0;margin:10px 0 0;font-size:13.5px;color:var(--soft);text-align:center}
+.status:empty{display:none}
+.divider{display:flex;align-items:center;gap:12px;margin:20px 0;color:var(--soft);font-size:13.5px}
+.divider::before,.divider::after{content:"";flex:1;height:1px;background:var(--line)}
+.note,.alert{margin:20px 0 0;padding:12px 14px;border-radius:10px;font-size:14px;line-height:1.5;overflow-wrap:anywhere}
+.note{background:var(--tint)}
+.alert{display:grid;grid-template-columns:20px minmax(0,1fr);gap:10px;background:var(--danger-tint);border:1px solid var(--danger-line)}
+.alert svg{width:20px;height:20px;color:var(--danger);margin-top:1px}
+.alert h2{margin:0;font-size:14px;font-weight:600;line-height:1.5}
+.alert p{margin:2px 0 0}
+.alert ul{margin:4px 0 0;padding:0 0 0 18px}
+.alert a{color:var(--danger)}
+details{margin:0 0 18px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
+summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
+summary::-webkit-details-marker{display:none}
+summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
+details[open] summary svg{transform:rotate(90deg)}
+summary .optional{margin-left:auto;font-size:13.5px}
+fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
+legend{margin:0 0 2px;font-weight:650}
+fieldset>.hint{margin:0 0 14px}
+.back{display:inline-flex;align-items:center;gap:6px;margin:20px 0 0;font-size:14px}
+.back svg{width:16px;height:16px}
+.centred{text-align:center}
+.centred .brand{justify-content:center}
+.badge{display:grid;place-items:center;width:56px;height:56px;margin:4px auto 20px;border-radius:50%;background:var(--tint);color:var(--accent-text)}
+.badge svg{width:26px;height:26px}
+.badge.good{background:var(--good-tint);color:var(--good)}
+.badge.bad{background:var(--danger-tint);color:var(--danger)}
+.centred .button{margin-top:26px}
+.address{font-weight:600;color:var(--ink);overflow-wrap:anywhere}
+.small{margin:22px 0 0;font-size:13px;color:var(--soft);overflow-wrap:anywhere}
+footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}
+footer p{margin:0;text-wrap:pretty}
+footer .links{display:flex;gap:6px 18px}
+footer svg{display:inline-block;width:14px;height:14px;margin:0 5px -2px 0}
+@media (max-width:440px){main{padding:16px 12px 20px}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
+@media (prefers-reduced-motion:reduce){*{transition:none!important}.busy::before{animation-duration:2.8s}}
+@media (forced-colors:active){.button,.tile,.badge{border:1px solid ButtonText}}
+`

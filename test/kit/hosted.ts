@@ -1,0 +1,243 @@
+import { createServer as createSocket } from 'node:net'
+import { recorder } from '../../src/events/index.ts'
+import { accounts } from '../../src/features/accounts/index.ts'
+import { type AuthDeps, authRoutes } from '../../src/features/auth/index.ts'
+import { idempotency } from '../../src/features/idempotency/index.ts'
+import type { Bus } from '../../src/infra/bus/bus.ts'
+import type { Cache } from '../../src/infra/cache/cache.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import { createServer } from '../../src/infra/http/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import type { AddressGuard } from '../../src/infra/net/index.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/provider.ts'
+
+export const HOSTED_KEY = 'test-key'
+
+/** A mail server that knows one password; it stands in for the network. */
+export interface MailServer {
+  password: string
+  folders: RemoteFolder[]
+  /** Thrown instead of an answer. */
+  failure: Error | undefined
+  /** Every sign-in that was tried. */
+  attempts: MailAccess[]
+  /** Runs before each answer. */
+  beforeAnswer: () => Promise<void>
+}
+
+export interface Call {
+  method?: string
+  key?: boolean
+  json?: unknown
+  form?: Record<string, string>
+  headers?: Record<string, string>
+}
+
+export interface HostedOptions
+  extends Partial<
+    Pick<AuthDeps, 'publicUrl' | 'redirectUrl' | 'consent' | 'authScreen' | 'licence' | 'imap' | 'clock'>
+  > {}
+
+export type Hosted = Awaited<ReturnType<typeof serveHosted>>
+
+/** The hosted flow alone, on a real port, with real accounts behind it. */
+export async function serveHosted(db: Db, options: HostedOptions = {}) {
+  const clock: Clock = options.clock ?? systemClock
+  const ids = idGenerator(clock)
+  const sealing = sealer(parseKeyRing(generateKeyRing()))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const mail = mailServer()
+  const idempotent = idempotency({ db })
+  const app = createServer({
+    log: silentLog,
+    ids,
+    authenticator: {
+      authenticate: async ({ headers }) =>
+        headers.authorization === `Bearer ${HOSTED_KEY}` ? { owner: 'test', scopes: ['read', 'write'] } : undefined,
+    },
+    idempotency: idempotent,
+    rateLimits: { cache: countingCache() },
+    trustedProxies: [],
+  })
+  authRoutes(app, {
+    db,
+    clock,
+    ids,
+    sealer: sealing,
+    log: silentLog,
+    publicUrl: url,
+    redirectUrl: undefined,
+    guard: openGuard,
+    imap: { verify: mail.verify },
+    idempotency: idempotent,
+    authScreen: {},
+    accounts: accounts({
+      db,
+      clock,
+      ids,
+      sealer: sealing,
+      bus: silentBus,
+      events: recorder({ clock, ids, bus: silentBus }),
+      eraseLater: async () => {},
+    }),
+    ...options,
+  })
+  await app.listen({ host: '127.0.0.1', port })
+
+  /** One request, no redirect followed. `form` posts as a browser does. */
+  function call(path: string, { method, key, json, form, headers = {} }: Call = {}): Promise<Response> {
+    const type = form === undefined ? json !== undefined && 'application/json' : 'application/x-www-form-urlencoded'
+    return fetch(path.startsWith('http') ? path : url + path, {
+      method: method ?? (json === undefined && form === undefined ? 'GET' : 'POST'),
+      redirect: 'manual',
+      headers: {
+        ...(type && { 'content-type': type }),
+        ...(key && { authorization: `Bearer ${HOSTED_KEY}` }),
+        ...headers,
+      },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(form !== undefined && { body: new URLSearchParams(form) }),
+    })
+  }
+
+  return {
+    url,
+    mail: mail.server,
+    call,
+    close: () => app.close(),
+
+    /** A new session. */
+    async session(body: Record<string, unknown> = {}): Promise<{ code: string; authUrl: string }> {
+      const answer = await call('/auth/sessions', {
+        key: true,
+        json: { redirectUri: 'https://app.example/done', ...body },
+      })
+      if (answer.status !== 200) throw new Error(await answer.text())
+      return JSON.parse(await answer.text())
+    },
+
+    /** What the application is told of a session. */
+    async status(code: string): Promise<Record<string, unknown>> {
+      const answer = await call(`/auth/sessions/${code}`, { key: true })
+      return JSON.parse(await answer.text())
+    },
+
+    /** Opens a link as a browser does: the page's state and the cookies it set. */
+    async open(link: string): Promise<Opened> {
+      const answer = await call(link, { headers: { accept: BROWSER_ACCEPT } })
+      const page = await answer.text()
+      return { page, status: answer.status, state: fieldValue(page, 'state'), cookie: cookiesOf(answer) }
+    },
+  }
+}
+
+export interface Opened {
+  page: string
+  status: number
+  state: string
+  /** As the `Cookie` header of the next request. */
+  cookie: string
+}
+
+export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+
+/** The value of a field of a page, as the browser would send it. */
+export function fieldValue(page: string, name: string): string {
+  const tag = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(page)?.[0] ?? ''
+  return unescaped(/ value="([^"]*)"/.exec(tag)?.[1] ?? '')
+}
+
+/** Where the page goes by itself. */
+export function refreshOf(page: string): string | undefined {
+  const content = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(page)?.[1]
+  return content === undefined ? undefined : unescaped(content)
+}
+
+export function cookiesOf(answer: Response): string {
+  return answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+}
+
+export function folder(path: string, role: RemoteFolder['role'] = null, selectable = true): RemoteFolder {
+  return { path, name: path.split('/').at(-1) ?? path, delimiter: '/', role, selectable, mailboxId: null }
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}
+
+function mailServer() {
+  const server: MailServer = {
+    password: 'right',
+    folders: [folder('INBOX', 'inbox'), folder('Sent', 'sent'), folder('Lists', null, false), folder('Work/Größe')],
+    failure: undefined,
+    attempts: [],
+    beforeAnswer: async () => {},
+  }
+  return {
+    server,
+    async verify(access: MailAccess) {
+      server.attempts.push(access)
+      await server.beforeAnswer()
+      if (server.failure !== undefined) throw server.failure
+      if (access.secrets.password !== server.password) throw new ProviderError('auth_expired', 'refused')
+      const wanted = access.settings.imap?.mailbox
+      if (!server.folders.some(({ path, selectable }) => selectable && path === wanted)) {
+        throw new ProviderError('not_found', 'no such folder')
+      }
+      return { folders: server.folders }
+    },
+  }
+}
+
+const openGuard: AddressGuard = {
+  check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),
+  allowsPlain: ({ host }) => host === 'localhost',
+}
+
+const silentBus: Bus = {
+  provider: 'memory',
+  publish() {},
+  subscribe: () => () => {},
+  ping: async () => {},
+  close: async () => {},
+}
+
+function countingCache(): Cache {
+  const counts = new Map<string, number>()
+  return {
+    provider: 'memory',
+    get: async () => undefined,
+    set: async () => {},
+    delete: async () => {},
+    async increment(key, ttlMs) {
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      return { count, resetInMs: ttlMs }
+    },
+    ping: async () => {},
+    close: async () => {},
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket()
+    socket.on('error', reject)
+    socket.listen(0, '127.0.0.1', () => {
+      const address = socket.address()
+      socket.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
