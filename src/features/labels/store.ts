@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import type { Handle, Tables } from '../../infra/db/index.ts'
+import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
 
 export type LabelRow = Selectable<Tables['labels']>
 export type NewLabel = Insertable<Tables['labels']>
@@ -56,11 +56,13 @@ export function labelStore(handle: Handle) {
     async remove(id: string): Promise<void> {
       await handle.deleteFrom('labels').where('id', '=', id).execute()
     },
-    /** Everything of a deleted account; its folders are few. */
-    async erase(accountId: string): Promise<void> {
-      await handle.deleteFrom('labels').where('accountId', '=', accountId).execute()
-    },
   }
+}
+
+/** Erases the labels of a deleted account, few as they are; answers how many rows went. */
+export async function eraseLabels(tx: Tx, accountId: string): Promise<number> {
+  const { numDeletedRows } = await tx.deleteFrom('labels').where('accountId', '=', accountId).executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 export type LabelStore = ReturnType<typeof labelStore>

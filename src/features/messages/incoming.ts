@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Insertable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Tables } from '../../infra/db/index.ts'
 import { cleanJson, cleanText, truncateText } from '../../lib/text.ts'
 import type { RemoteMessage } from '../../providers/provider.ts'
@@ -12,7 +12,7 @@ export type MessageFields = Pick<
 
 /** A mail as it came from the provider, ready to be stored; id, folder and times are given when it is. */
 export type IncomingRow = Omit<
-  Insertable<Tables['messages']>,
+  Selectable<Tables['messages']>,
   'id' | 'accountId' | 'folderId' | 'goneAt' | 'version' | 'createdAt' | 'updatedAt'
 >
 

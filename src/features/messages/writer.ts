@@ -27,9 +27,6 @@ export interface WriterDeps {
   nowMs: number
 }
 
-/** Rows that one erasing transaction takes. */
-const ERASE_LIMIT = 500
-
 /**
  * The changes of one account's messages, in batches; each keeps `messageLabels` and `messageCounters` in step, and bumps
  * `version` where the API shows a change. Callers give at most 500 rows at a time.
@@ -100,21 +97,20 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
         .where('id', 'in', [...ids])
         .execute()
     },
-
-    /** Erases a part of a deleted account's messages; true when there may be more. */
-    async erase(): Promise<boolean> {
-      const rows = await tx
-        .selectFrom('messages')
-        .select('id')
-        .where('accountId', '=', accountId)
-        .limit(ERASE_LIMIT)
-        .execute()
-      await this.remove(rows.map((row) => row.id))
-      if (rows.length === ERASE_LIMIT) return true
-      await tx.deleteFrom('messageCounters').where('accountId', '=', accountId).execute()
-      return false
-    },
   }
+}
+
+/** Erases up to `limit` messages of a deleted account; answers how many rows went. */
+export async function eraseMessages(tx: Tx, accountId: string, limit: number): Promise<number> {
+  const rows = await tx.selectFrom('messages').select('id').where('accountId', '=', accountId).limit(limit).execute()
+  const ids = rows.map((row) => row.id)
+  if (ids.length > 0) {
+    await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
+    await tx.deleteFrom('messages').where('id', 'in', ids).execute()
+    return ids.length
+  }
+  const counters = await tx.deleteFrom('messageCounters').where('accountId', '=', accountId).executeTakeFirst()
+  return Number(counters.numDeletedRows)
 }
 
 export type MessageWriter = ReturnType<typeof messageWriter>

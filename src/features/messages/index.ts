@@ -1,0 +1,14 @@
+/**
+ * Messages of connected mailboxes: rows with what lists show, contents read live. Sync writes them through
+ * `messageWriter`; everything else only reads.
+ */
+import './schema.ts'
+
+export { type IncomingRow, incomingRow } from './incoming.ts'
+export { newRow, placeOf } from './live-list.ts'
+export { type Candidate, matchMails, type Verdicts } from './match.ts'
+export { type Message, type MessageContext, messageSchema, messageView } from './message.ts'
+export { type MessageReader, messageReader, messageViews } from './reader.ts'
+export { messageRoutes } from './routes.ts'
+export { type MessageRow, messageStore } from './store.ts'
+export { changesView, eraseMessages, type MessageWriter, messageWriter, type Placement } from './writer.ts'

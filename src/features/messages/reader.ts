@@ -1,0 +1,168 @@
+import { LRUCache } from 'lru-cache'
+import type { Handle } from '../../infra/db/index.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
+import type { MessageBody, MessagePlace, ProviderName } from '../../providers/provider.ts'
+import { type LabelRow, labelStore } from '../labels/index.ts'
+import { type FolderDeps, findFolder } from './folder.ts'
+import { type ListFilter, listMessageIds } from './list.ts'
+import { storeListed } from './live-list.ts'
+import { operationsOf } from './mailbox.ts'
+import { type Message, messageView, parseFields } from './message.ts'
+import { live } from './provider-failure.ts'
+import { type MessageRow, messageStore } from './store.ts'
+
+export interface MessageListQuery extends PageQuery, Omit<ListFilter, 'labelId'> {
+  labelId?: string | undefined
+  mailbox?: string | undefined
+}
+
+export type MessageDetail = Message & { body: { text: string | null; html: string | null } } & Pick<
+    MessageBody,
+    'headers'
+  >
+
+/** Bodies stay a few minutes, so that a page that shows a message and reloads it reads it once. */
+const CACHE = { maxSize: 16 * 1024 * 1024, ttl: 5 * 60_000 }
+
+/** What the API reads of messages: lists and fields from the store, contents live from the provider. */
+export function messageReader(deps: FolderDeps) {
+  const { db, accounts } = deps
+  const bodies = new LRUCache<string, MessageBody>({
+    ...CACHE,
+    maxEntrySize: CACHE.maxSize / 4,
+    sizeCalculation: (body) => 1000 + (body.text?.length ?? 0) + (body.html?.length ?? 0) + body.headers.length * 100,
+  })
+
+  async function get(idOrAlias: string, messageId: string): Promise<{ row: MessageRow; message: Message }> {
+    const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
+    const row = await messageStore(db.read).find(accountId, messageId)
+    const [message] = row === undefined ? [] : await messageViews(db.read, provider, [row])
+    if (row === undefined || message === undefined) throw notFound('message', messageId)
+    return { row, message }
+  }
+
+  return {
+    async list(idOrAlias: string, query: MessageListQuery): Promise<Page<Message>> {
+      const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
+      if (query.mailbox !== undefined && provider !== 'imap') {
+        throw new AppError('validation_failed', {
+          message: 'mailbox is for imap accounts; use labelId.',
+          details: [{ path: 'query.mailbox', message: 'is for imap accounts; use labelId' }],
+        })
+      }
+      const folder = await findFolder(deps, accountId, query)
+      const { after, before, unread, hasAttachments } = query
+      const filter = { labelId: folder?.id ?? '', after, before, unread, hasAttachments }
+      const fingerprint = [accountId, filter]
+      const request = pageRequest(query, fingerprint)
+      if (folder === undefined) return pageOf([], request, 0, fingerprint, () => [])
+      if (folder.syncedAs === null) return listLive(provider, folder, query, fingerprint)
+      const page = await listMessageIds(db.read, accountId, filter, request, fingerprint)
+      const rows = await messageStore(db.read).byIds(page.items)
+      return { items: await messageViews(db.read, provider, rows), pagination: page.pagination }
+    },
+
+    /** Throws 404 for an unknown message, and for one that is gone at the provider. */
+    async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {
+      const { row, message } = await get(idOrAlias, messageId)
+      const place = placeOf(row, message)
+      const key = `${row.id} ${place.uidValidity} ${place.uid}`
+      const body = bodies.get(key) ?? (await fetchBody(row.accountId, place))
+      bodies.set(key, body)
+      return { ...message, body: { text: body.text, html: body.html }, headers: body.headers }
+    },
+
+    async openRaw(idOrAlias: string, messageId: string) {
+      const { row, message } = await get(idOrAlias, messageId)
+      const operations = await operationsOf(deps, row.accountId)
+      return live('The message', () => operations.openRaw(placeOf(row, message)))
+    },
+
+    async openAttachment(idOrAlias: string, messageId: string, attachmentId: string) {
+      const { row, message } = await get(idOrAlias, messageId)
+      const known = parseFields(row.fields).attachments.find((attachment) => attachment.id === attachmentId)
+      if (known === undefined) throw notFound('attachment', attachmentId)
+      const operations = await operationsOf(deps, row.accountId)
+      return live('The attachment', () => operations.openAttachment(placeOf(row, message), attachmentId))
+    },
+
+    /** Of an account that was deleted: what is cached of it ages out by itself, but not soon enough. */
+    forget(): void {
+      bodies.clear()
+    },
+  }
+
+  async function fetchBody(accountId: string, place: MessagePlace): Promise<MessageBody> {
+    const operations = await operationsOf(deps, accountId)
+    return live('The message', () => operations.getBody(place))
+  }
+
+  /** A folder that is not kept in step, in the order of its numbering; what is shown is stored. */
+  async function listLive(
+    provider: ProviderName,
+    folder: LabelRow,
+    query: MessageListQuery,
+    fingerprint: unknown,
+  ): Promise<Page<Message>> {
+    const filters = (['after', 'before', 'unread', 'hasAttachments'] as const).filter(
+      (name) => query[name] !== undefined,
+    )
+    if (filters.length > 0) {
+      throw new AppError('validation_failed', {
+        message: `The folder "${folder.providerId}" is read live and cannot be filtered; add it to sync.folders.`,
+        details: filters.map((name) => ({ path: `query.${name}`, message: 'works in folders that are kept in step' })),
+      })
+    }
+    const request = pageRequest(query, fingerprint)
+    const beforeUid = request.after === undefined ? undefined : Number(request.after[0])
+    const operations = await operationsOf(deps, folder.accountId)
+    const { messages, total } = await live('The folder', () =>
+      operations.listMessages(folder.providerId, {
+        limit: request.limit + 1,
+        ...(beforeUid === undefined ? { offset: request.offset } : { beforeUid }),
+      }),
+    )
+    const rows = await db.transaction(async (tx) => {
+      await accounts.hold(tx, folder.accountId)
+      return storeListed(
+        tx,
+        { ...deps, dialect: db.dialect },
+        { accountId: folder.accountId, labelId: folder.id },
+        messages,
+      )
+    })
+    const page = pageOf(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
+    const items = page.items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
+    return { items: await messageViews(db.read, provider, items), pagination: page.pagination }
+  }
+}
+
+export type MessageReader = ReturnType<typeof messageReader>
+
+/** Rows as the API and events show them. */
+export async function messageViews(
+  handle: Handle,
+  provider: ProviderName,
+  rows: readonly MessageRow[],
+): Promise<Message[]> {
+  const labels = await messageStore(handle).labelIds(rows.map((row) => row.id))
+  const folders = await labelStore(handle).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
+  return rows.map((row) =>
+    messageView(row, {
+      provider,
+      labelIds: labels.get(row.id) ?? (row.folderId === null ? [] : [row.folderId]),
+      folder: folders.get(row.folderId ?? '')?.providerId ?? null,
+    }),
+  )
+}
+
+function placeOf(row: MessageRow, message: Message): MessagePlace {
+  if (message.folder === null || row.uidValidity === null || row.uid === null) {
+    throw new AppError('not_ready', {
+      message: 'The mail server renumbered this folder; the message is being found again. Try again shortly.',
+      headers: { 'retry-after': '5' },
+    })
+  }
+  return { folderPath: message.folder, uidValidity: row.uidValidity, uid: row.uid }
+}

@@ -1,0 +1,127 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
+import { invalid } from '../../lib/errors.ts'
+import { parseTime } from '../../lib/time.ts'
+import { messageDetailSchema, messageSchema } from './message.ts'
+import type { MessageReader } from './reader.ts'
+
+const READ = { access: 'key:read' } as const
+const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
+const messageParams = Type.Object({ ...accountParams.properties, messageId: Type.String() })
+
+const listQuery = Type.Object({
+  ...pageQuery,
+  labelId: Type.Optional(Type.String({ description: "Only messages with this label: its id, or the provider's." })),
+  mailbox: Type.Optional(
+    Type.String({
+      description:
+        "imap: the folder to read, by path or id. One that is not kept in step is read live, in the server's order.",
+    }),
+  ),
+  after: Type.Optional(Type.String({ description: 'Received at this time (RFC 3339) or later.' })),
+  before: Type.Optional(Type.String({ description: 'Received before this time (RFC 3339).' })),
+  unread: Type.Optional(Type.Boolean()),
+  hasAttachments: Type.Optional(Type.Boolean()),
+})
+
+export function messageRoutes(app: App, { reader }: { reader: MessageReader }): void {
+  const about = (summary: string, description?: string) => ({
+    tags: ['Messages'],
+    summary,
+    ...(description !== undefined && { description }),
+  })
+
+  app.get(
+    '/accounts/:accountId/messages',
+    {
+      config: READ,
+      schema: {
+        ...about('List messages, newest first', "Without labelId or mailbox: the account's own folder."),
+        params: accountParams,
+        querystring: listQuery,
+        response: { 200: listOf('messages', messageSchema) },
+      },
+    },
+    async (request) => {
+      const { after, before, ...query } = request.query
+      const { items, pagination } = await reader.list(request.params.accountId, {
+        ...query,
+        labelId: query.labelId || undefined,
+        mailbox: query.mailbox || undefined,
+        after: timeOf('query.after', after),
+        before: timeOf('query.before', before),
+      })
+      return { messages: items, pagination }
+    },
+  )
+
+  app.get(
+    '/accounts/:accountId/messages/:messageId',
+    {
+      config: READ,
+      schema: {
+        ...about('Get a message with its body and headers', 'Body and headers are read live from the provider.'),
+        params: messageParams,
+        response: { 200: messageDetailSchema },
+      },
+    },
+    (request) => reader.detail(request.params.accountId, request.params.messageId),
+  )
+
+  app.get(
+    '/accounts/:accountId/messages/:messageId/raw',
+    { config: READ, schema: { ...about('Download a message as it stands at the provider'), params: messageParams } },
+    async (request, reply) => {
+      const { accountId, messageId } = request.params
+      const { stream } = await reader.openRaw(accountId, messageId)
+      return download(reply, { contentType: 'message/rfc822', filename: `${messageId}.eml` }).send(stream)
+    },
+  )
+
+  app.get(
+    '/accounts/:accountId/messages/:messageId/attachments/:attachmentId',
+    {
+      config: READ,
+      schema: {
+        ...about('Download an attachment'),
+        params: Type.Object({ ...messageParams.properties, attachmentId: Type.String() }),
+      },
+    },
+    async (request, reply) => {
+      const { accountId, messageId, attachmentId } = request.params
+      const { contentType, filename, stream } = await reader.openAttachment(accountId, messageId, attachmentId)
+      return download(reply, { contentType, filename }).send(stream)
+    },
+  )
+}
+
+/** Whatever a mail holds, a browser must save it and never show it on our origin. */
+function download(reply: FastifyReply, file: { contentType: string; filename: string }): FastifyReply {
+  return reply
+    .header('content-type', MIME_TYPE.test(file.contentType) ? file.contentType : 'application/octet-stream')
+    .header('content-disposition', disposition(file.filename))
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', 'sandbox')
+    .header('cache-control', 'private, no-store')
+}
+
+const MIME_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
+
+/** RFC 6266: a plain name for old clients, the true one for the rest. */
+function disposition(filename: string): string {
+  const name = filename === '' ? 'attachment' : filename
+  const plain = name.replaceAll(/[^\w .()+,-]/g, '_')
+  const exact = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16)}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+function timeOf(path: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  const ms = parseTime(text)
+  if (ms === undefined) throw invalid(path, 'must be a time such as 2026-01-31T08:00:00Z')
+  return ms
+}

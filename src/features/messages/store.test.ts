@@ -1,0 +1,201 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { MAX_LIMIT, pageRequest } from '../../lib/page.ts'
+import type { RemoteMessage } from '../../providers/provider.ts'
+import { incomingRow } from './incoming.ts'
+import { listMessageIds } from './list.ts'
+import { newRow } from './live-list.ts'
+import { type MessageRow, messageStore } from './store.ts'
+import { eraseMessages, messageWriter } from './writer.ts'
+
+const ids = idGenerator(systemClock)
+const accountId = 'acc_1'
+const INBOX = 'lbl_inbox'
+const WORK = 'lbl_work'
+
+function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage {
+  return {
+    place: { uidValidity: '7', uid },
+    providerMessageId: `1.7.${uid}`,
+    isNew: true,
+    emailId: null,
+    threadId: null,
+    messageId: `<${uid}@example.test>`,
+    inReplyTo: null,
+    references: [],
+    subject: `mail ${uid}`,
+    from: { name: 'Ann', email: 'ann@example.test' },
+    to: [],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    date: null,
+    receivedAt: 1_700_000_000_000 + Math.floor(uid / 2) * 1000,
+    sizeBytes: 100,
+    unread: true,
+    starred: false,
+    snippet: '',
+    text: '',
+    attachments: [],
+    headerHash: `header ${uid}`,
+    error: null,
+    ...changes,
+  }
+}
+
+function row(uid: number, changes: Partial<RemoteMessage> = {}, labelId = INBOX): MessageRow {
+  return newRow(incomingRow(mail(uid, changes), accountId, 1), { accountId, labelId, id: ids('msg'), nowMs: 1 })
+}
+
+function write<T>(db: Db, work: (writer: ReturnType<typeof messageWriter>) => Promise<T>): Promise<T> {
+  return db.transaction((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: 5 })))
+}
+
+const counts = async (db: Db) => ({
+  inbox: await messageStore(db.read).count(accountId, INBOX),
+  work: await messageStore(db.read).count(accountId, WORK),
+})
+
+describeEachDatabase('the store of messages', (open) => {
+  it('keeps labels and counters in step with every kind of change', async () => {
+    const db = await open()
+    const rows = Array.from({ length: 450 }, (_, n) => row(n + 1))
+    await write(db, (writer) => writer.insert(rows))
+    expect((await counts(db)).inbox).toEqual({ total: 450, unread: 450 })
+
+    await write(db, (writer) => writer.setFlags(rows.slice(0, 300).map((one) => ({ row: one, unread: 0, starred: 1 }))))
+    expect((await counts(db)).inbox).toEqual({ total: 450, unread: 150 })
+
+    const read = await messageStore(db.read).byIds(rows.slice(0, 10).map((one) => one.id))
+    await write(db, (writer) => writer.vanish(read))
+    expect((await counts(db)).inbox).toEqual({ total: 440, unread: 150 })
+    expect(await messageStore(db.read).find(accountId, read[0]?.id ?? '')).toBeUndefined()
+
+    const gone = await messageStore(db.read).gone(accountId, 6, 100)
+    expect(gone).toHaveLength(10)
+    const placed = await write(db, (writer) =>
+      writer.place(
+        gone.map((one, n) => ({
+          row: one,
+          folderId: WORK,
+          uidValidity: '9',
+          uid: n + 1,
+          providerMessageId: `9.${n}`,
+          unread: 1,
+          starred: 1,
+        })),
+      ),
+    )
+    expect(await counts(db)).toEqual({ inbox: { total: 440, unread: 150 }, work: { total: 10, unread: 10 } })
+    const found = await messageStore(db.read).byPlace(WORK, '9', [1, 2, 3])
+    expect(found).toHaveLength(3)
+    expect(placed).toEqual(expect.arrayContaining(found))
+
+    await write(db, (writer) => writer.remove(placed.map((one) => one.id)))
+    expect((await counts(db)).work).toEqual({ total: 0, unread: 0 })
+  })
+
+  it('leaves out of the answer what the flags already were', async () => {
+    const db = await open()
+    const [first, second] = await write(db, (writer) => writer.insert([row(1), row(2, { unread: false })]))
+    if (first === undefined || second === undefined) throw new Error('not stored')
+    const changed = await write(db, (writer) =>
+      writer.setFlags([
+        { row: first, unread: 1, starred: 0 },
+        { row: second, unread: 1, starred: 0 },
+      ]),
+    )
+    expect(changed.map(({ id, version, unread }) => ({ id, version, unread }))).toEqual([
+      { id: second.id, version: 2, unread: 1 },
+    ])
+  })
+
+  it('pages through a label by cursor without repeating or missing what stood there, while mail arrives', async () => {
+    const db = await open()
+    const rows = Array.from({ length: 25 }, (_, n) => row(n + 1))
+    await write(db, (writer) => writer.insert(rows))
+    const filter = { labelId: INBOX }
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (let uid = 100; ; uid += 1) {
+      const request = pageRequest({ limit: 4, cursor }, filter)
+      const page = await listMessageIds(db.read, accountId, filter, request, filter)
+      seen.push(...page.items)
+      cursor = page.pagination.nextCursor
+      expect(page.pagination.hasNext).toBe(cursor !== undefined)
+      if (cursor === undefined) break
+      await write(db, (writer) => writer.insert([row(uid)]))
+    }
+    const wanted = rows.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id)
+    expect(seen).toEqual(wanted)
+  })
+
+  it('filters by time, unread and attachments, with exact totals', async () => {
+    const db = await open()
+    const file = { id: '2', filename: 'a.pdf', contentType: 'a/b', sizeBytes: 1, inline: false, contentId: null }
+    await write(db, (writer) =>
+      writer.insert(
+        Array.from({ length: 20 }, (_, n) =>
+          row(n + 1, { unread: n % 4 === 0, attachments: n % 5 === 0 ? [file] : [] }),
+        ),
+      ),
+    )
+    const total = async (filter: object) => {
+      const whole = { labelId: INBOX, ...filter }
+      const page = await listMessageIds(db.read, accountId, whole, pageRequest({ limit: MAX_LIMIT }, whole), whole)
+      expect(page.items).toHaveLength(page.pagination.total)
+      return page.pagination.total
+    }
+    expect(await total({ unread: true })).toBe(5)
+    expect(await total({ unread: false })).toBe(15)
+    expect(await total({ hasAttachments: true })).toBe(4)
+    expect(await total({ hasAttachments: true, unread: true })).toBe(1)
+    expect(await total({ after: 1_700_000_005_000 })).toBe(11)
+    expect(await total({ before: 1_700_000_005_000 })).toBe(9)
+  })
+
+  it('stores a row that the database refuses as far as it goes, and the others whole', async () => {
+    const db = await open()
+    await refuseSubject(db, 'mail 13')
+    const stored = await write(db, (writer) => writer.insert(Array.from({ length: 40 }, (_, n) => row(n + 1))))
+    expect(stored).toHaveLength(40)
+    const odd = stored.filter((one) => one.error !== null)
+    expect(odd).toHaveLength(1)
+    expect(odd[0]).toMatchObject({ uid: 13, subject: '', error: expect.stringContaining('refused') })
+    expect((await counts(db)).inbox.total).toBe(40)
+  })
+
+  it('erases an account in small parts and nothing of the others', async () => {
+    const db = await open()
+    await write(db, (writer) => writer.insert(Array.from({ length: 30 }, (_, n) => row(n + 1))))
+    const other = { ...row(1), id: ids('msg'), accountId: 'acc_2', folderId: 'lbl_2' }
+    await db.transaction((tx) =>
+      messageWriter(tx, { dialect: db.dialect, accountId: 'acc_2', nowMs: 1 }).insert([other]),
+    )
+    let parts = 0
+    while ((await db.transaction((tx) => eraseMessages(tx, accountId, 10))) > 0) parts += 1
+    expect(parts).toBe(4)
+    expect(await messageStore(db.read).find('acc_2', other.id)).toBeDefined()
+    expect(await messageStore(db.read).count('acc_2', 'lbl_2')).toEqual({ total: 1, unread: 1 })
+    expect((await counts(db)).inbox).toEqual({ total: 0, unread: 0 })
+  })
+})
+
+/** A trigger stands in for whatever a database may dislike about a row. */
+async function refuseSubject(db: Db, subject: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (db.engine === 'sqlite') {
+      await sql`create trigger refuse before insert on messages when new.subject = ${sql.lit(subject)}
+        begin select raise(abort, 'CHECK constraint failed: no such subject'); end`.execute(tx)
+      return
+    }
+    await sql`create function refuse() returns trigger language plpgsql as ${sql.raw(
+      `$$ begin if new.subject = '${subject}' then raise exception 'no such subject'; end if; return new; end $$`,
+    )}`.execute(tx)
+    await sql`create trigger refuse before insert on messages for each row execute function refuse()`.execute(tx)
+  })
+}
