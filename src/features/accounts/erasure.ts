@@ -4,14 +4,14 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Queue, Worker } from '../../infra/queue/queue.ts'
 import { accountStore } from './store.ts'
 
-/** Deletes up to `limit` rows of a deleted account and answers how many went; 0 when nothing is left. Given by each room for its tables. */
-export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<number>
+/** Deletes up to `limit` rows of a deleted account; true when there may be more. Each room gives one for its tables. */
+export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<boolean>
 
 export interface ErasureDeps {
   db: Db
   queue: Queue
   log: Log
-  /** In this order: what points to other rows comes before them. `account.deleted` events and their deliveries must be spared. */
+  /** Run in this order, and then all once more. `account.deleted` events and their deliveries must be spared. */
   erase: readonly Erase[]
   /** Lets go of what is not in the database: open connections, jobs, caches. Called before and after the rows go; may repeat. */
   forget(accountId: string): Promise<void>
@@ -48,16 +48,13 @@ export function erasure(deps: ErasureDeps): Erasure {
   /** Answers false when told to stop before the end. */
   async function erase(accountId: string, signal: AbortSignal): Promise<boolean> {
     await deps.forget(accountId)
-    // A room may have written rows that point to an earlier room's while this ran, so it ends with a round that finds nothing.
-    for (let erased = -1; erased !== 0; ) {
-      erased = 0
-      for (const step of deps.erase) {
-        for (let rows = -1; rows !== 0; erased += rows) {
-          if (signal.aborted) return false
-          rows = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
-          // The file store answers without ever leaving this turn of the event loop; requests must get theirs.
-          await nextTurn()
-        }
+    // Twice: while one room's rows went, a transaction that began before may have added to another's that was done.
+    for (const step of [...deps.erase, ...deps.erase]) {
+      for (let more = true; more; ) {
+        if (signal.aborted) return false
+        more = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
+        // The file store answers without ever leaving this turn of the event loop; requests must get theirs.
+        await nextTurn()
       }
     }
     await deps.forget(accountId)

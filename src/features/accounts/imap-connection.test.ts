@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../providers/provider.ts'
+import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from './index.ts'
+
+const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
+
+function connection(fields: ImapFields = {}) {
+  const parsed = parseImapConnection({ ...given, ...fields })
+  if (parsed.connection === undefined) throw new Error(JSON.stringify(parsed.faults))
+  return parsed.connection
+}
+
+function faults(fields: ImapFields): string[] {
+  return parseImapConnection({ ...given, ...fields }).faults.map((fault) => `${fault.path} ${fault.message}`)
+}
+
+describe('the connection fields', () => {
+  it('need an address, a host, a user name and a password; the rest has defaults', () => {
+    expect(connection()).toEqual({
+      email: 'ada@example.com',
+      providerUser: '["imap.example.com","ada","INBOX"]',
+      settings: {
+        imap: {
+          host: 'imap.example.com',
+          port: 993,
+          username: 'ada',
+          security: 'tls',
+          allowSelfSigned: false,
+          mailbox: 'INBOX',
+        },
+      },
+      secrets: { password: 'secret' },
+    })
+    expect(parseImapConnection({}).faults.map((fault) => fault.path)).toEqual([
+      'body.email',
+      'body.host',
+      'body.username',
+      'body.password',
+    ])
+    const withoutEmail = { host: 'h', username: 'u', password: 'p' }
+    expect(parseImapConnection(withoutEmail, { optional: ['email'] }).faults).toEqual([])
+  })
+
+  it.each([
+    [{ port: '143' }, 143, 'starttls'],
+    [{ port: 143 }, 143, 'starttls'],
+    [{ port: 143, secure: 'true' }, 143, 'tls'],
+    [{ port: '10993' }, 10993, 'tls'],
+    [{ port: '10143', secure: false }, 10143, 'starttls'],
+    [{ port: '', secure: '' }, 993, 'tls'],
+    [{ secure: 'on' }, 993, 'tls'],
+    [{ secure: 'false' }, 993, 'starttls'],
+  ])('%j means port %i with %s', (fields, port, security) => {
+    expect(connection(fields).settings.imap).toMatchObject({ port, security })
+  })
+
+  it('are told apart by what they mean, not by how they are spelt', () => {
+    const plain = connection().providerUser
+    expect(connection({ host: ' IMAP.Example.COM. ', mailbox: 'inbox', port: 143 }).providerUser).toBe(plain)
+    expect(connection({ mailbox: 'Support' }).providerUser).not.toBe(plain)
+    expect(connection({ username: 'Ada' }).providerUser).not.toBe(plain)
+    expect(connection({ host: 'bücher.example' }).settings.imap.host).toBe('xn--bcher-kva.example')
+    expect(connection({ host: '[::1]' }).settings.imap.host).toBe('::1')
+  })
+
+  it('keep the password as it was typed', () => {
+    expect(connection({ password: ' with spaces ', allowSelfSigned: 'true' })).toMatchObject({
+      secrets: { password: ' with spaces ' },
+      settings: { imap: { allowSelfSigned: true } },
+    })
+  })
+
+  it.each([
+    [{ email: 'nobody' }, 'body.email is not an email address'],
+    [{ host: 'imap.example.com:993' }, 'body.host must be a host name or an address, without a port or a path'],
+    [{ host: 'https://imap.example.com/' }, 'body.host must be a host name or an address, without a port or a path'],
+    [{ host: 'two words' }, 'body.host must be a host name or an address, without a port or a path'],
+    [{ port: 'imap' }, 'body.port must be a port, 1 to 65535'],
+    [{ port: 0 }, 'body.port must be a port, 1 to 65535'],
+    [{ port: 65_536 }, 'body.port must be a port, 1 to 65535'],
+    [{ port: 99.5 }, 'body.port must be a port, 1 to 65535'],
+    [{ secure: 'maybe' }, 'body.secure must be true or false'],
+    [{ username: 'ada\r\nLOGOUT' }, 'body.username must not contain control characters'],
+    [{ username: 'a'.repeat(2000) }, 'body.username must not be longer than 1024 characters'],
+    [{ mailbox: ['INBOX'] }, 'body.mailbox must be a string'],
+    [{ smtpPort: '-1' }, 'body.smtpPort must be a port, 1 to 65535'],
+    [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl is not an http or https address without a user name in it'],
+  ])('%j: %s', (fields, fault) => {
+    expect(faults(fields)).toEqual([fault])
+  })
+
+  it('for sending and calendars say only what was given', () => {
+    expect(connection({ smtpHost: 'smtp.example.com' }).settings.smtp).toEqual({ host: 'smtp.example.com' })
+    expect(connection({ smtpPort: 465 }).settings.smtp).toEqual({ port: 465, security: 'tls' })
+    expect(connection({ smtpSecure: 'false' }).settings.smtp).toEqual({ port: 587, security: 'starttls' })
+    const all = connection({
+      smtpHost: 'smtp.example.com',
+      smtpPort: '2525',
+      smtpUsername: 'sender',
+      smtpPassword: 'smtp secret',
+      caldavUrl: 'https://dav.example.com/',
+      caldavUsername: 'cal',
+      caldavPassword: 'dav secret',
+    })
+    expect(all.settings.smtp).toEqual({
+      host: 'smtp.example.com',
+      port: 2525,
+      security: 'starttls',
+      username: 'sender',
+    })
+    expect(all.settings.caldav).toEqual({ url: 'https://dav.example.com/', username: 'cal' })
+    expect(all.secrets).toEqual({ password: 'secret', smtpPassword: 'smtp secret', caldavPassword: 'dav secret' })
+    expect(JSON.stringify(all.settings)).not.toContain('secret')
+  })
+
+  it('whatever they hold, are read or refused, never thrown at', () => {
+    const anything = fc.dictionary(
+      fc.constantFrom('email', 'host', 'port', 'secure', 'mailbox', 'caldavUrl'),
+      fc.anything(),
+    )
+    fc.assert(
+      fc.property(anything, (fields) => {
+        const { connection: read, faults: found } = parseImapConnection({ ...given, ...fields })
+        expect(read === undefined).toBe(found.length > 0)
+      }),
+    )
+  })
+})
+
+describe('the ports of a public form', () => {
+  const guard = {
+    check: async ({ host, port }: { host: string; port: number }) => ({
+      host,
+      port,
+      address: host,
+      family: 4 as const,
+    }),
+    allowsPlain: (checked: { host: string }) => checked.host === 'localhost',
+  }
+
+  it('are those of mail, but for hosts the operator has opened', async () => {
+    expect(await formPortFaults(connection({ port: 143, smtpPort: 587 }), guard)).toEqual([])
+    const scan = await formPortFaults(
+      connection({ port: 22, smtpPort: 6379, caldavUrl: 'http://dav.example.com' }),
+      guard,
+    )
+    expect(scan.map((fault) => fault.path)).toEqual(['body.port', 'body.smtpPort', 'body.caldavUrl'])
+    expect(await formPortFaults(connection({ host: 'localhost', port: 22, smtpPort: 6379 }), guard)).toEqual([])
+  })
+})
+
+describe('the check at the server', () => {
+  const verify = (error: unknown) => verifyImap({ verify: () => Promise.reject(error) }, connection())
+
+  it.each([
+    [new ProviderError('auth_expired', 'refused'), 'imap_auth_failed'],
+    [new ProviderError('tls', 'self-signed'), 'imap_tls'],
+    [new ProviderError('unavailable', 'refused'), 'imap_unreachable'],
+    [new ProviderError('rate_limited', 'too many connections'), 'imap_unreachable'],
+    [new ProviderError('not_found', 'no such folder'), 'validation_failed'],
+  ])('tells %s as %s', async (error, code) => {
+    await expect(verify(error)).rejects.toMatchObject({ code, status: 400 })
+  })
+
+  it('lets a mistake of ours pass as what it is, and gives up on silence', async () => {
+    await expect(verify(new TypeError('ours'))).rejects.toBeInstanceOf(TypeError)
+    const signals: AbortSignal[] = []
+    const silent = (_access: unknown, signal: AbortSignal) => {
+      signals.push(signal)
+      return new Promise<never>(() => {})
+    }
+    await expect(verifyImap({ verify: silent }, connection(), 20)).rejects.toMatchObject({ code: 'imap_unreachable' })
+    expect(signals[0]?.aborted).toBe(true)
+  })
+})
