@@ -326,6 +326,15 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
   await index('webhookDeliveries', ['eventType', 'id'])
   await index('webhookDeliveries', ['status', 'id'], { where: `"status" <> 'success'` })
   await table(
+    'webhookDeliveryCount',
+    [
+      ['id', 'integer'],
+      ['total', 'bigint'],
+    ],
+    ['id'],
+  )
+  await sql`insert into "webhookDeliveryCount" ("id", "total") values (1, 0)`.execute(db)
+  await table(
     'webhookAttempts',
     [
       ['deliveryId', 'text'],

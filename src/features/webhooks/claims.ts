@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { EventRow } from '../../events/index.ts'
+import { type EventRow, findEvents } from '../../events/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './claim.ts'
 import type { DeliveryRow } from './delivery.ts'
+import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './delivery-state.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 
@@ -47,7 +47,7 @@ export class Claims {
     if (row === undefined || deliveries.length === 0) return false
     for (const { id } of deliveries) this.#held.add(id)
     const endpoint = this.#opened(row)
-    const events = await eventsOf(db, deliveries)
+    const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
     const orphans: string[] = []
     for (const delivery of deliveries) {
       const event = events.get(delivery.eventId)
@@ -99,10 +99,4 @@ export class Claims {
     this.#waiting = []
     if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.token))
   }
-}
-
-async function eventsOf(db: Db, deliveries: readonly DeliveryRow[]): Promise<Map<string, EventRow>> {
-  const ids = [...new Set(deliveries.map((delivery) => delivery.eventId))]
-  const rows = await db.read.selectFrom('events').selectAll().where('id', 'in', ids).execute()
-  return new Map(rows.map((row) => [row.id, row]))
 }

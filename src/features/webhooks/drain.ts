@@ -6,11 +6,10 @@ import type { Run } from '../../infra/queue/queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { attempt } from './attempt.ts'
-import { deliveryBody } from './body.ts'
-import { findNextDue } from './claim.ts'
+import { attemptInput } from './attempt-input.ts'
 import { type Claimed, Claims } from './claims.ts'
+import { findNextDue } from './delivery-state.ts'
 import type { DueHints } from './due-hints.ts'
-import { validSecrets } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { isGone } from './settle.ts'
 import { Settler } from './settler.ts'
@@ -141,18 +140,8 @@ class Drain {
   async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
     this.#onTheirWay += 1
     try {
-      const outcome = await attempt(
-        {
-          eventId: event.id,
-          url: endpoint.row.url,
-          body: deliveryBody(delivery, event),
-          secrets: validSecrets(endpoint.secrets, this.#deps.clock.now()),
-          headers: endpoint.headers,
-          timeoutMs: endpoint.row.timeoutMs,
-        },
-        this.#deps,
-        this.#signal,
-      )
+      const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
+      const outcome = await attempt(input, this.#deps, this.#signal)
       this.#settler.add({ delivery, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.#end()
     } finally {

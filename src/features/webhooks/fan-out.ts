@@ -6,6 +6,7 @@ import type { Queue } from '../../infra/queue/queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type DeliveryRow, newDelivery } from './delivery.ts'
+import { insertDeliveries } from './delivery-store.ts'
 import type { DueHints } from './due-hints.ts'
 import type { EndpointRow } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
@@ -27,7 +28,6 @@ const SWEEP_MS = 5_000
 /** How soon to look again when another replica was stamping and may have missed the newest events. */
 const AGAIN_MS = 100
 const ROWS_PER_TRANSACTION = 500
-const ROWS_PER_INSERT = 100
 
 /**
  * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
@@ -109,10 +109,7 @@ export class FanOut {
     const endpoints = await endpointStore(tx).listActive()
     this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
     const deliveries = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
-    for (let start = 0; start < deliveries.length; start += ROWS_PER_INSERT) {
-      const rows = deliveries.slice(start, start + ROWS_PER_INSERT)
-      await tx.insertInto('webhookDeliveries').values(rows).execute()
-    }
+    await insertDeliveries(tx, deliveries)
     const due = [...new Set(deliveries.map((delivery) => delivery.endpointId))].sort()
     if (due.length > 0) {
       await queue.addIn(tx, DELIVER_LANE, due)

@@ -4,6 +4,9 @@
  */
 import './schema.ts'
 
+export { deliveryRoutes } from './delivery-routes.ts'
 export { endpointRoutes } from './endpoint-routes.ts'
 export { type Endpoints, endpoints } from './endpoints.ts'
+export { cancelForAccount, eraseForAccount, purgeDeliveries } from './erase.ts'
 export { type WebhookDeps, WebhookEngine } from './service.ts'
+export { type MessageEvent, type ReadMessage, trials } from './trials.ts'

@@ -47,6 +47,12 @@ interface WebhookDeliveryTable {
   createdAt: number
 }
 
+/** How many deliveries there are: one row, changed in the transaction that adds or removes some. */
+interface WebhookDeliveryCountTable {
+  id: number
+  total: number
+}
+
 /** One try. Primary key (deliveryId, attempt). */
 interface WebhookAttemptTable {
   deliveryId: string
@@ -68,6 +74,7 @@ declare module '../../infra/db/db.ts' {
   interface Tables {
     webhookEndpoints: WebhookEndpointTable
     webhookDeliveries: WebhookDeliveryTable
+    webhookDeliveryCount: WebhookDeliveryCountTable
     webhookAttempts: WebhookAttemptTable
   }
 }

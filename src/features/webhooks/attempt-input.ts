@@ -1,0 +1,22 @@
+import type { EventRow } from '../../events/index.ts'
+import type { AttemptInput } from './attempt.ts'
+import { deliveryBody } from './body.ts'
+import type { DeliveryRow } from './delivery.ts'
+import { type OpenEndpoint, validSecrets } from './endpoint.ts'
+
+/** Everything the next attempt of this delivery sends. */
+export function attemptInput(
+  delivery: DeliveryRow,
+  event: EventRow,
+  endpoint: OpenEndpoint,
+  nowMs: number,
+): AttemptInput {
+  return {
+    eventId: event.id,
+    url: endpoint.row.url,
+    body: deliveryBody(delivery, event),
+    secrets: validSecrets(endpoint.secrets, nowMs),
+    headers: endpoint.headers,
+    timeoutMs: endpoint.row.timeoutMs,
+  }
+}
