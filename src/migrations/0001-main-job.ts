@@ -58,7 +58,9 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
     'jobLanes',
     [
       ['lane', 'text'],
-      ['paused', 'integer'],
+      ['paused', 'integer', 'default 0'],
+      ['completed', 'bigint', 'default 0'],
+      ['failed', 'bigint', 'default 0'],
     ],
     ['lane'],
   )

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
 import { type Db, migrateUp, openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { migrations } from '../../src/migrations/index.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
@@ -31,58 +31,64 @@ export function describeEachDatabase(title: string, suite: (open: Databases, eng
   )
 }
 
-function databases(engine: Db['engine']): Databases {
+/** Databases of one engine, tied to the life of the suite that calls this. */
+export function databases(engine: Db['engine']): Databases {
   const ofSuite: Undo[] = []
-  const ofTest: Undo[] = []
-  let undo = ofSuite
+  const dropping: Promise<void>[] = []
+  let isInTest = false
   beforeEach(() => {
-    undo = ofTest
+    isInTest = true
   })
-  afterEach(async () => {
-    await undoAll(ofTest)
-    undo = ofSuite
+  afterEach(() => {
+    isInTest = false
   })
-  afterAll(() => undoAll(ofSuite))
-  const place = () => (engine === 'sqlite' ? sqlitePlace(undo) : postgresPlace(undo))
-  return Object.assign(async (given?: Place) => openAt(given ?? (await place()), undo), { place })
+  afterAll(async () => {
+    for (const step of ofSuite.reverse()) await step()
+    await Promise.all(dropping)
+  })
+  // Steps after a test run in reverse order: what was made later, on this database, ends before it.
+  const undo = (step: Undo) => (isInTest ? onTestFinished(step) : void ofSuite.push(step))
+  const place = () => (engine === 'sqlite' ? sqlitePlace(undo) : postgresPlace(undo, dropping))
+  async function open(given?: Place): Promise<Db> {
+    const db = openHandle(given ?? (await place()))
+    undo(() => db.close())
+    return db
+  }
+  return Object.assign(open, { place })
 }
 
 type Undo = () => Promise<void>
 
-async function undoAll(undo: Undo[]): Promise<void> {
-  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+function openHandle({ dataDir, databaseUrl }: Place): Db {
+  return databaseUrl === undefined
+    ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
+    : openPostgres({ url: databaseUrl, maxConnections: 8, onError: () => {} })
 }
 
-async function openAt(place: Place, undo: Undo[]): Promise<Db> {
-  const db =
-    place.databaseUrl === undefined
-      ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-      : openPostgres({ url: place.databaseUrl, maxConnections: 8, onError: () => {} })
-  undo.push(() => db.close())
-  return db
-}
-
-async function sqlitePlace(undo: Undo[]): Promise<Place> {
+async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const dataDir = await temporaryFolder(undo)
   const place: Place = { engine: 'sqlite', dataDir, databaseUrl: undefined }
-  const own: Undo[] = []
-  await migrateUp(await openAt(place, own), migrations, () => {})
-  await undoAll(own)
+  const db = openHandle(place)
+  await migrateUp(db, migrations, () => {})
+  await db.close()
   return place
 }
 
-async function postgresPlace(undo: Undo[]): Promise<Place> {
+async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>[]): Promise<Place> {
   const server = inject('postgresUrl')
   if (server === undefined) throw new Error('there is no PostgreSQL in this run')
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   const dataDir = await temporaryFolder(undo)
-  await administer(server, `create database "${name}" template "${inject('postgresTemplate')}"`)
-  undo.push(() => administer(server, `drop database if exists "${name}" with (force)`))
+  await administer(server, `create database "${name}" template "${inject('postgresTemplate')}" strategy file_copy`)
+  undo(async () => {
+    // Not awaited: the server waits for closed connections to go, which the next test need not.
+    dropping.push(administer(server, `drop database if exists "${name}" with (force)`))
+  })
   return { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
 }
 
-async function temporaryFolder(undo: Undo[]): Promise<string> {
+async function temporaryFolder(undo: (step: Undo) => void): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
-  undo.push(() => rm(folder, { recursive: true, force: true }))
+  undo(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

@@ -39,8 +39,16 @@ export interface Dialect {
   skipLocked: RawBuilder<unknown>
   /** `for update` on PostgreSQL. Ends a select. */
   forUpdate: RawBuilder<unknown>
-  /** The database's own time in milliseconds: the only clock replicas share. */
+  /** The database's own time in milliseconds, the same within one statement: the only clock replicas share. */
   nowMs: RawBuilder<number>
+  /**
+   * A derived table of the given rows, for `select … from ${rows} as r` and `insert … select`: one parameter and one
+   * text of the statement, however many rows there are.
+   */
+  rows<C extends string>(
+    columns: Record<C, 'text' | 'bigint'>,
+    values: readonly Readonly<Record<C, string | number | null>>[],
+  ): RawBuilder<Record<C, string | number | null>>
   /** True when the error is a broken unique constraint. */
   isUniqueViolation(error: unknown): boolean
   /** True when the statement failed for what a row holds (a constraint, a value out of range), not for the database's state. */

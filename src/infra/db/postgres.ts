@@ -65,7 +65,12 @@ function codeOf(error: unknown): string {
 const postgresDialect: Dialect = {
   skipLocked: sql`for update skip locked`,
   forUpdate: sql`for update`,
-  nowMs: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+  // Not clock_timestamp(): that is volatile, so a comparison with it can use no index.
+  nowMs: sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`,
+  rows(columns, values) {
+    const types = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(String(type))}`)
+    return sql`(select * from json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)}))`
+  },
   isUniqueViolation: (error) => codeOf(error) === '23505',
   // Data exception, integrity violation, program limit, raised by a trigger.
   isRefusedRow: (error) => /^(22|23|54|P0)/.test(codeOf(error)),

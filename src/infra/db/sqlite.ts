@@ -57,6 +57,10 @@ const sqliteDialect: Dialect = {
   skipLocked: sql``,
   forUpdate: sql``,
   nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  rows(columns, values) {
+    const fields = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.id(name)}`)
+    return sql`(select ${sql.join(fields)} from json_each(${JSON.stringify(values)}))`
+  },
   isUniqueViolation: (error) => error instanceof Error && /UNIQUE constraint failed/i.test(error.message),
   isRefusedRow: (error) =>
     error instanceof TypeError ||

@@ -4,7 +4,7 @@ interface JobTable {
   subject: string
   state: 'idle' | 'waiting' | 'active'
   runAt: number
-  /** 1 when it was added while it ran: run once more. */
+  /** While it runs: 1 when it was added meanwhile (run once more), 2 when it was removed meanwhile (forget it then). */
   again: number
   attempts: number
   leaseUntil: number | null
@@ -16,10 +16,13 @@ interface JobTable {
   failed: number
 }
 
-/** Lanes that are paused. */
+/** What is known of a lane beside its subjects. */
 interface JobLaneTable {
   lane: string
   paused: number
+  /** What subjects that were removed had counted. */
+  completed: number
+  failed: number
 }
 
 declare module '../db/db.ts' {

@@ -1,0 +1,7 @@
+/**
+ * Hints between the parts of a process and between replicas: "look again". Everyone works without them, only later.
+ * `Bus` is the contract; kinds: memory for one process, PostgreSQL for replicas.
+ */
+export type { Bus } from './bus.ts'
+export { memoryBus } from './memory.ts'
+export { openPostgresBus, type PostgresBusOptions } from './postgres.ts'

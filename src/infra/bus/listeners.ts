@@ -1,0 +1,53 @@
+import type { Log } from '../log/index.ts'
+
+export type Listener = (payload: string | undefined) => void
+
+/** Who listens to what in this process; shared by every kind of bus. */
+export function listeners(log: Log) {
+  const byTopic = new Map<string, Set<Listener>>()
+
+  function call(topic: string, payload: string | undefined): void {
+    for (const listener of byTopic.get(topic) ?? []) {
+      try {
+        listener(payload)
+      } catch (error) {
+        log.error('A listener of the bus threw.', { operation: 'bus.deliver', error, metadata: { topic } })
+      }
+    }
+  }
+
+  return {
+    subscribe(topic: string, listener: Listener): () => void {
+      // Wrapped: the same function may listen twice, and each subscription ends by itself.
+      const own: Listener = (payload) => listener(payload)
+      const known = byTopic.get(topic) ?? new Set()
+      byTopic.set(topic, known.add(own))
+      return () => {
+        known.delete(own)
+        if (known.size === 0 && byTopic.get(topic) === known) byTopic.delete(topic)
+      }
+    },
+    /** Never within the publisher's own call: what it is about to do next may depend on nothing having changed. */
+    deliver(topic: string, payload: string): void {
+      if (byTopic.has(topic)) queueMicrotask(() => call(topic, payload))
+    },
+    /** Hints were lost: everyone looks for themselves. */
+    deliverLoss(): void {
+      for (const topic of [...byTopic.keys()]) call(topic, undefined)
+    },
+    clear: () => byTopic.clear(),
+  }
+}
+
+const MAX_BYTES = 4096
+
+/** False, and a line in the log, for what no bus carries. */
+export function isCarried(topic: string, payload: string, log: Log): boolean {
+  const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload)
+  if (bytes <= MAX_BYTES && !topic.includes('\n')) return true
+  log.error('A hint is too large for the bus and was dropped.', {
+    operation: 'bus.publish',
+    metadata: { topic: topic.slice(0, 100), bytes },
+  })
+  return false
+}
