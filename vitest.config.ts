@@ -1,13 +1,22 @@
 import { defineConfig } from 'vitest/config'
 
-/** `npm test` runs everything but soak; `npm run test:soak` runs test/soak. */
-export default defineConfig({
+/** `npm test` runs everything but soak; `npm run test:soak` (mode soak) runs test/soak, one file after the other. */
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['src/**/*.test.ts', 'test/kit/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/servers/**/*.test.ts'],
+    include:
+      mode === 'soak'
+        ? ['test/soak/**/*.soak.ts']
+        : [
+            'scripts/**/*.test.mjs',
+            'src/**/*.test.ts',
+            'test/kit/**/*.test.ts',
+            'test/e2e/**/*.test.ts',
+            'test/servers/**/*.test.ts',
+          ],
     globalSetup: ['test/kit/postgres-server.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: mode === 'soak' ? 1 : 2,
   },
-})
+}))
