@@ -67,7 +67,14 @@ export function accounts(deps: AccountsDeps): Accounts {
       const identity = identityOf(input.provider, input.providerUser, input.customUserId)
       const existing = await store(tx).lockByIdentity(identity)
       if (existing !== undefined) return relink(tx, existing, input)
-      await deps.licence?.check(tx, () => countAccounts(tx))
+      try {
+        await deps.licence?.check(tx, () => countAccounts(tx))
+      } catch (error) {
+        // The last place may have gone to another link of the same identity, for which this one waited.
+        const twin = await store(tx).lockByIdentity(identity)
+        if (twin === undefined) throw error
+        return relink(tx, twin, input)
+      }
       const id = deps.ids('acc')
       const now = clock.now()
       const created = await store(tx).insert({
@@ -108,7 +115,6 @@ export function accounts(deps: AccountsDeps): Accounts {
       const watch = Number(changes.watch ?? row.watch)
       if (customUserId !== row.customUserId || watch !== row.watch) {
         const identity = identityOf(row.provider, row.providerUser, customUserId)
-        await refuseTwin(tx, accountId, identity)
         row = await changeIdentity(tx, accountId, { customUserId, watch, identity })
         await record(tx, 'account.updated', row)
       }
@@ -158,11 +164,6 @@ export function accounts(deps: AccountsDeps): Accounts {
     const twin = await store(tx).lockByIdentity(identity)
     if (twin === undefined) throw new AppError('conflict', { message: 'The account was deleted while it was linked.' })
     return twin
-  }
-
-  async function refuseTwin(tx: Tx, accountId: string, identity: string): Promise<void> {
-    const twin = await store(tx).lockByIdentity(identity)
-    if (twin !== undefined && twin.id !== accountId) throw sameIdentity()
   }
 
   async function changeIdentity(

@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { checkImports } from './check-imports.mjs'
+
+const made = []
+afterEach(() => {
+  for (const root of made.splice(0)) rmSync(root, { recursive: true })
+})
+
+/** The faults of a tree given as `{ 'infra/db/index.ts': "import …" }`. */
+function faultsOf(tree) {
+  const root = mkdtempSync(join(tmpdir(), 'posthorn-imports-'))
+  made.push(root)
+  for (const [file, text] of Object.entries(tree)) {
+    mkdirSync(dirname(join(root, 'src', file)), { recursive: true })
+    writeFileSync(join(root, 'src', file), text)
+  }
+  return checkImports(root)
+}
+
+describe('imports may', () => {
+  it('go down, through the index of a room', () => {
+    expect(
+      faultsOf({
+        'lib/ids.ts': '',
+        'infra/db/index.ts': "export { open } from './open.ts'",
+        'infra/db/open.ts': "import { ids } from '../../lib/ids.ts'",
+        'providers/provider.ts': "import type { Db } from '../infra/db/index.ts'",
+        'features/accounts/index.ts':
+          "import { open } from '../../infra/db/index.ts'\nimport { kind } from '../../providers/provider.ts'",
+        'features/sync/index.ts': "import { accounts } from '../accounts/index.ts'",
+        'app.ts': "import { sync } from './features/sync/index.ts'\nimport { config } from './config.ts'",
+        'config.ts': '',
+      }),
+    ).toEqual([])
+  })
+
+  it('go sideways for types and for read fragments', () => {
+    expect(
+      faultsOf({
+        'features/labels/index.ts': "export { labelNames } from './read.ts'\nexport type { Label } from './label.ts'",
+        'features/labels/read.ts': '',
+        'features/labels/label.ts': '',
+        'features/messages/a.ts': "import { type Label, labelNames } from '../labels/index.ts'",
+        'features/messages/b.ts': "import type {\n  Label,\n} from '../labels/index.ts'",
+      }),
+    ).toEqual([])
+  })
+
+  it('go from other rooms of infra to the ground of infra', () => {
+    expect(
+      faultsOf({ 'infra/queue/index.ts': "import { stateOr } from '../db/index.ts'", 'infra/db/index.ts': '' }),
+    ).toEqual([])
+  })
+})
+
+describe('a fault is', () => {
+  it.each([
+    ['lib', 'infra/db', 'lib/ids.ts: imports infra/db/index.ts, which is on a higher floor (1 above 0).', 'lib/ids.ts'],
+    [
+      'infra',
+      'events',
+      'infra/db/x.ts: imports events/index.ts, which is on a higher floor (2 above 1).',
+      'infra/db/x.ts',
+    ],
+    [
+      'a provider',
+      'features/accounts',
+      'providers/imap/x.ts: imports features/accounts/index.ts, which is on a higher floor (3 above 2).',
+      'providers/imap/x.ts',
+    ],
+    [
+      'accounts',
+      'features/sync',
+      'features/accounts/x.ts: imports features/sync/index.ts, which is on a higher floor (4 above 3).',
+      'features/accounts/x.ts',
+    ],
+  ])('an upward import, types too, from %s to %s', (_from, to, fault, file) => {
+    const up = '../'.repeat(file.split('/').length - 1)
+    expect(faultsOf({ [file]: `import type { X } from '${up}${to}/index.ts'`, [`${to}/index.ts`]: '' })).toEqual([
+      fault,
+    ])
+  })
+
+  it('a room that reads the configuration or the application', () => {
+    expect(
+      faultsOf({ 'features/sync/x.ts': "import type { Config } from '../../config.ts'", 'config.ts': '' }),
+    ).toEqual(['features/sync/x.ts: imports config.ts, which is on a higher floor (5 above 4).'])
+  })
+
+  it('a room entered beside its index', () => {
+    expect(
+      faultsOf({
+        'features/sync/x.ts': "import { store } from '../accounts/store.ts'",
+        'features/accounts/store.ts': '',
+      }),
+    ).toEqual([
+      'features/sync/x.ts: imports features/accounts/store.ts; a room is entered through features/accounts/index.ts only.',
+    ])
+    expect(faultsOf({ 'app.ts': "import { record } from './events/record.ts'", 'events/record.ts': '' })).toEqual([
+      'app.ts: imports events/record.ts; a room is entered through events/index.ts only.',
+    ])
+  })
+
+  it('a value taken sideways', () => {
+    const message = 'sideways only types and read fragments may be imported.'
+    expect(
+      faultsOf({
+        'features/labels/index.ts': "export { labelStore } from './store.ts'",
+        'features/labels/store.ts': '',
+        'features/messages/a.ts': "import { labelStore } from '../labels/index.ts'",
+        'features/messages/b.ts': "import '../labels/index.ts'",
+        'features/messages/c.ts': "export * from '../labels/index.ts'",
+        'features/messages/d.ts': "const labels = await import('../labels/index.ts')",
+      }),
+    ).toEqual([
+      `features/messages/a.ts: takes labelStore from features/labels/index.ts; ${message}`,
+      ...['b', 'c', 'd'].map(
+        (name) => `features/messages/${name}.ts: takes * from features/labels/index.ts; ${message}`,
+      ),
+    ])
+  })
+
+  it('a value that one ground of infra takes from another', () => {
+    expect(faultsOf({ 'infra/db/x.ts': "import { logger } from '../log/index.ts'", 'infra/log/index.ts': '' })).toEqual(
+      [
+        'infra/db/x.ts: takes logger from infra/log/index.ts; infra/db and infra/log both carry the rest of infra and only share types.',
+      ],
+    )
+  })
+
+  it('a cycle of values, not of types', () => {
+    expect(
+      faultsOf({
+        'lib/a.ts': "import { b } from './b.ts'",
+        'lib/b.ts': "import { c } from './c.ts'",
+        'lib/c.ts': "import { a } from './a.ts'",
+      }),
+    ).toEqual(['cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts'])
+    expect(
+      faultsOf({ 'lib/a.ts': "import { b } from './b.ts'", 'lib/b.ts': "import type { A } from './a.ts'" }),
+    ).toEqual([])
+  })
+})

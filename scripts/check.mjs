@@ -1,0 +1,48 @@
+// `npm run check`: everything that can be said about the code without running it. All checks run, then a summary.
+import { spawn } from 'node:child_process'
+
+const CHECKS = [
+  ['types', ['node_modules/.bin/tsc']],
+  ['format and lint', ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']],
+  ['import rules', ['node', 'scripts/check-imports.mjs']],
+  ['house rules', ['node', 'scripts/check-text.mjs']],
+  ['unused exports', ['node_modules/.bin/knip', '--no-progress']],
+  ['generated files', ['node', '--import', 'tsx', 'scripts/generate.mjs', '--check']],
+]
+/** Two at a time: types and unused exports take a core each. */
+const AT_ONCE = 2
+
+process.chdir(new URL('..', import.meta.url).pathname)
+const failed = []
+const waiting = [...CHECKS]
+await Promise.all(Array.from({ length: AT_ONCE }, worker))
+console.log(failed.length === 0 ? 'check passed' : `check failed: ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1
+
+async function worker() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [name, [command, ...args]] = next
+    const startedMs = performance.now()
+    const { code, output } = await run(command, args)
+    const took = `${((performance.now() - startedMs) / 1000).toFixed(1)} s`
+    if (code === 0) console.log(`ok      ${name} (${took})`)
+    else {
+      failed.push(name)
+      console.log(`FAILED  ${name} (${took})\n${output.trim().replaceAll(/^/gm, '        ')}`)
+    }
+  }
+}
+
+function run(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command === 'node' ? process.execPath : command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    const keep = (chunk) => {
+      output += chunk
+    }
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.on('error', (error) => resolve({ code: 1, output: String(error) }))
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}

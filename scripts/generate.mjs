@@ -1,0 +1,25 @@
+// Writes the files that are made from code: `npm run generate`. With --check it writes nothing, names those that are
+// stale, and exits 1. Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { errorsPage } from './generated/errors.mjs'
+import { envExample, settingsPage } from './generated/settings.mjs'
+
+const FILES = {
+  '.env.example': envExample,
+  'docs/settings.md': settingsPage,
+  'docs/errors.md': errorsPage,
+}
+
+process.chdir(new URL('..', import.meta.url).pathname)
+const onlyCheck = process.argv.includes('--check')
+for (const [file, make] of Object.entries(FILES)) {
+  const text = await make()
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
+  if (onlyCheck) {
+    console.log(`${file} is stale: npm run generate`)
+    process.exitCode = 1
+  } else {
+    writeFileSync(file, text)
+    console.log(`wrote ${file}`)
+  }
+}

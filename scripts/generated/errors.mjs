@@ -1,0 +1,30 @@
+// `docs/errors.md`, from the catalogue of error codes.
+import { ERROR_CATALOGUE } from '../../src/lib/errors.ts'
+
+const WHO = {
+  api: 'the request',
+  provider: 'the mail or calendar provider',
+  callback: "the application's endpoint",
+  server: 'the service',
+}
+
+export function errorsPage() {
+  const lines = [
+    '# Errors',
+    '',
+    'Generated from `src/lib/errors.ts` by `npm run generate`.',
+    '',
+    'Every error is JSON: `{"success": false, "error": {"code", "type", "message", "details": [{"path", "message"}]}, "requestId"}`. With',
+    '`Accept: application/problem+json` the same facts come as RFC 9457. Decide by `code`; `message` is for people and may change.',
+    '',
+    'Repeat a request after 429 and 503 when `Retry-After` says, after 500, 502 and 504 with growing pauses and the same',
+    '`Idempotency-Key`; never repeat another 4xx unchanged.',
+    '',
+    '| Status | `code` | What failed (`type`) | Meaning |',
+    '|---|---|---|---|',
+  ]
+  for (const [code, [status, type, text]] of Object.entries(ERROR_CATALOGUE)) {
+    lines.push(`| ${status} | \`${code}\` | ${WHO[type]} (\`${type}\`) | ${text} |`)
+  }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,211 @@
+import { afterEach, expect, it } from 'vitest'
+import { accountsRoom, imapUser, memoryBus } from '../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import {
+  ACCOUNTS_TOPIC,
+  fence,
+  type Ownership,
+  type OwnershipChange,
+  OwnershipLost,
+  type OwnershipTiming,
+  ownership,
+} from './index.ts'
+
+const HOUR = 3_600_000
+
+describeEachDatabase('ownership', (open) => {
+  const running: Ownership[] = []
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((instance) => instance.stop()))
+  })
+
+  /** An instance that thinks it has company, on both engines; rounds every 50 ms unless told otherwise. */
+  function instance(db: Db, bus: Bus, instanceId: string, timing: Partial<OwnershipTiming> = {}) {
+    const dead: string[] = []
+    const changes: OwnershipChange[] = []
+    const owner = ownership({
+      db,
+      bus,
+      clock: systemClock,
+      log: silentLog,
+      instanceId,
+      onInstanceDead: async (id) => void dead.push(id),
+      timing: { roundMs: 50, deadAfterMs: HOUR, hintGapMs: 5, soleProcess: false, ...timing },
+    })
+    owner.onChange((change) => changes.push(change))
+    running.push(owner)
+    return Object.assign(owner, { dead, changes, count: () => owner.owned().size })
+  }
+
+  async function linked(count: number) {
+    const db = await open()
+    const room = accountsRoom(db)
+    const ids: string[] = []
+    for (let i = 0; i < count; i += 1) ids.push((await room.link(imapUser(`user-${i}`))).id)
+    return { db, room, bus: room.bus, ids }
+  }
+
+  async function epochOf(db: Db, id: string): Promise<number> {
+    const { epoch } = await db.read
+      .selectFrom('accounts')
+      .select('epoch')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return epoch
+  }
+
+  it('the only instance owns everything, each account under a new epoch', async () => {
+    const { db, bus, ids } = await linked(5)
+    const a = instance(db, bus, 'a')
+    await a.start()
+    expect([...a.owned().keys()].sort()).toEqual(ids)
+    expect(new Set(a.owned().values())).toEqual(new Set([1]))
+    expect(a.changes).toEqual([{ lost: [], gained: expect.arrayContaining(ids), changed: [] }])
+  })
+
+  it('a new account is taken at once, a changed one is told, a deleted one is lost', async () => {
+    const { db, room, bus } = await linked(0)
+    const a = instance(db, bus, 'a', { roundMs: HOUR })
+    await a.start()
+    const { id } = await room.link()
+    await eventually(() => expect(a.owned().get(id)).toBe(1))
+    await db.transaction((tx) => room.accounts.change(tx, id, { paused: true }))
+    await eventually(() => expect(a.changes.at(-1)).toEqual({ lost: [], gained: [], changed: [id] }))
+    const told = a.changes.length
+    await room.link()
+    await eventually(() => expect(a.changes.length).toBe(told + 1))
+    await db.transaction((tx) => room.accounts.setStatus(tx, id, 'connected', null))
+    await db.transaction((tx) => room.accounts.remove(tx, id))
+    await eventually(() => expect(a.count()).toBe(0))
+    expect(a.changes.slice(told)).toEqual([
+      { lost: [], gained: [], changed: [id] },
+      { lost: [id], gained: [], changed: [] },
+    ])
+  })
+
+  it('instances that join get their share little by little, and nothing moves afterwards', async () => {
+    const { db, bus, ids } = await linked(12)
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => instance(db, bus, name, { movesPerRound: 2 }))
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three instances')
+    await a.start()
+    await b.start()
+    await eventually(() => expect([a.count(), b.count()]).toEqual([6, 6]))
+    for (const { lost } of a.changes) expect(lost.length).toBeLessThanOrEqual(2)
+    await c.start()
+    await eventually(() => expect([a.count(), b.count(), c.count()]).toEqual([4, 4, 4]))
+    const owners = [a, b, c].flatMap((owner) => [...owner.owned().keys()])
+    expect(owners.sort()).toEqual(ids)
+    const moves = () => [a, b, c].reduce((sum, owner) => sum + owner.changes.length, 0)
+    const settled = moves()
+    const beats = async () =>
+      (await db.read.selectFrom('instances').select('heartbeatAt').execute()).map((row) => row.heartbeatAt)
+    const before = Math.max(...(await beats()))
+    await eventually(async () => expect(Math.min(...(await beats()))).toBeGreaterThan(before))
+    expect(moves()).toBe(settled)
+  })
+
+  it('an instance that stops gives everything back at once', async () => {
+    const { db, bus, ids } = await linked(6)
+    const a = instance(db, bus, 'a')
+    const b = instance(db, bus, 'b')
+    await a.start()
+    await b.start()
+    await eventually(() => expect([a.count(), b.count()]).toEqual([3, 3]))
+    const waiting = instance(db, bus, 'waiting', { roundMs: HOUR })
+    await b.stop()
+    await b.stop()
+    expect(b.count()).toBe(0)
+    expect(b.changes.at(-1)?.lost).toHaveLength(3)
+    await eventually(() => expect([...a.owned().keys()].sort()).toEqual(ids))
+    expect(a.dead).toEqual([])
+    await waiting.start()
+    await a.stop()
+    await eventually(() => expect(waiting.count()).toBe(6))
+  })
+
+  it('the accounts of a silent instance are taken over; when it speaks again it begins anew', async () => {
+    const { db, bus, ids } = await linked(4)
+    const ear = memoryBus()
+    const silent = instance(db, ear, 'silent', { roundMs: HOUR })
+    await silent.start()
+    const epochs = new Map(silent.owned())
+    const b = instance(db, bus, 'b', { deadAfterMs: 300 })
+    await b.start()
+    expect(b.count()).toBe(0)
+    await eventually(() => expect(b.count()).toBe(4))
+    expect(b.dead).toEqual(['silent'])
+    for (const id of ids) {
+      expect(b.owned().get(id)).toBe(2)
+      const late = db.transaction((tx) => fence(tx, id, epochs.get(id) ?? 0))
+      await expect(late).rejects.toBeInstanceOf(OwnershipLost)
+    }
+    // `silent` has not noticed yet. Its next round does, whatever begins it.
+    expect(silent.count()).toBe(4)
+    silent.changes.length = 0
+    ear.publish(ACCOUNTS_TOPIC)
+    await eventually(() => expect(silent.changes[0]).toEqual({ lost: expect.any(Array), gained: [], changed: [] }))
+    expect([...(silent.changes[0]?.lost ?? [])].sort()).toEqual(ids)
+    const registered = await db.read.selectFrom('instances').select('id').orderBy('id').execute()
+    expect(registered.map((row) => row.id)).toEqual(['b', 'silent'])
+  })
+
+  it('in the only process there is, everything is free at the start', async () => {
+    const { db, bus, ids } = await linked(3)
+    const killed = instance(db, bus, 'killed', { roundMs: HOUR })
+    await killed.start()
+    const next = instance(db, bus, 'next', { soleProcess: true })
+    await next.start()
+    expect(next.dead).toEqual(['killed'])
+    expect([...next.owned()].sort()).toEqual(ids.map((id) => [id, 2]))
+  })
+
+  it('an instance that cannot reach the database for too long gives up its accounts by itself', async () => {
+    const { db, bus } = await linked(2)
+    const a = instance(db, bus, 'a', { deadAfterMs: 300 })
+    await a.start()
+    expect(a.count()).toBe(2)
+    await db.close()
+    await eventually(() => expect(a.changes.at(-1)?.lost).toHaveLength(2))
+    expect(a.count()).toBe(0)
+  })
+
+  it('a take-over waits for the transaction of the former owner, and only for that account', async () => {
+    const { db, bus, ids } = await linked(3)
+    const former = instance(db, bus, 'former', { roundMs: HOUR })
+    await former.start()
+    const [held = '', ...others] = ids
+    let commit = () => {}
+    let began = () => {}
+    const inside = new Promise<void>((resolve) => {
+      began = resolve
+    })
+    const running = db.transaction(async (tx) => {
+      await fence(tx, held, 1)
+      began()
+      await new Promise<void>((resolve) => {
+        commit = resolve
+      })
+      await tx.updateTable('accounts').set({ statusReason: 'the last word' }).where('id', '=', held).execute()
+    })
+    await inside
+    const next = instance(db, bus, 'next', { deadAfterMs: 100 })
+    const started = next.start()
+    // The file store has one writer: there everything waits for the open transaction.
+    if (db.engine === 'postgres') {
+      await eventually(() => expect([...next.owned().keys()].sort()).toEqual(others))
+      expect(await epochOf(db, held)).toBe(1)
+    }
+    commit()
+    await running
+    await started
+    await eventually(() => expect(next.owned().get(held)).toBe(2))
+    const row = await db.read.selectFrom('accounts').select('statusReason').where('id', '=', held).executeTakeFirst()
+    expect(row?.statusReason).toBe('the last word')
+    await expect(db.transaction((tx) => fence(tx, held, 1))).rejects.toBeInstanceOf(OwnershipLost)
+  })
+})

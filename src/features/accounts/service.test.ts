@@ -1,0 +1,227 @@
+import { expect, it } from 'vitest'
+import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { AppError } from '../../lib/errors.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
+
+async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    throw error
+  }
+}
+
+describeEachDatabase('accounts', (open) => {
+  it('a link makes an account, its event and sealed credentials in one step', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const account = await room.link({ customUserId: 'user-1' })
+    expect(account).toMatchObject({
+      email: 'ada@example.com',
+      provider: 'imap',
+      status: 'connecting',
+      statusReason: null,
+      paused: false,
+      watch: true,
+      customUserId: 'user-1',
+      lastSyncAt: null,
+      tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
+    })
+    expect(await room.events(account.id)).toEqual([
+      {
+        type: 'account.connected',
+        version: 1,
+        data: {
+          id: account.id,
+          provider: 'imap',
+          email: 'ada@example.com',
+          customUserId: 'user-1',
+          status: 'connecting',
+          reason: null,
+        },
+      },
+    ])
+    expect(await room.accounts.access(account.id)).toMatchObject({
+      accountId: account.id,
+      secrets: { password: 'first' },
+      settings: { imap: { host: 'imap.example.com' } },
+      accessVersion: 1,
+    })
+    const stored = JSON.stringify(await db.read.selectFrom('accounts').selectAll().execute())
+    expect(stored).not.toContain('first')
+  })
+
+  it('linking the same identity updates the account; another customUserId makes another', async () => {
+    const room = accountsRoom(await open())
+    const first = await room.link({ customUserId: 'user-1' })
+    const again = await room.link({ customUserId: 'user-1', email: 'new@example.com', secrets: { password: 'second' } })
+    expect(again).toMatchObject({ id: first.id, email: 'new@example.com', status: 'connecting' })
+    expect(await room.accounts.access(first.id)).toMatchObject({ secrets: { password: 'second' }, accessVersion: 2 })
+    expect((await room.events(first.id)).map((event) => [event.type, event.version])).toEqual([
+      ['account.connected', 1],
+      ['account.updated', 2],
+    ])
+    const other = await room.link({ customUserId: 'user-2' })
+    const nobody = await room.link()
+    expect(new Set([first.id, other.id, nobody.id]).size).toBe(3)
+    expect((await room.link({ customUserId: '' })).id).toBe(nobody.id)
+  })
+
+  it('links of one identity at the same moment make one account', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const linked = await Promise.all(Array.from({ length: 8 }, () => room.link()))
+    expect(new Set(linked.map((account) => account.id)).size).toBe(1)
+    const events = await room.events(linked[0]?.id ?? '')
+    expect(events.map((event) => event.type).sort()).toEqual(['account.connected', ...Array(7).fill('account.updated')])
+    expect(events.map((event) => event.version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  it('a change that would make two identities equal is refused, also when two come at once', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const [one, two, three] = [
+      await room.link(),
+      await room.link({ customUserId: 'b' }),
+      await room.link({ customUserId: 'c' }),
+    ]
+    const rename = (id: string, customUserId: string | null) =>
+      db.transaction((tx) => room.accounts.change(tx, id, { customUserId }))
+    expect(await codeOf(rename(two.id, null))).toBe('conflict')
+    expect(await codeOf(rename(one.id, 'b'))).toBe('conflict')
+    const codes = await Promise.all([two, three].map((account) => codeOf(rename(account.id, 'd'))))
+    expect(codes.sort()).toEqual(['conflict', undefined])
+    expect([two.id, three.id]).toContain((await room.link({ customUserId: 'd' })).id)
+  })
+
+  it('trouble is announced once, and recovery once, whatever statuses come between', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const { id } = await room.link()
+    const set = (
+      status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error',
+      reason: string | null = null,
+    ) => db.transaction((tx) => room.accounts.setStatus(tx, id, status, reason))
+    await set('connected')
+    await set('error', 'no answer')
+    await set('syncing')
+    await set('error', 'no answer')
+    await set('auth_error', 'wrong password')
+    await room.link({ secrets: { password: 'second' } })
+    await set('syncing')
+    await set('connected')
+    await set('connected')
+    const events = await room.events(id)
+    expect(events.map((event) => event.type)).toEqual([
+      'account.connected',
+      'account.sync_stalled',
+      'account.auth_error',
+      'account.updated',
+      'account.recovered',
+    ])
+    expect(events[2]?.data).toMatchObject({ status: 'auth_error', reason: 'wrong password' })
+    expect(await room.accounts.get(id)).toMatchObject({ status: 'connected', statusReason: null })
+    const versions = events.map((event) => event.version ?? 0)
+    expect(versions).toEqual([...versions].sort((a, b) => a - b))
+  })
+
+  it('a pause shows as the status and keeps what was underneath', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const { id } = await room.link()
+    const change = (changes: { paused?: boolean; watch?: boolean }) =>
+      db.transaction((tx) => room.accounts.change(tx, id, changes))
+    await db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
+    expect(await change({ paused: true })).toMatchObject({ paused: true, status: 'paused' })
+    await change({ paused: true })
+    expect(await change({ paused: false, watch: false })).toMatchObject({ status: 'auth_error', watch: false })
+    expect((await room.events(id)).map((event) => event.type)).toEqual([
+      'account.connected',
+      'account.auth_error',
+      'account.paused',
+      'account.updated',
+      'account.resumed',
+    ])
+  })
+
+  it('an alias stands for an account while it is the only one with it, and never hides an id', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const one = await room.link({ ...imapUser('one'), customUserId: 'team' })
+    expect(await room.accounts.resolve(db.read, 'team')).toEqual({ id: one.id, provider: 'imap' })
+    const two = await room.link({ ...imapUser('two'), customUserId: 'team' })
+    await room.link({ ...imapUser('three'), customUserId: one.id })
+    expect(await room.accounts.resolve(db.read, one.id)).toMatchObject({ id: one.id })
+    const ambiguous = room.accounts.resolve(db.read, 'team')
+    await expect(ambiguous).rejects.toMatchObject({ code: 'ambiguous_alias' })
+    await expect(ambiguous).rejects.toThrow(`${one.id}, ${two.id}`)
+    expect(await codeOf(room.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
+  })
+
+  it('cursors walk every account once while others come and go', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const ids: string[] = []
+    for (let i = 0; i < 10; i += 1) ids.unshift((await room.link(imapUser(`user-${i}`))).id)
+    const first = await room.accounts.list({ limit: 4 })
+    expect(first.pagination).toMatchObject({
+      page: 1,
+      limit: 4,
+      total: 10,
+      totalPages: 3,
+      hasNext: true,
+      hasPrev: false,
+    })
+    await room.link(imapUser('late'))
+    await db.transaction((tx) => room.accounts.remove(tx, ids[3] ?? ''))
+    const seen = first.items.map((account) => account.id)
+    for (let cursor = first.pagination.nextCursor; cursor !== undefined; ) {
+      const { items, pagination } = await room.accounts.list({ limit: 4, cursor })
+      seen.push(...items.map((account) => account.id))
+      cursor = pagination.nextCursor
+    }
+    expect(seen).toEqual(ids)
+    const second = await room.accounts.list({ limit: 4, page: 2 })
+    expect(second.items).toHaveLength(4)
+    await expect(room.accounts.list({ cursor: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
+  })
+
+  it('a deleted account is gone at once and leaves an event that tells nothing about the person', async () => {
+    const db = await open()
+    const erased: string[] = []
+    const room = accountsRoom(db, { eraseLater: async (_tx, id) => void erased.push(id) })
+    const { id } = await room.link({ customUserId: 'user-1' })
+    await db.transaction((tx) => room.accounts.remove(tx, id))
+    expect(erased).toEqual([id])
+    expect((await room.events(id)).at(-1)).toEqual({
+      type: 'account.deleted',
+      version: 2,
+      data: { id, provider: 'imap', customUserId: 'user-1' },
+    })
+    expect(await codeOf(room.accounts.get(id))).toBe('not_found')
+    expect(await codeOf(room.accounts.access(id))).toBe('not_found')
+    expect(await codeOf(db.transaction((tx) => room.accounts.hold(tx, id)))).toBe('not_found')
+    expect(await codeOf(db.transaction((tx) => room.accounts.remove(tx, id)))).toBe('not_found')
+    expect((await room.link({ customUserId: 'user-1' })).id).not.toBe(id)
+  })
+
+  it('credentials are sealed for their account, and anew under the first key whenever they are written', async () => {
+    const db = await open()
+    const [older, newer] = [generateKeyRing(), generateKeyRing().replace('k1:', 'k2:')]
+    const before = accountsRoom(db, { sealer: sealer(parseKeyRing(older)) })
+    const one = await before.link(imapUser('one'))
+    const two = await before.link(imapUser('two'))
+    const after = accountsRoom(db, { sealer: sealer(parseKeyRing(`${newer},${older}`)) })
+    expect((await after.accounts.access(one.id)).secrets).toEqual({ password: 'first' })
+    await after.link(imapUser('one'))
+    const rows = await db.read.selectFrom('accounts').select(['id', 'secrets']).orderBy('id').execute()
+    expect(rows.map((row) => row.secrets.slice(0, 3))).toEqual(['k2:', 'k1:'])
+    const stolen = rows[1]?.secrets ?? ''
+    await db.transaction((tx) => tx.updateTable('accounts').set({ secrets: stolen }).where('id', '=', one.id).execute())
+    await expect(after.accounts.access(one.id)).rejects.toThrow('does not open')
+    expect((await after.accounts.access(two.id)).secrets).toEqual({ password: 'first' })
+  })
+})

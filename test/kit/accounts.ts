@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events'
+import { recorder } from '../../src/events/index.ts'
+import { type AccountsDeps, accounts, type LinkAccount } from '../../src/features/accounts/index.ts'
+import type { Bus } from '../../src/infra/bus/bus.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
+
+/** The accounts room on a database, with what it needs around it. */
+export function accountsRoom(db: Db, given: Partial<AccountsDeps> = {}) {
+  const clock = systemClock
+  const ids = idGenerator(clock)
+  const bus = given.bus ?? memoryBus()
+  const room = accounts({
+    db,
+    clock,
+    ids,
+    bus,
+    sealer: sealer(parseKeyRing(generateKeyRing())),
+    events: recorder({ clock, ids, bus }),
+    eraseLater: async () => {},
+    ...given,
+  })
+  return {
+    bus,
+    accounts: room,
+    link: (over: Partial<LinkAccount> = {}) => db.transaction((tx) => room.link(tx, imapLink(over))),
+    /** Every event of accounts in the order of their sequences. */
+    async events(accountId: string) {
+      const rows = await db.read
+        .selectFrom('events')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .orderBy('sequence')
+        .execute()
+      return rows.map(({ type, version, data }) => ({ type, version, data: JSON.parse(data) }))
+    },
+  }
+}
+
+export function imapLink(over: Partial<LinkAccount> = {}): LinkAccount {
+  return {
+    provider: 'imap',
+    email: 'ada@example.com',
+    customUserId: null,
+    providerUser: JSON.stringify(['imap.example.com', 'ada', 'INBOX']),
+    settings: {
+      imap: {
+        host: 'imap.example.com',
+        port: 993,
+        username: 'ada',
+        security: 'tls',
+        allowSelfSigned: false,
+        mailbox: 'INBOX',
+      },
+    },
+    secrets: { password: 'first' },
+    ...over,
+  }
+}
+
+/** Mailboxes that differ in nothing but whose they are. */
+export function imapUser(name: string): Partial<LinkAccount> {
+  return { email: `${name}@example.com`, providerUser: JSON.stringify(['imap.example.com', name, 'INBOX']) }
+}
+
+export function memoryBus(): Bus {
+  const emitter = new EventEmitter()
+  return {
+    provider: 'memory',
+    publish: (topic, payload) => setImmediate(() => emitter.emit(topic, payload)),
+    subscribe(topic, listener) {
+      emitter.on(topic, listener)
+      return () => emitter.off(topic, listener)
+    },
+    ping: async () => {},
+    close: async () => {},
+  }
+}
