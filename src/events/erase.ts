@@ -20,3 +20,28 @@ export async function eraseEvents(tx: Tx, accountId: string, limit: number): Pro
   await tx.deleteFrom('events').where('id', 'in', ids).execute()
   return true
 }
+
+/** What the account did so far and no fan-out has seen is stored, but delivered to nobody; `account.deleted` is. */
+export async function silenceEvents(tx: Tx, accountId: string): Promise<void> {
+  await tx
+    .updateTable('events')
+    .set({ fanOut: 0 })
+    .where('accountId', '=', accountId)
+    .where('position', 'is', null)
+    .where('type', '!=', 'account.deleted')
+    .execute()
+}
+
+/** Deletes up to `limit` events recorded before `beforeMs` that were handed on; true when there may be more. */
+export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+  const rows = await tx
+    .selectFrom('events')
+    .select('id')
+    .where('createdAt', '<', beforeMs)
+    .where('position', 'is not', null)
+    .limit(limit)
+    .execute()
+  const ids = rows.map((row) => row.id)
+  if (ids.length > 0) await tx.deleteFrom('events').where('id', 'in', ids).execute()
+  return ids.length === limit
+}

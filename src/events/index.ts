@@ -4,7 +4,7 @@
 import './schema.ts'
 
 export { API_VERSION, type EventRow, eventBody, eventHead } from './body.ts'
-export { eraseEvents } from './erase.ts'
+export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
 export { findEvents } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder } from './record.ts'
 export { stampEvents } from './stamp.ts'
