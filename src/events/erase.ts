@@ -1,10 +1,10 @@
 import type { Tx } from '../infra/db/index.ts'
 
 /**
- * Deletes up to `limit` events of a deleted account; true when there may be more. The `account.deleted` event stays, for it is
+ * Deletes up to `limit` events of a deleted account; answers how many went. The `account.deleted` event stays, for it is
  * still to be delivered and tells nothing about the person.
  */
-export async function eraseEvents(tx: Tx, accountId: string, limit: number): Promise<boolean> {
+export async function eraseEvents(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('events')
     .select('id')
@@ -14,11 +14,11 @@ export async function eraseEvents(tx: Tx, accountId: string, limit: number): Pro
     .execute()
   if (rows.length === 0) {
     await tx.deleteFrom('eventSequences').where('accountId', '=', accountId).execute()
-    return false
+    return 0
   }
   const ids = rows.map((row) => row.id)
   await tx.deleteFrom('events').where('id', 'in', ids).execute()
-  return true
+  return ids.length
 }
 
 /** What the account did so far and no fan-out has seen is stored, but delivered to nobody; `account.deleted` is. */

@@ -82,7 +82,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
       sealer: sealing,
       bus: silentBus,
       events: recorder({ clock, ids, bus: silentBus }),
-      eraseLater: async () => {},
+      onRemove: async () => {},
     }),
     ...options,
   })

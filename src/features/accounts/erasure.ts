@@ -4,8 +4,8 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Queue, Worker } from '../../infra/queue/queue.ts'
 import { accountStore } from './store.ts'
 
-/** Deletes up to `limit` rows of a deleted account; true when there may be more. Each room gives one for its tables. */
-export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<boolean>
+/** Deletes up to `limit` rows of a deleted account and answers how many went; 0 is the end. Each room gives one for its tables. */
+export type Erase = (tx: Tx, accountId: string, limit: number) => Promise<number>
 
 export interface ErasureDeps {
   db: Db
@@ -50,9 +50,9 @@ export function erasure(deps: ErasureDeps): Erasure {
     await deps.forget(accountId)
     // Twice: while one room's rows went, a transaction that began before may have added to another's that was done.
     for (const step of [...deps.erase, ...deps.erase]) {
-      for (let more = true; more; ) {
+      for (let rows = -1; rows !== 0; ) {
         if (signal.aborted) return false
-        more = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
+        rows = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
         // The file store answers without ever leaving this turn of the event loop; requests must get theirs.
         await nextTurn()
       }

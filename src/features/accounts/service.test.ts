@@ -192,7 +192,7 @@ describeEachDatabase('accounts', (open) => {
   it('a deleted account is gone at once and leaves an event that tells nothing about the person', async () => {
     const db = await open()
     const erased: string[] = []
-    const room = accountsRoom(db, { eraseLater: async (_tx, id) => void erased.push(id) })
+    const room = accountsRoom(db, { onRemove: async (_tx, id) => void erased.push(id) })
     const { id } = await room.link({ customUserId: 'user-1' })
     await db.transaction((tx) => room.accounts.remove(tx, id))
     expect(erased).toEqual([id])

@@ -20,8 +20,8 @@ export interface AccountsDeps {
   events: Recorder
   /** Default: no cap. */
   licence?: LicenceCheck
-  /** Asks for the erasure of a deleted account's data, taking effect with the commit. */
-  eraseLater(tx: Tx, accountId: string): Promise<void>
+  /** In the transaction that deletes an account: cancels what is still to be sent about it and asks for its erasure. */
+  onRemove(tx: Tx, accountId: string): Promise<void>
 }
 
 const MAX_REASON = 500
@@ -130,7 +130,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       const row = await store(tx).lock(accountId)
       await store(tx).remove(accountId, clock.now())
       await events.record(tx, [deletedEvent(row)])
-      await deps.eraseLater(tx, accountId)
+      await deps.onRemove(tx, accountId)
       announce(tx, accountId)
     },
 

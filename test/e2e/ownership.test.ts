@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { afterEach, expect, it } from 'vitest'
+import type { Db } from '../../src/infra/db/index.ts'
+import { accountsRoom, imapUser } from '../kit/accounts.ts'
+import { describeEachDatabase } from '../kit/database.ts'
+import { eventually } from '../kit/eventually.ts'
+
+const DEAD_AFTER_MS = 1500
+/** A process stopped inside a transaction holds its rows until PostgreSQL ends its session after 30 s. */
+const TAKE_OVER_MS = 60_000
+
+describeEachDatabase('instances that are processes of their own', (open, engine) => {
+  const children: ChildProcess[] = []
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  })
+
+  function start(url: string | undefined, name: string) {
+    const script = ['--import', 'tsx', 'test/kit/ownership-worker.ts', url ?? '', name, String(DEAD_AFTER_MS)]
+    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    children.push(child)
+    const told: string[][] = []
+    createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line).owned))
+    return { child, told, owned: () => told.at(-1) ?? [] }
+  }
+
+  async function started(accounts: number, names: string[]) {
+    const place = await open.place()
+    const db = await open(place)
+    const room = accountsRoom(db)
+    const ids: string[] = []
+    for (let i = 0; i < accounts; i += 1) ids.push((await room.link(imapUser(`user-${i}`))).id)
+    const instances = names.map((name) => start(place.databaseUrl, name))
+    const share = accounts / names.length
+    await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => share)), 30_000)
+    return { db, ids, instances, everyone: () => instances.flatMap((each) => each.owned()).sort() }
+  }
+
+  /** Per account, in the order of the writes: nobody wrote under an epoch that another had followed. */
+  async function expectOneWriterAtATime(db: Db): Promise<void> {
+    const rows = await db.read
+      .selectFrom('events')
+      .select(['accountId', 'data'])
+      .where('type', '=', 'message.updated')
+      .orderBy('accountId')
+      .orderBy('sequence')
+      .execute()
+    const last = new Map<string | null, { epoch: number; instanceId: string }>()
+    for (const { accountId, data } of rows) {
+      const write: { epoch: number; instanceId: string } = JSON.parse(data)
+      const before = last.get(accountId)
+      if (before?.epoch === write.epoch) expect(write.instanceId).toBe(before.instanceId)
+      else expect(write.epoch).toBeGreaterThan(before?.epoch ?? 0)
+      last.set(accountId, write)
+    }
+    expect(rows.length).toBeGreaterThan(0)
+  }
+
+  it.runIf(engine === 'postgres')(
+    'one that is killed is followed by the others, and one at a time writes',
+    async () => {
+      const { db, ids, instances } = await started(6, ['a', 'b', 'c'])
+      const [a, b, c] = instances
+      a?.child.kill('SIGKILL')
+      await eventually(() => {
+        expect([...(b?.owned() ?? []), ...(c?.owned() ?? [])].sort()).toEqual(ids)
+        expect(b?.owned()).toHaveLength(3)
+      }, TAKE_OVER_MS)
+      b?.child.kill('SIGTERM')
+      await eventually(() => expect([...(c?.owned() ?? [])].sort()).toEqual(ids))
+      await eventually(() => expect(b?.child.exitCode).toBe(0))
+      await expectOneWriterAtATime(db)
+    },
+    120_000,
+  )
+
+  it.runIf(engine === 'postgres')(
+    'one that is stopped and resumed finds everything lost, and begins anew',
+    async () => {
+      const { db, ids, instances, everyone } = await started(6, ['a', 'b'])
+      const [a, b] = instances
+      b?.child.kill('SIGSTOP')
+      await eventually(() => expect([...(a?.owned() ?? [])].sort()).toEqual(ids), TAKE_OVER_MS)
+      expect(b?.owned()).toHaveLength(3)
+      const toldBefore = b?.told.length ?? 0
+      b?.child.kill('SIGCONT')
+      await eventually(() => expect(b?.told[toldBefore]).toEqual([]))
+      await eventually(() => {
+        expect(instances.map((each) => each.owned().length)).toEqual([3, 3])
+        expect(everyone()).toEqual(ids)
+      })
+      await expectOneWriterAtATime(db)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,51 @@
+/**
+ * An instance that owns accounts and, like sync, writes to each in fenced transactions. A process of its own, for tests that
+ * kill and stop it: it writes `{"owned": […]}` to stdout after every change of what it owns.
+ */
+import { recorder } from '../../src/events/index.ts'
+import { fence, OwnershipLost, ownership } from '../../src/features/accounts/index.ts'
+import { openPostgres } from '../../src/infra/db/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import { sleep } from '../../src/lib/abort.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { memoryBus } from './accounts.ts'
+
+const [url = '', instanceId = '', deadAfterMs = ''] = process.argv.slice(2)
+const db = openPostgres({ url, maxConnections: 4, onError: () => {} })
+const bus = memoryBus()
+const events = recorder({ clock: systemClock, ids: idGenerator(systemClock), bus })
+const instance = ownership({
+  db,
+  bus,
+  clock: systemClock,
+  log: silentLog,
+  instanceId,
+  onInstanceDead: async () => {},
+  timing: { roundMs: 100, deadAfterMs: Number(deadAfterMs) },
+})
+
+const stopping = new AbortController()
+process.once('SIGTERM', () => stopping.abort())
+instance.onChange(() => process.stdout.write(`${JSON.stringify({ owned: [...instance.owned().keys()] })}\n`))
+await instance.start()
+while (!stopping.signal.aborted) {
+  for (const [accountId, epoch] of instance.owned()) await work(accountId, epoch)
+  await sleep(50, stopping.signal)
+}
+await instance.stop()
+await db.close()
+
+async function work(accountId: string, epoch: number): Promise<void> {
+  try {
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      const data = { epoch, instanceId }
+      await events.record(tx, [
+        { type: 'message.updated', accountId, provider: 'imap', objectId: null, version: null, data },
+      ])
+    })
+  } catch (error) {
+    if (!(error instanceof OwnershipLost)) throw error
+  }
+}
