@@ -21,8 +21,8 @@ export async function cancelForAccount(tx: Tx, accountId: string): Promise<void>
     .execute()
 }
 
-/** Removes up to `limit` deliveries of a deleted account and what was answered to them; true when there may be more. */
-export async function eraseDeliveries(tx: Tx, accountId: string, limit: number): Promise<boolean> {
+/** Removes up to `limit` deliveries of a deleted account and what was answered to them; answers how many went. */
+export async function eraseDeliveries(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('webhookDeliveries')
     .select('id')
@@ -34,7 +34,7 @@ export async function eraseDeliveries(tx: Tx, accountId: string, limit: number):
     tx,
     rows.map((row) => row.id),
   )
-  return rows.length === limit
+  return rows.length
 }
 
 /** Removes up to `limit` deliveries made before `beforeMs`, whatever their state; true when there may be more. */
