@@ -60,7 +60,7 @@ function imapFailure(error: unknown): unknown {
     case 'tls':
       return new AppError('imap_tls', { cause: error })
     case 'not_found':
-      return invalid('body.mailbox', 'there is no such folder')
+      return invalid('body.mailbox', 'does not exist on the mail server')
     default:
       return new AppError('imap_unreachable', { cause: error })
   }

@@ -175,7 +175,7 @@ function fieldReader(fields: ImapFields) {
       const value = text(field)
       if (value === undefined) return undefined
       const port = /^\d{1,5}$/.test(value) ? Number(value) : 0
-      return port >= 1 && port <= 65_535 ? port : fail(field, 'must be a port, 1 to 65535')
+      return port >= 1 && port <= 65_535 ? port : fail(field, 'must be a number from 1 to 65535')
     },
 
     host(field: ImapField): string | undefined {

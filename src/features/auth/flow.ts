@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../../infra/log/log.ts'
+import type { Log } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import type { MailProvider, ProviderName } from '../../providers/provider.ts'
 import type { Brand } from '../../ui/hosted/index.ts'
+import type { Account } from '../accounts/index.ts'
 import { hostedRoute, pageSender } from './hosted-reply.ts'
 import { passwordTokens } from './imap-form.ts'
 import { pageState } from './page-state.ts'
+import { successUrl } from './redirect.ts'
 import type { AuthSessions } from './service.ts'
 import type { AuthSession } from './session.ts'
 
@@ -44,11 +46,29 @@ export function flow(deps: FlowDeps) {
   const sendPage = pageSender(deps.brand, publicUrl)
   const consents = new Map(Object.entries(deps.consent ?? {}))
 
+  /** Where the browser goes when the account is linked. */
+  function linkedUrl(code: string, state: string, session: AuthSession, account: LinkedAccount): string {
+    const { id: accountId, provider, email } = account
+    const returned = states.isMinted(code, state) ? undefined : state
+    return successUrl(session.redirectUri, { accountId, provider, email, session: code, state: returned })
+  }
+
+  async function leadsTo(request: FastifyRequest): Promise<string | undefined> {
+    const { session: code, state } = bodyOf(request)
+    if (typeof code !== 'string' || typeof state !== 'string') return undefined
+    if (!states.isOpenedBy(code, state, request.headers.cookie)) return undefined
+    const session = await sessions.find(code)
+    const { accountId: id, provider, email } = session
+    if (id === null || provider === null || email === null) return undefined
+    return linkedUrl(code, state, session, { id, provider, email })
+  }
+
   return {
     ...deps,
     states,
     sendPage,
-    route: hostedRoute(sendPage),
+    route: hostedRoute(sendPage, leadsTo),
+    linkedUrl,
     tokens: passwordTokens(deps.sealer),
     connectable: ['gmail', 'microsoft', 'imap'].filter(
       (name) => name === 'imap' || consents.has(name),
@@ -97,6 +117,8 @@ export function flow(deps: FlowDeps) {
 }
 
 const MAX_STATE = 2048
+
+type LinkedAccount = Pick<Account, 'id' | 'provider' | 'email'>
 
 /** A body as it arrives: nothing about it is known but that it is an object. */
 export type Body = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { asAppError } from '../../infra/http/index.ts'
-import type { AppError, ErrorCode } from '../../lib/errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
 import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../ui/hosted/index.ts'
 import { wantsHtml } from './accepts.ts'
 
@@ -37,32 +37,43 @@ export function pageSender(brand: Brand, publicUrl: string): SendPage {
 
 export interface HostedRoute {
   onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  errorHandler: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
+  errorHandler: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => Promise<string>
 }
 
-/** What every route of the hosted flow shares: answers nobody keeps, and failures as people or programs need them. */
-export function hostedRoute(sendPage: SendPage): HostedRoute {
+/**
+ * What every route of the hosted flow shares: answers nobody keeps, and failures as people or programs need them.
+ * `leadsTo` answers where a used session led, to the browser that used it: whoever pressed a button twice, or never saw
+ * the answer, goes on from there.
+ */
+export function hostedRoute(
+  sendPage: SendPage,
+  leadsTo: (request: FastifyRequest) => Promise<string | undefined>,
+): HostedRoute {
   return {
     async onRequest(_request, reply) {
-      reply.headers({
-        'cache-control': 'no-store',
-        'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
-      })
+      reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
     },
-    errorHandler(thrown, request, reply) {
+    async errorHandler(thrown, request, reply) {
       // The server's own handler answers programs.
       if (!wantsHtml(request.headers.accept)) throw thrown
       const error = asAppError(thrown)
       if (error.status >= 500) request.failure = error.cause ?? error
-      reply
-        .headers(error.headers)
-        .send(sendPage(reply, (context) => errorPage(context, pageOf(error, request)), error.status))
+      const href = error.code === 'session_used' ? await leadsTo(request) : undefined
+      const page: ErrorPage = {
+        ...(TEXTS[error.code] ?? FALLBACK),
+        code: error.code,
+        requestId: request.id,
+        action: href === undefined ? undefined : { href, label: 'Continue' },
+      }
+      reply.headers(error.headers)
+      return sendPage(reply, (context) => errorPage(context, page), error.status)
     },
   }
 }
 
-const TEXTS: { readonly [Code in ErrorCode]?: Pick<ErrorPage, 'icon' | 'title' | 'text'> } = {
+type ErrorText = Pick<ErrorPage, 'icon' | 'title' | 'text' | 'alarming'>
+
+const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
   session_used: {
     icon: 'check',
     title: 'This link has been used',
@@ -95,6 +106,7 @@ const TEXTS: { readonly [Code in ErrorCode]?: Pick<ErrorPage, 'icon' | 'title' |
   },
   licence_limit: {
     icon: 'alert',
+    alarming: true,
     title: 'No more mailboxes can be connected',
     text: 'The application that sent you here has reached its number of mailboxes. Tell the people who run it.',
   },
@@ -105,12 +117,9 @@ const TEXTS: { readonly [Code in ErrorCode]?: Pick<ErrorPage, 'icon' | 'title' |
   },
 }
 
-const FALLBACK: Pick<ErrorPage, 'icon' | 'title' | 'text'> = {
+const FALLBACK: ErrorText = {
   icon: 'alert',
+  alarming: true,
   title: 'That did not work',
   text: 'Something went wrong on our side. Try again in a moment.',
-}
-
-function pageOf(error: AppError, request: FastifyRequest): ErrorPage {
-  return { ...(TEXTS[error.code] ?? FALLBACK), code: error.code, requestId: request.id }
 }

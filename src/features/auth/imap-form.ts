@@ -96,26 +96,29 @@ export function fieldFaults(details: readonly ErrorDetail[]): FormFaults {
   return { fields }
 }
 
-const SIGN_IN_TEXTS: Readonly<Record<string, { title: string; text: string }>> = {
+const SIGN_IN_FAULTS: Readonly<Record<string, { title: string; text: string; fields: string[] }>> = {
   imap_auth_failed: {
     title: 'The mail server refused to let you in',
     text: 'Check the user name and the password. Some providers ask for an app password, or want access by IMAP switched on first.',
+    fields: ['password', 'username'],
   },
   imap_unreachable: {
     title: 'The mail server could not be reached',
     text: 'Check the name of the IMAP server and the port.',
+    fields: ['host', 'port'],
   },
   imap_tls: {
     title: 'The connection is not secure',
     text: 'The certificate of the server is not valid for this name, or it does not speak TLS on this port. Check the server, the port and the encryption.',
+    fields: ['host', 'port', 'secure'],
   },
 }
 
 /** A refused sign-in as the form shows it: one text per code, whatever the server said. Undefined for other errors. */
 export function signInFault(error: unknown): FormFaults | undefined {
   if (!(error instanceof AppError)) return undefined
-  const text = SIGN_IN_TEXTS[error.code]
-  return text && { fields: {}, form: { code: error.code, ...text } }
+  const fault = SIGN_IN_FAULTS[error.code]
+  return fault && { fields: {}, form: { code: error.code, ...fault } }
 }
 
 const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']

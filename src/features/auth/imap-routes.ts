@@ -17,7 +17,6 @@ import { wantsHtml } from './accepts.ts'
 import { type Admitted, bodyOf, type Flow } from './flow.ts'
 import { fieldFaults, selectableFolders, signInFault } from './imap-form.ts'
 import { imapStep } from './imap-step.ts'
-import { successUrl } from './redirect.ts'
 import { folderList, foldersBody, imapBody } from './schemas.ts'
 
 /** One bucket for both: listing folders tries a password as well. */
@@ -126,16 +125,15 @@ export function imapRoutes(app: App, flow: Flow): void {
     }
   }
 
-  function done(reply: FastifyReply, { code, state, session, returned }: Admitted, account: Account): string {
-    const { id: accountId, provider, email } = account
+  function done(reply: FastifyReply, { code, state, session }: Admitted, account: Account): string {
     reply.header('set-cookie', flow.states.ended(code, state))
     return sendPage(reply, (context) =>
       continuePage(context, {
         title: 'Mailbox connected',
-        text: html`<span class="address">${email}</span> is connected. You are being taken back${
+        text: html`<span class="address">${account.email}</span> is connected. You are being taken back${
           flow.brand.name !== undefined && html` to ${flow.brand.name}`
         }.`,
-        href: successUrl(session.redirectUri, { accountId, provider, email, session: code, state: returned }),
+        href: flow.linkedUrl(code, state, session, account),
         label: 'Continue',
         done: true,
       }),

@@ -12,7 +12,6 @@ import { imapRoutes } from './imap-routes.ts'
 import { type AuthSessionsDeps, authSessions } from './service.ts'
 import { sessionRoutes } from './session-routes.ts'
 
-export type { BeginConsent } from './flow.ts'
 export { purgeAuthSessions } from './purge.ts'
 
 export interface AuthDeps extends AuthSessionsDeps, Omit<FlowDeps, 'sessions' | 'brand'> {

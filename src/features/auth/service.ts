@@ -46,6 +46,7 @@ const MAX_ATTEMPTS = 10
 /** The life of sessions: made by the application, tried by people, used up by the account they link. */
 export function authSessions(deps: AuthSessionsDeps) {
   const { db, clock } = deps
+  /** The session, whatever became of it. Throws not_found. */
   const find = async (code: string) => {
     const session = await authSessionStore(db.read).find(code, clock.now())
     if (session === undefined) throw new AppError('not_found', { message: 'There is no session with this code.' })
@@ -61,6 +62,7 @@ export function authSessions(deps: AuthSessionsDeps) {
   }
 
   return {
+    find,
     open,
 
     /** Throws redirect_missing and licence_limit. The code is in the answer and nowhere else. */

@@ -5,8 +5,6 @@ import { type AuthSession, hashOf } from './session.ts'
 
 export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode'>
 
-export type AuthSessionStore = ReturnType<typeof authSessionStore>
-
 /**
  * The sessions. Every change applies only to a session that is still open (neither completed nor expired at `nowMs`) and
  * answers whether it did, so that of two requests that race one wins.

@@ -4,5 +4,4 @@
  */
 import './schema.ts'
 
-export { type IdempotencyDeps, idempotency } from './idempotency.ts'
-export { purgeIdempotencyKeys } from './purge.ts'
+export { idempotency } from './idempotency.ts'

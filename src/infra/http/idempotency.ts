@@ -43,11 +43,7 @@ export type TypedReply<Schema extends FastifySchema> = FastifyReply<
   Schema,
   TypeBoxTypeProvider
 >
-export type Answer<Schema extends FastifySchema> = ResolveFastifyReplyType<
-  TypeBoxTypeProvider,
-  Schema,
-  RouteGenericInterface
->
+type Answer<Schema extends FastifySchema> = ResolveFastifyReplyType<TypeBoxTypeProvider, Schema, RouteGenericInterface>
 
 /**
  * Wraps the handler of every keyed POST (one that is not wrapped stops the server). With an Idempotency-Key: a repeat gets

@@ -1,4 +1,4 @@
-import { type Colour, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
+import { type Colour, contrast, groundOf, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
 
 /** `service.authScreen`, checked where settings are read. Everything is optional. */
 export interface AuthScreen {
@@ -27,6 +27,8 @@ export interface Brand {
 export interface Palette {
   accent: string
   accentHover: string
+  /** Outlines a button that hardly differs from the card. */
+  accentEdge: string
   onAccent: string
   /** Links and small icons on the card. */
   accentText: string
@@ -57,18 +59,18 @@ export function brand(settings: AuthScreen): Brand {
 
 function palette(colour: Colour, page: string, card: string): Palette {
   const cardColour = parseColour(card) ?? WHITE
-  const pageColour = parseColour(page) ?? cardColour
-  // A button must stand out from the card too, so a white accent on white (or black on black) is moved until it does.
-  const accent = readableOn(colour, cardColour, 3)
+  const accent = groundOf(colour)
   const onAccent = textOn(accent)
   const tint = mix(cardColour, accent, 0.1)
+  const ring = readableOn(accent, parseColour(page) ?? cardColour, 3)
   return {
     accent: hex(accent),
     // Away from the text on it, so that hovering never costs contrast.
     accentHover: hex(mix(accent, onAccent[0] === 255 ? BLACK : WHITE, 0.14)),
+    accentEdge: hex(contrast(accent, cardColour) < 3 ? ring : accent),
     onAccent: hex(onAccent),
     accentText: hex(readableOn(readableOn(colour, cardColour, 4.6), tint, 4.6)),
-    ring: hex(readableOn(accent, pageColour, 3)),
+    ring: hex(ring),
     tint: hex(tint),
   }
 }

@@ -25,6 +25,11 @@ export function textOn(background: Colour): Colour {
   return contrast(WHITE, background) >= 4.5 ? WHITE : BLACK
 }
 
+/** The colour as the ground of white text where that is close, deepened as far as it needs; else as it is, for black text. */
+export function groundOf(colour: Colour): Colour {
+  return contrast(WHITE, colour) >= 2.7 ? readableOn(colour, WHITE, 4.5) : colour
+}
+
 /** The colour, moved towards black or white only as far as it needs to reach `ratio` on this background. */
 export function readableOn(colour: Colour, background: Colour, ratio: number): Colour {
   const target = luminance(background) > 0.18 ? BLACK : WHITE

@@ -1,6 +1,5 @@
 import { html } from '../../lib/html.ts'
-import { type FormFaults, faultSummary, hidden, textField } from './fields.ts'
-import { ICONS } from './icons.ts'
+import { type FormFaults, firstFaulty, hidden, textField } from './fields.ts'
 import { document, type PageContext } from './layout.ts'
 
 export interface EmailPage {
@@ -18,10 +17,9 @@ export interface EmailPage {
 export function emailPage(context: PageContext, page: EmailPage): string {
   const { brand } = context
   return document(context, {
-    title: `${Object.keys(page.faults.fields).length > 0 ? 'Error: ' : ''}Connect your mailbox`,
+    title: `${firstFaulty(page.faults) === undefined ? '' : 'Error: '}Connect your mailbox`,
     body: html`<h1>Connect your mailbox${brand.name !== undefined && ` to ${brand.name}`}</h1>
 <p class="lead">Enter the email address of the mailbox you want to connect.</p>
-${faultSummary(page.faults)}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}
 ${textField({
@@ -33,7 +31,8 @@ ${textField({
   autocomplete: 'email',
   placeholder: 'you@example.com',
   required: true,
-  focus: true,
+  focus: firstFaulty(page.faults) === undefined,
+  alert: true,
   faults: page.faults,
 })}
 <button class="button primary" type="submit">Continue</button>
@@ -45,6 +44,6 @@ ${
   )}`
 }
 </form>`,
-    footnote: html`<p>${ICONS.lock}You can disconnect the mailbox at any time.</p>`,
+    footnote: html`<p>You can disconnect the mailbox at any time.</p>`,
   })
 }

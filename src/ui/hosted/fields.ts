@@ -4,8 +4,8 @@ import { ICONS } from './icons.ts'
 /** What is wrong with a form: one text per field name, or one for the whole. */
 export interface FormFaults {
   fields: Readonly<Record<string, string>>
-  /** A fault that belongs to no single field, with its code for whoever is asked for help. */
-  form?: { code: string; title: string; text: string } | undefined
+  /** A fault of several fields together, with its code for whoever is asked for help. */
+  form?: { code: string; title: string; text: string; fields: readonly string[] } | undefined
 }
 
 export const NO_FAULTS: FormFaults = { fields: {} }
@@ -15,7 +15,8 @@ interface FieldParts {
   label: string
   faults: FormFaults
   hint?: string | undefined
-  optional?: boolean
+  /** Its fault is read out at once: for a form of one field, which has no summary. */
+  alert?: boolean
 }
 
 export interface TextField extends FieldParts {
@@ -57,11 +58,11 @@ export function selectField(field: SelectField): Html {
     (option) =>
       html`<option value="${option.value}"${option.value === field.value && html` selected`}>${option.label}</option>`,
   )
-  return html`<div class="field">${labelOf(field)}<select id="${field.name}" name="${field.name}"${described(
+  return html`<div class="field">${labelOf(field)}<div class="select"><select id="${field.name}" name="${field.name}"${described(
     field.name,
     field.faults,
     field.hint,
-  )}>${options}</select>${below(field)}</div>`
+  )}>${options}</select></div>${below(field)}</div>`
 }
 
 export function checkField(field: FieldParts & { checked: boolean }): Html {
@@ -79,7 +80,7 @@ export function faultSummary(faults: FormFaults): Html | undefined {
   const names = Object.keys(faults.fields)
   if (faults.form !== undefined) {
     const { code, title, text } = faults.form
-    return html`<div class="alert" role="alert" data-code="${code}">${ICONS.alert}<div><h2>${title}</h2><p>${text}</p></div></div>`
+    return html`<div class="alert" id="form-fault" role="alert" data-code="${code}">${ICONS.alert}<div><h2>${title}</h2><p>${text}</p></div></div>`
   }
   if (names.length === 0) return undefined
   return html`<div class="alert" role="alert">${ICONS.alert}<div><h2>${
@@ -88,22 +89,28 @@ export function faultSummary(faults: FormFaults): Html | undefined {
 }
 
 function labelOf(field: FieldParts): Html {
-  return html`<label for="${field.name}">${field.label}${field.optional && html` <span class="optional">(optional)</span>`}</label>`
+  return html`<label for="${field.name}">${field.label}</label>`
+}
+
+/** The field that needs attention first; the cursor goes there. */
+export function firstFaulty(faults: FormFaults): string | undefined {
+  return faults.form?.fields[0] ?? Object.keys(faults.fields)[0]
 }
 
 function described(name: string, faults: FormFaults, hint: string | undefined): Html {
-  const fault = faults.fields[name]
-  const ids = [fault !== undefined && `${name}-fault`, hint !== undefined && `${name}-hint`].filter(
-    (id) => id !== false,
-  )
-  return html`${fault !== undefined && html` aria-invalid="true"`}${
-    ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`
+  const ids: string[] = []
+  if (faults.fields[name] !== undefined) ids.push(`${name}-fault`)
+  if (faults.form?.fields.includes(name)) ids.push('form-fault')
+  const faulty = ids.length > 0
+  if (hint !== undefined) ids.push(`${name}-hint`)
+  return html`${faulty && html` aria-invalid="true"`}${ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`}${
+    firstFaulty(faults) === name && html` autofocus`
   }`
 }
 
 function below(field: FieldParts): Html {
   const fault = field.faults.fields[field.name]
-  return html`${fault !== undefined && html`<p class="fault" id="${field.name}-fault">${fault}</p>`}${
+  return html`${fault !== undefined && html`<p class="fault" id="${field.name}-fault"${field.alert && html` role="alert"`}>${fault}</p>`}${
     field.hint !== undefined && html`<p class="hint" id="${field.name}-hint">${field.hint}</p>`
   }`
 }

@@ -1,5 +1,5 @@
 import { type Html, html, trustedHtml } from '../../lib/html.ts'
-import { checkField, type FormFaults, faultSummary, hidden, selectField, textField } from './fields.ts'
+import { checkField, type FormFaults, faultSummary, firstFaulty, hidden, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
 import { document, type PageContext } from './layout.ts'
 
@@ -50,9 +50,8 @@ const SECURITY = [
 /** The second step for imap: sign in to the mail server. Both of its buttons work without JavaScript. */
 export function imapPage(context: PageContext, page: ImapPage): string {
   const { values, faults } = page
-  const faulty = faults.form !== undefined || Object.keys(faults.fields).length > 0
   return document(context, {
-    title: `${faulty ? 'Error: ' : ''}${page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'}`,
+    title: `${firstFaulty(faults) === undefined ? '' : 'Error: '}${page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'}`,
     body: html`<h1>${page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'}</h1>
 <p class="lead">${
       page.folders === undefined
@@ -63,19 +62,39 @@ ${faultSummary(faults)}
 ${page.note !== undefined && html`<p class="note">${page.note}</p>`}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}
-${page.folders !== undefined && folderSelect(page, page.folders)}
-${textField({
-  name: 'email',
-  label: 'Email address',
-  value: values.email,
-  type: 'email',
-  inputmode: 'email',
-  autocomplete: 'email',
-  required: true,
-  focus: values.email === '' && !faulty,
-  faults,
-})}
-${passwordField(page, faulty)}
+${
+  page.folders === undefined
+    ? account(page)
+    : html`${folderSelect(page, page.folders)}<details><summary>${ICONS.chevron}Account<span class="optional">${values.email}</span></summary>${account(page)}</details>`
+}
+${advanced(page)}
+<button class="button primary" type="submit" data-busy="Signing in to the mail server. This can take a few seconds.">Connect mailbox</button>
+<button class="button secondary" type="submit" name="intent" value="folders" data-busy="Looking up the folders. This can take a few seconds.">${
+      page.folders === undefined ? 'Choose a folder' : 'List the folders again'
+    }</button>
+<p class="status" role="status"></p>
+</form>
+${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}Use another address</a>`}
+${page.knownServers !== undefined && knownServers(page.knownServers)}`,
+    footnote: html`<p>${ICONS.lock}Your password is stored encrypted and used only to reach this mailbox.</p>`,
+  })
+}
+
+/** Who signs in where. */
+function account(page: ImapPage): Html {
+  const { values, faults } = page
+  return html`${textField({
+    name: 'email',
+    label: 'Email address',
+    value: values.email,
+    type: 'email',
+    inputmode: 'email',
+    autocomplete: 'email',
+    required: true,
+    focus: values.email === '' && firstFaulty(faults) === undefined,
+    faults,
+  })}
+${passwordField(page)}
 <div class="row">
 ${textField({
   name: 'host',
@@ -98,21 +117,10 @@ ${textField({
   hint: 'Almost always your email address.',
   required: true,
   faults,
-})}
-${advanced(page)}
-<button class="button primary" type="submit" data-busy="Signing in to the mail server. This can take a few seconds.">Connect mailbox</button>
-<button class="button secondary" type="submit" name="intent" value="folders" data-busy="Looking up the folders. This can take a few seconds.">${
-      page.folders === undefined ? 'Choose a folder' : 'List the folders again'
-    }</button>
-<p class="status" role="status"></p>
-</form>
-${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}Use another address</a>`}
-${page.knownServers !== undefined && knownServers(page.knownServers)}`,
-    footnote: html`<p>${ICONS.lock}Your password is stored encrypted and used only to reach this mailbox.</p>`,
-  })
+})}`
 }
 
-function passwordField(page: ImapPage, faulty: boolean): Html {
+function passwordField(page: ImapPage): Html {
   const kept = page.passwordToken !== undefined
   return html`${kept && hidden('passwordToken', page.passwordToken ?? '')}${textField({
     name: 'password',
@@ -123,7 +131,7 @@ function passwordField(page: ImapPage, faulty: boolean): Html {
     placeholder: kept ? 'As entered before' : undefined,
     hint: kept ? 'Leave empty to keep the one you entered.' : undefined,
     required: !kept,
-    focus: page.values.email !== '' && !faulty && !kept,
+    focus: page.values.email !== '' && firstFaulty(page.faults) === undefined && !kept,
     maxLength: 1024,
     faults: page.faults,
   })}`
@@ -148,7 +156,6 @@ function advanced(page: ImapPage): Html {
     ([name, value]) => isAdvanced(name) && value !== '' && !(name === 'mailbox' && (value === 'INBOX' || page.folders)),
   )
   const open = given || Object.keys(faults.fields).some(isAdvanced)
-  const optional = { optional: true, faults }
   return html`<details${open && html` open`}>
 <summary>${ICONS.chevron}Advanced settings<span class="optional">optional</span></summary>
 <fieldset><legend>IMAP</legend>
@@ -161,7 +168,7 @@ ${
     placeholder: 'INBOX',
     hint: 'The folder to connect; INBOX when empty.',
     maxLength: 1000,
-    ...optional,
+    faults,
   })
 }
 ${selectField({
@@ -182,17 +189,17 @@ ${checkField({
 </fieldset>
 <fieldset><legend>Sending mail (SMTP)</legend><p class="hint">Found by itself when empty.</p>
 <div class="row">
-${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', ...optional })}
+${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', faults })}
 ${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, faults })}
 </div>
 ${selectField({ name: 'smtpSecure', label: 'SMTP encryption', value: values.smtpSecure, options: SECURITY, faults })}
-${textField({ name: 'smtpUsername', label: 'SMTP user name', value: values.smtpUsername, hint: 'As for IMAP when empty.', ...optional })}
-${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, ...optional })}
+${textField({ name: 'smtpUsername', label: 'SMTP user name', value: values.smtpUsername, hint: 'As for IMAP when empty.', faults })}
+${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, faults })}
 </fieldset>
 <fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only where the mailbox has a calendar to connect.</p>
-${textField({ name: 'caldavUrl', label: 'Calendar address', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, ...optional })}
-${textField({ name: 'caldavUsername', label: 'Calendar user name', value: values.caldavUsername, hint: 'As for IMAP when empty.', ...optional })}
-${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, ...optional })}
+${textField({ name: 'caldavUrl', label: 'Calendar address', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, faults })}
+${textField({ name: 'caldavUsername', label: 'Calendar user name', value: values.caldavUsername, hint: 'As for IMAP when empty.', faults })}
+${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, faults })}
 </fieldset>
 </details>`
 }

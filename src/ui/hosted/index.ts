@@ -4,8 +4,8 @@
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { contrast, parseColour } from './colour.ts'
-export { type EmailPage, emailPage } from './email-page.ts'
+export { emailPage } from './email-page.ts'
 export { type FormFaults, NO_FAULTS } from './fields.ts'
-export { IMAP_FORM_FIELDS, type ImapFormValues, type ImapPage, imapPage } from './imap-page.ts'
+export { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from './imap-page.ts'
 export type { PageContext } from './layout.ts'
-export { type ContinuePage, continuePage, type ErrorPage, errorPage } from './message-page.ts'
+export { continuePage, type ErrorPage, errorPage } from './message-page.ts'

@@ -40,7 +40,7 @@ ${parts.refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;ur
 <body>
 <main>
 <div class="card${parts.centred ? ' centred' : ''}">
-${heading(brand)}
+${heading(brand, parts.centred ?? false)}
 ${parts.body}
 </div>
 </main>
@@ -52,7 +52,9 @@ ${footer(brand, parts.footnote)}
   return page.markup
 }
 
-function heading(brand: Brand): Html {
+function heading(brand: Brand, centred: boolean): Html | undefined {
+  // A message has a picture of its own; a second one would say nothing.
+  if (centred && brand.logo === undefined && brand.name === undefined) return undefined
   if (brand.logo !== undefined) {
     return html`<div class="brand"><img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></div>`
   }

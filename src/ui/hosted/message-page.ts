@@ -27,6 +27,8 @@ export function continuePage(context: PageContext, page: ContinuePage): string {
 
 export interface ErrorPage {
   icon: IconName
+  /** Something is wrong, rather than over. Default false. */
+  alarming?: boolean
   title: string
   text: string
   /** For whoever is asked for help. */
@@ -40,7 +42,7 @@ export function errorPage(context: PageContext, page: ErrorPage): string {
   return document(context, {
     title: page.title,
     centred: true,
-    body: html`<div class="badge bad">${ICONS[page.icon]}</div>
+    body: html`<div class="badge${page.alarming ? ' bad' : ''}">${ICONS[page.icon]}</div>
 <h1>${page.title}</h1>
 <p class="lead" role="alert" data-code="${page.code}">${page.text}</p>
 ${page.action !== undefined && html`<a class="button primary" href="${page.action.href}" rel="noreferrer">${page.action.label}</a>`}

@@ -8,7 +8,7 @@ ${RULES}`
 }
 
 function accents(palette: Palette): string {
-  return `--accent:${palette.accent};--accent-hover:${palette.accentHover};--on-accent:${palette.onAccent};--accent-text:${palette.accentText};--ring:${palette.ring};--tint:${palette.tint}`
+  return `--accent:${palette.accent};--accent-hover:${palette.accentHover};--accent-edge:${palette.accentEdge};--on-accent:${palette.onAccent};--accent-text:${palette.accentText};--ring:${palette.ring};--tint:${palette.tint}`
 }
 
 const LIGHT = `--page:${SURFACES.light.page};--card:${SURFACES.light.card};--ink:#14171c;--soft:#565f6d;--line:#e2e5ea;--edge:#868f9c;--field:#fff;--danger:#b42318;--danger-tint:#fef3f2;--danger-line:#f3c4bf;--good:#12694a;--good-tint:#e8f6f0;--shadow:0 1px 2px rgb(16 24 40/.05),0 12px 32px -12px rgb(16 24 40/.14);`
@@ -18,7 +18,7 @@ const RULES = `
 *,*::before,*::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--page);color:var(--ink);
-  font:400 15px/1.5 ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;-webkit-font-smoothing:antialiased}
+  font:400 15px/1.5 -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","Liberation Sans",Arial,sans-serif;-webkit-font-smoothing:antialiased}
 main{width:100%;max-width:456px;margin:auto;padding:40px 16px 24px}
 .card{background:var(--card);border:1px solid var(--line);border-radius:16px;box-shadow:var(--shadow);padding:36px}
 .brand{display:flex;align-items:center;gap:10px;min-height:32px;margin:0 0 28px;font-weight:600;letter-spacing:-.005em;overflow-wrap:anywhere}
@@ -34,7 +34,9 @@ a:hover{text-decoration-thickness:2px}
 label,legend{display:block;padding:0;margin:0 0 6px;font-size:14px;font-weight:550;color:var(--ink)}
 .optional{font-weight:400;color:var(--soft)}
 input,select{display:block;width:100%;height:44px;padding:0 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;transition:border-color .12s,box-shadow .12s}
-select{appearance:none;padding-right:36px;text-overflow:ellipsis;background-image:linear-gradient(45deg,transparent 50%,var(--soft) 50%),linear-gradient(-45deg,transparent 50%,var(--soft) 50%);background-position:right 18px center,right 13px center;background-size:5px 5px;background-repeat:no-repeat}
+select{appearance:none;padding-right:38px;text-overflow:ellipsis}
+.select{position:relative}
+.select::after{content:"";position:absolute;right:16px;top:16px;width:8px;height:8px;border:solid var(--soft);border-width:0 1.75px 1.75px 0;transform:rotate(45deg);pointer-events:none}
 option{color:var(--ink);background:var(--field)}
 input::placeholder{color:var(--soft);opacity:1}
 input:hover,select:hover{border-color:var(--soft)}
@@ -57,7 +59,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .check .hint{grid-column:2;margin:0}
 .button{display:flex;align-items:center;justify-content:center;gap:8px;width:100%;min-height:46px;padding:8px 18px;border:1px solid transparent;border-radius:10px;font:inherit;font-size:15px;font-weight:600;text-align:center;text-decoration:none;cursor:pointer;transition:background-color .12s,border-color .12s}
 .button+.button{margin-top:10px}
-.primary{background:var(--accent);color:var(--on-accent)}
+.primary{background:var(--accent);border-color:var(--accent-edge);color:var(--on-accent)}
 .primary:hover{background:var(--accent-hover)}
 .secondary{background:transparent;border-color:var(--edge);color:var(--ink)}
 .secondary:hover{border-color:var(--soft);background:var(--page)}
@@ -78,11 +80,13 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .alert ul{margin:4px 0 0;padding:0 0 0 18px}
 .alert a{color:var(--danger)}
 details{margin:0 0 18px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
+details+details{margin-top:-18px;border-top:0}
 summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
 summary::-webkit-details-marker{display:none}
 summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
 details[open] summary svg{transform:rotate(90deg)}
-summary .optional{margin-left:auto;font-size:13.5px}
+summary .optional{margin-left:auto;padding-left:12px;font-size:13.5px;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+summary+.field,summary+input+.field{margin-top:6px}
 fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
 legend{margin:0 0 2px;font-weight:650}
 fieldset>.hint{margin:0 0 14px}
@@ -92,6 +96,7 @@ fieldset>.hint{margin:0 0 14px}
 .centred .brand{justify-content:center}
 .badge{display:grid;place-items:center;width:56px;height:56px;margin:4px auto 20px;border-radius:50%;background:var(--tint);color:var(--accent-text)}
 .badge svg{width:26px;height:26px}
+main .brand+.badge{margin-top:-4px}
 .badge.good{background:var(--good-tint);color:var(--good)}
 .badge.bad{background:var(--danger-tint);color:var(--danger)}
 .centred .button{margin-top:26px}
@@ -101,7 +106,7 @@ footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex
 footer p{margin:0;text-wrap:pretty}
 footer .links{display:flex;gap:6px 18px}
 footer svg{display:inline-block;width:14px;height:14px;margin:0 5px -2px 0}
-@media (max-width:440px){main{padding:16px 12px 20px}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
+@media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.fault){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
 @media (prefers-reduced-motion:reduce){*{transition:none!important}.busy::before{animation-duration:2.8s}}
 @media (forced-colors:active){.button,.tile,.badge{border:1px solid ButtonText}}
 `
