@@ -64,6 +64,7 @@ class Drain {
   readonly #settler: Settler
   #mayBeMore = true
   #claiming: Promise<void> | undefined
+  /** Taken by a lane and not finished. */
   #onTheirWay = 0
   #ending = false
   #failure: { error: unknown } | undefined
@@ -116,8 +117,11 @@ class Drain {
   async #next(): Promise<Claimed | undefined> {
     while (!this.#ending) {
       const claimed = this.#claims.take()
-      if (claimed !== undefined) return claimed
-      if (this.#mayBeMore) await this.#claim()
+      if (claimed !== undefined) {
+        this.#onTheirWay += 1
+        return claimed
+      }
+      if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
       else if (this.#onTheirWay === 0) this.#end()
       else await new Promise<void>((resolve) => this.#sleepers.push(resolve))
     }
@@ -138,7 +142,6 @@ class Drain {
   }
 
   async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
-    this.#onTheirWay += 1
     try {
       const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
       const outcome = await attempt(input, this.#deps, this.#signal)

@@ -5,8 +5,11 @@
 import './schema.ts'
 
 export { deliveryRoutes } from './delivery-routes.ts'
+export type { DeliveryQuery, DeliveryView } from './delivery-schema.ts'
+export { deliveryStore } from './delivery-store.ts'
 export { endpointRoutes } from './endpoint-routes.ts'
+export type { CreateBody, EndpointView } from './endpoint-schema.ts'
 export { type Endpoints, endpoints } from './endpoints.ts'
 export { cancelForAccount, eraseDeliveries, purgeDeliveries } from './erase.ts'
 export { type WebhookDeps, WebhookEngine } from './service.ts'
-export { type MessageEvent, type ReadMessage, trials } from './trials.ts'
+export { type MessageEvent, type ReadMessage, type Trials, trials } from './trials.ts'

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { type NewEvent, type Recorder, recorder } from '../../src/events/index.ts'
+import {
+  type CreateBody,
+  type DeliveryQuery,
+  type DeliveryView,
+  deliveryStore,
+  type Endpoints,
+  type EndpointView,
+  endpoints,
+  type ReadMessage,
+  type Trials,
+  trials,
+  WebhookEngine,
+} from '../../src/features/webhooks/index.ts'
+import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import type { Outbound } from '../../src/infra/http/outbound-contract.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { notFound } from '../../src/lib/errors.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { interimOutbound, loopbackGuard } from './interim-outbound.ts'
+
+export interface WebhookHouseOptions {
+  clock?: Clock
+  /** The same ring for two houses on one database. */
+  ring?: string
+  readMessage?: ReadMessage
+}
+
+/** Everything of the webhook room on one database, as `app.ts` puts it together. */
+export interface WebhookHouse {
+  db: Db
+  bus: Bus
+  queue: Queue
+  clock: Clock
+  recorder: Recorder
+  outbound: Outbound
+  endpoints: Endpoints
+  trials: Trials
+  engine: WebhookEngine
+  create(body: CreateBody): Promise<EndpointView>
+  /** Records events in one transaction; answers their ids. */
+  record(...events: Partial<NewEvent>[]): Promise<string[]>
+  /** Deliveries, oldest first. */
+  deliveries(query?: DeliveryQuery): Promise<DeliveryView[]>
+  close(): Promise<void>
+}
+
+export const TEST_RING = generateKeyRing()
+
+/** Not started: call `house.engine.start()`. Closed after the test. */
+export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): WebhookHouse {
+  const clock = options.clock ?? systemClock
+  const ids = idGenerator(clock)
+  const log = silentLog
+  const bus = memoryBus({ log })
+  const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: randomUUID(), pollMs: 500 })
+  const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
+  const outbound = interimOutbound()
+  const events = recorder({ clock, ids, bus })
+  const deps = { db, bus, queue, clock, ids, log, sealer: seal, recorder: events, outbound, guard: loopbackGuard }
+  const readMessage: ReadMessage =
+    options.readMessage ?? (async (_account, id) => Promise.reject(notFound('message', id)))
+  const room = endpoints(deps)
+  const engine = new WebhookEngine(deps)
+  let closing: Promise<void> | undefined
+  const house: WebhookHouse = {
+    db,
+    bus,
+    queue,
+    clock,
+    recorder: events,
+    outbound,
+    endpoints: room,
+    trials: trials({ ...deps, readMessage }),
+    engine,
+    async create(body) {
+      const commit = await room.create(body)
+      return db.transaction(commit)
+    },
+    record: (...given) =>
+      db.transaction((tx) =>
+        events.record(
+          tx,
+          given.map((event) => ({ ...SAMPLE, ...event })),
+        ),
+      ),
+    async deliveries(query = {}) {
+      const { items } = await deliveryStore(db.read).list({ limit: 200, ...query })
+      return items.reverse()
+    },
+    close() {
+      closing ??= (async () => {
+        await engine.stop(0)
+        await queue.close()
+        await bus.close()
+        await outbound.close()
+      })()
+      return closing
+    },
+  }
+  onTestFinished(() => house.close())
+  return house
+}
+
+/** What a test does not say about an event. */
+export const SAMPLE: NewEvent = {
+  type: 'message.received',
+  accountId: 'acc_test',
+  provider: 'imap',
+  objectId: 'msg_test',
+  version: 1,
+  data: { id: 'msg_test', subject: 'Grüße, 東京 & “quotes”' },
+}
