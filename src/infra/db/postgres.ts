@@ -69,7 +69,9 @@ const postgresDialect: Dialect = {
   nowMs: sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`,
   rows(columns, values) {
     const types = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(String(type))}`)
-    return sql`(select * from json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)}))`
+    const given = sql`json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)})`
+    // The limit tells the planner how many rows there are: it assumes 100 of any function.
+    return sql`(select * from ${given} limit ${values.length})`
   },
   isUniqueViolation: (error) => codeOf(error) === '23505',
   // Data exception, integrity violation, program limit, raised by a trigger.

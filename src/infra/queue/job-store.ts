@@ -27,7 +27,8 @@ export interface Ending {
 
 /**
  * The statements of the queue, one text per purpose whatever the number of rows. Rows are always locked in the order
- * of their subjects, so that batches of two processes do not deadlock.
+ * of their subjects, so that batches of two processes do not deadlock. `cross join` and the lane taken from the left
+ * side make SQLite look up the few rows meant instead of walking the lane.
  */
 export function jobStore(handle: Handle, dialect: Dialect) {
   const now = dialect.nowMs
@@ -52,12 +53,12 @@ export function jobStore(handle: Handle, dialect: Dialect) {
     async claim(lane: string, limit: number, lease: string, leaseMs: number, instanceId: string): Promise<Claim[]> {
       const { rows } = await sql<{ subject: string; attempts: number }>`
         with "due" as (
-          select "subject" from "jobs"
+          select "lane", "subject" from "jobs"
           where "lane" = ${lane} and "state" = 'waiting' and "runAt" <= ${now} and ${isOpen(lane)}
           order by "runAt" limit ${limit} ${dialect.skipLocked})
         update "jobs" set "state" = 'active', "again" = 0, "lease" = ${lease}, "leaseUntil" = ${now} + ${bigint(leaseMs)},
           "instanceId" = ${instanceId}
-        from "due" where "jobs"."lane" = ${lane} and "jobs"."subject" = "due"."subject"
+        from "due" where "jobs"."lane" = "due"."lane" and "jobs"."subject" = "due"."subject"
         returning "jobs"."subject", "jobs"."attempts"`.execute(handle)
       return rows.map((row) => ({ ...row, lease }))
     },
@@ -70,9 +71,9 @@ export function jobStore(handle: Handle, dialect: Dialect) {
       )
       const { rows } = await sql<{ subject: string; state: string; again: number; dueInMs: number }>`
         with "ended" as (
-          select "jobs"."subject", "outcome", "nextMs", "error" from "jobs"
-          join ${given} as "given" on "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
-          where "jobs"."lane" = ${lane} order by "jobs"."subject" ${dialect.forUpdate})
+          select "jobs"."lane", "jobs"."subject", "outcome", "nextMs", "error" from ${given} as "given" cross join "jobs"
+          where "jobs"."lane" = ${lane} and "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
+          order by "jobs"."subject" ${dialect.forUpdate})
         update "jobs" set
           "state" = case when "again" <> 2 and ("again" = 1 or "nextMs" is not null) then 'waiting' else 'idle' end,
           "runAt" = case
@@ -85,7 +86,7 @@ export function jobStore(handle: Handle, dialect: Dialect) {
           "failed" = "failed" + case "outcome" when 'failed' then 1 else 0 end,
           "lastError" = case "outcome" when 'interrupted' then "lastError" else "ended"."error" end,
           "lastRunAt" = ${now}, "lease" = null, "leaseUntil" = null, "instanceId" = null
-        from "ended" where "jobs"."lane" = ${lane} and "jobs"."subject" = "ended"."subject"
+        from "ended" where "jobs"."lane" = "ended"."lane" and "jobs"."subject" = "ended"."subject"
         returning "jobs"."subject", "state", "again", "runAt" - ${now} as "dueInMs"`.execute(handle)
       const removed = rows.filter((row) => row.again === 2).map((row) => row.subject)
       if (removed.length > 0) await forget(lane, removed)
@@ -100,11 +101,11 @@ export function jobStore(handle: Handle, dialect: Dialect) {
       )
       const { rows } = await sql<{ lease: string; subject: string }>`
         with "held" as (
-          select "jobs"."subject" from "jobs"
-          join ${given} as "given" on "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
-          where "jobs"."lane" = ${lane} order by "jobs"."subject" ${dialect.forUpdate})
+          select "jobs"."lane", "jobs"."subject" from ${given} as "given" cross join "jobs"
+          where "jobs"."lane" = ${lane} and "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
+          order by "jobs"."subject" ${dialect.forUpdate})
         update "jobs" set "leaseUntil" = ${now} + ${bigint(leaseMs)}
-        from "held" where "jobs"."lane" = ${lane} and "jobs"."subject" = "held"."subject"
+        from "held" where "jobs"."lane" = "held"."lane" and "jobs"."subject" = "held"."subject"
         returning "jobs"."subject"`.execute(handle)
       return rows.map((row) => row.subject)
     },
@@ -218,8 +219,7 @@ export function jobStore(handle: Handle, dialect: Dialect) {
   async function release(condition: RawBuilder<unknown>, error: string): Promise<string[]> {
     const { rows } = await sql<{ lane: string; subject: string; again: number }>`
       with "lost" as (
-        select "lane", "subject" from "jobs" where "state" = 'active' and ${condition}
-        order by "lane", "subject" ${dialect.skipLocked})
+        select "lane", "subject" from "jobs" where "state" = 'active' and ${condition} ${dialect.skipLocked})
       update "jobs" set "state" = case when "again" = 2 then 'idle' else 'waiting' end, "runAt" = ${now},
         "again" = case when "again" = 2 then 2 else 0 end, "attempts" = "attempts" + 1, "failed" = "failed" + 1,
         "lastError" = ${error}, "lastRunAt" = ${now}, "lease" = null, "leaseUntil" = null, "instanceId" = null
