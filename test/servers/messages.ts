@@ -12,6 +12,7 @@ export interface MailFields {
 }
 
 const CRLF = '\r\n'
+const eightBit = ['Content-Transfer-Encoding: 8bit']
 
 export function plainMail(fields: MailFields = {}): Buffer {
   const text = fields.text ?? 'Hello,\r\n\r\nthis is a plain mail.\r\n'
@@ -160,8 +161,6 @@ export function deepMail(depth: number): Buffer {
     ...closing,
   ])
 }
-
-const eightBit = ['Content-Transfer-Encoding: 8bit']
 
 function commonHeaders(fields: MailFields): string[] {
   return [

@@ -1,0 +1,115 @@
+import { isIP } from 'node:net'
+import { ImapFlow, type ImapFlowOptions } from 'imapflow'
+import type { AddressGuard } from '../../infra/net/index.ts'
+import { type MailAccess, ProviderError } from '../provider.ts'
+import { providerError, timedOut } from './errors.ts'
+import type { Pacing } from './pacing.ts'
+
+/** What every connection of this provider needs. */
+export interface Dialling {
+  guard: AddressGuard
+  pacing: Pacing
+}
+
+export interface DialOptions {
+  /** Somebody waits for it: goes before standing sessions that reconnect. */
+  urgent: boolean
+  /** From the start to the finished login. */
+  timeoutMs: number
+  /** A socket that stays silent this long while an answer is due is dead. */
+  silenceMs: number
+  signal: AbortSignal
+}
+
+/** A logged-in connection, with what imapflow only tells its logger. */
+export interface ImapClient {
+  imap: ImapFlow
+  /** Lines of the server that could not be parsed: each may have been a message that is missing from a result. */
+  unreadable(): number
+  /** Why the connection ended, where imapflow said so. */
+  failure(): unknown
+}
+
+/**
+ * Connects and logs in. The address was checked and is pinned; the certificate must be valid for the name the user gave.
+ * Throws `ProviderError`. The client's `error` events are answered for good: they must never end the process.
+ */
+export async function dial(access: MailAccess, { guard, pacing }: Dialling, options: DialOptions): Promise<ImapClient> {
+  const imap = access.settings.imap
+  const doing = 'connecting to the mail server'
+  if (imap === undefined || access.secrets.password === undefined) {
+    throw new ProviderError('auth_expired', `${doing}: the account has no IMAP settings or no password`)
+  }
+  const limit = AbortSignal.timeout(options.timeoutMs)
+  const signal = AbortSignal.any([options.signal, limit])
+  try {
+    return await pacing.run(imap.host, options.urgent, signal, async () => {
+      const target = await untilAborted(guard.check(imap), signal)
+      let unreadable = 0
+      let failure: unknown
+      const client = new ImapFlow({
+        ...fixedOptions,
+        host: target.address,
+        port: imap.port,
+        secure: imap.security === 'tls',
+        doSTARTTLS: imap.security === 'starttls',
+        auth: { user: imap.username, pass: access.secrets.password ?? '' },
+        tls: { rejectUnauthorized: !imap.allowSelfSigned },
+        ...(isIP(imap.host) === 0 && { servername: imap.host }),
+        connectionTimeout: options.timeoutMs,
+        greetingTimeout: options.timeoutMs,
+        socketTimeout: options.silenceMs,
+        logger: { ...silent, error: countUnreadable, warn: countUnreadable },
+      })
+      function countUnreadable(entry: object) {
+        const unparsed = 'payloadBytes' in entry
+        const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
+        if (unparsed || unhandled) unreadable += 1
+      }
+      // Without a listener an error event would end the process; a close event always follows.
+      client.on('error', (error) => {
+        failure ??= error
+        client.close()
+      })
+      const hangUp = () => client.close()
+      signal.addEventListener('abort', hangUp, { once: true })
+      try {
+        await client.connect()
+      } catch (error) {
+        client.close()
+        throw error
+      } finally {
+        signal.removeEventListener('abort', hangUp)
+      }
+      return { imap: client, unreadable: () => unreadable, failure: () => failure }
+    })
+  } catch (error) {
+    if (limit.aborted && !options.signal.aborted) throw timedOut(doing, options.timeoutMs)
+    throw providerError(error, doing)
+  }
+}
+
+const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
+const fixedOptions = {
+  // A zlib context on every standing connection costs more memory than the account's whole state.
+  disableCompression: true,
+  // The session goes idle by itself, at once; imapflow would wait for seconds of silence first.
+  disableAutoIdle: true,
+  qresync: true,
+  clientInfo: { name: 'Posthorn', version: '0.1', vendor: 'Posthorn', 'support-url': '' },
+  // The largest thing asked for is a part of 1 MB; a hostile server must not fill the memory.
+  maxLiteralSize: 64 * 1024 * 1024,
+  maxLineLength: 64 * 1024 * 1024,
+  maxResponseSize: 128 * 1024 * 1024,
+} satisfies Partial<ImapFlowOptions>
+
+/** The promise's outcome, or the signal's reason when that comes first. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

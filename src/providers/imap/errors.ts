@@ -1,0 +1,114 @@
+import { GuardError } from '../../infra/net/index.ts'
+import { ProviderError, type ProviderErrorKind } from '../provider.ts'
+
+/**
+ * Every failure of imapflow, of the socket under it and of the address guard, as a `ProviderError`. The server's own
+ * words stay out of messages: they may quote the user name, or anything else.
+ */
+export function providerError(error: unknown, doing: string): ProviderError {
+  if (error instanceof ProviderError) return error
+  const facts = factsOf(error)
+  const { kind, why, ...options } = judge(error, facts)
+  return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
+}
+
+/** The connection is over: nothing but a new one helps. */
+export function connectionLost(why: string, cause?: unknown): ProviderError {
+  return new ProviderError('unavailable', why, cause === undefined ? {} : { cause })
+}
+
+export function timedOut(doing: string, ms: number): ProviderError {
+  return new ProviderError('unavailable', `${doing}: no answer within ${Math.round(ms / 1000)} s`, { timedOut: true })
+}
+
+/** What imapflow and Node hang onto their errors, read without trusting any of it. */
+interface Facts {
+  code: string
+  responseCode: string
+  /** Everything the server said, for matching only. */
+  words: string
+  refused: 'NO' | 'BAD' | undefined
+  authenticationFailed: boolean
+  tlsFailed: boolean
+  missing: boolean
+  throttleMs: number | undefined
+}
+
+function factsOf(error: unknown): Facts {
+  const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
+  const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '')
+  const words = [text('responseText'), text('response'), text('reason')].join(' ')
+  const status = text('responseStatus')
+  return {
+    code: text('code'),
+    responseCode: (text('serverResponseCode') || (/\[([A-Z-]+)/.exec(words)?.[1] ?? '')).toUpperCase(),
+    words,
+    refused: status === 'NO' || status === 'BAD' ? status : undefined,
+    authenticationFailed: fields.authenticationFailed === true,
+    tlsFailed: fields.tlsFailed === true,
+    missing: fields.mailboxMissing === true || text('code') === 'NotFound',
+    throttleMs: typeof fields.throttleReset === 'number' ? fields.throttleReset : undefined,
+  }
+}
+
+interface Verdict {
+  kind: ProviderErrorKind
+  why: string
+  retryAfterMs?: number
+  timedOut?: boolean
+}
+
+/** RFC 5530 codes (and Exchange's and Yahoo's words) that mean: later, with the same password. */
+const BUSY_CODES: ReadonlySet<string> = new Set([
+  'LIMIT',
+  'UNAVAILABLE',
+  'INUSE',
+  'SERVERBUG',
+  'OVERQUOTA',
+  'ALREADYEXISTS',
+])
+const BUSY_WORDS =
+  /too many|maximum number|connection limit|exceeded|rate limit|throttl|try again|temporar|not available|unavailable|authenticated but not connected|internal (server )?error/i
+const MISSING_CODES: ReadonlySet<string> = new Set(['NONEXISTENT', 'TRYCREATE'])
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'CONNECT_TIMEOUT',
+  'GREETING_TIMEOUT',
+  'ETIMEOUT',
+  'ETIMEDOUT',
+  'UPGRADE_TIMEOUT',
+])
+const TLS_CODES =
+  /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$|STARTTLS_INJECTION$)/
+const TOO_MANY_MS = 60_000
+
+function judge(error: unknown, facts: Facts): Verdict {
+  if (error instanceof GuardError) return { kind: 'unavailable', why: error.message }
+  if (facts.throttleMs !== undefined) {
+    return { kind: 'rate_limited', why: 'the server asks for a pause', retryAfterMs: facts.throttleMs }
+  }
+  const busy = BUSY_CODES.has(facts.responseCode) || (facts.responseCode === '' && BUSY_WORDS.test(facts.words))
+  if (facts.authenticationFailed) return busy ? busyVerdict(facts) : refusedLogin(facts)
+  if (facts.tlsFailed || TLS_CODES.test(facts.code)) {
+    return { kind: 'tls', why: `the connection could not be secured${facts.code === '' ? '' : ` (${facts.code})`}` }
+  }
+  if (facts.missing || MISSING_CODES.has(facts.responseCode))
+    return { kind: 'not_found', why: 'there is no such folder' }
+  if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not answer', timedOut: true }
+  if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyVerdict(facts)
+  if (facts.refused !== undefined) return { kind: 'rejected', why: 'the server refused the command' }
+  return { kind: 'unavailable', why: `the connection failed${facts.code === '' ? '' : ` (${facts.code})`}` }
+}
+
+/** Too many connections comes as a failed login, with LIMIT or only in words: the password is as good as before. */
+function busyVerdict(facts: Facts): Verdict {
+  return facts.responseCode === 'LIMIT' ||
+    facts.responseCode === 'OVERQUOTA' ||
+    /too many|maximum number|limit/i.test(facts.words)
+    ? { kind: 'rate_limited', why: 'too many connections or commands', retryAfterMs: TOO_MANY_MS }
+    : { kind: 'unavailable', why: 'the server is busy' }
+}
+
+function refusedLogin(facts: Facts): Verdict {
+  if (facts.responseCode === 'PRIVACYREQUIRED') return { kind: 'tls', why: 'the server wants an encrypted connection' }
+  return { kind: 'auth_expired', why: 'the server refused the user name or password' }
+}

@@ -1,0 +1,112 @@
+import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
+import type { RemoteMessage } from '../provider.ts'
+import type { ImapClient } from './client.ts'
+import { bareQuery, messageQuery, missingText, remoteMessage, TEXT_BYTES, unreadableMessage, withText } from './map.ts'
+import type { Leaf } from './structure.ts'
+
+export interface FetchPlan {
+  uidValidity: string
+  isNew(uid: number): boolean
+  nowMs: number
+  /** Rows below are not wanted: `n:*` answers the last message even when it is older than n. */
+  lowUid: number
+  /** At most this many; the rest is left to a later call. */
+  limit: number
+}
+
+/**
+ * Messages of the selected folder by uid, in one round trip. A message that the server or the parser cannot cope with
+ * comes with `error`; one that vanished meanwhile does not come at all. Never fewer for any other reason.
+ */
+export async function fetchMessages(client: ImapClient, range: string, plan: FetchPlan): Promise<RemoteMessage[]> {
+  const found = new Map<number, RemoteMessage>()
+  const textless: { uid: number; leaf: Leaf }[] = []
+  const unreadableBefore = client.unreadable()
+  const refused = await eachRow(client.imap, range, messageQuery, async (row) => {
+    if (!isWanted(row, plan, found)) return
+    const message = await remoteMessage(row, placeOf(row.uid, plan))
+    found.set(row.uid, message)
+    const leaf = missingText(row, message)
+    if (leaf !== undefined) textless.push({ uid: row.uid, leaf })
+  })
+  if (refused || client.unreadable() !== unreadableBefore) await fetchLost(client, range, plan, found)
+  await fetchTexts(client.imap, textless, found)
+  return [...found.values()]
+}
+
+/** Uids of the selected folder in this range, ascending. */
+export async function listUids(imap: ImapFlow, range: string, options: { uid: boolean }): Promise<number[]> {
+  const uids: number[] = []
+  for await (const row of imap.fetch(range, { uid: true }, options)) if (row.uid) uids.push(row.uid)
+  return [...new Set(uids)].sort((left, right) => left - right)
+}
+
+/** `3,5:9`, as short as it gets. The uids must ascend. */
+export function uidSet(uids: readonly number[]): string {
+  const ranges: [number, number][] = []
+  for (const uid of uids) {
+    const last = ranges.at(-1)
+    if (last !== undefined && uid === last[1] + 1) last[1] = uid
+    else ranges.push([uid, uid])
+  }
+  return ranges.map(([low, high]) => (low === high ? `${low}` : `${low}:${high}`)).join(',')
+}
+
+function placeOf(uid: number, plan: FetchPlan) {
+  return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs }
+}
+
+/** An unsolicited flag update arrives among the rows; it has no size and no header. */
+function isWanted(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
+  const isMessage = row.headers !== undefined || row.size !== undefined
+  return Boolean(row.uid) && row.uid >= plan.lowUid && isMessage && (found.has(row.uid) || found.size < plan.limit)
+}
+
+/** True when the server refused (part of) the command; a lost connection throws. */
+async function eachRow(
+  imap: ImapFlow,
+  range: string,
+  query: FetchQueryObject,
+  visit: (row: FetchMessageObject) => Promise<void>,
+): Promise<boolean> {
+  try {
+    for await (const row of imap.fetch(range, query, { uid: true })) await visit(row)
+    return false
+  } catch (error) {
+    if (imap.usable && typeof error === 'object' && error !== null && 'responseStatus' in error) return true
+    throw error
+  }
+}
+
+/**
+ * One bad message must not hide the others: a row that cannot be parsed is dropped without a word, and some servers
+ * refuse the whole command. What stands in the folder and was not answered is fetched again, alone and without structure.
+ */
+async function fetchLost(client: ImapClient, range: string, plan: FetchPlan, found: Map<number, RemoteMessage>) {
+  const standing = new Map<number, Set<string> | undefined>()
+  await eachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
+    if (row.uid >= plan.lowUid) standing.set(row.uid, row.flags)
+  })
+  const lost = [...standing.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
+  for (const uid of lost.slice(0, plan.limit - found.size)) {
+    await eachRow(client.imap, `${uid}`, bareQuery, async (row) => {
+      if (row.uid === uid && row.headers !== undefined) found.set(uid, await remoteMessage(row, placeOf(uid, plan)))
+    })
+    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, standing.get(uid), placeOf(uid, plan)))
+  }
+}
+
+/** One FETCH per part number; nearly all mails share one. */
+async function fetchTexts(imap: ImapFlow, wanted: { uid: number; leaf: Leaf }[], found: Map<number, RemoteMessage>) {
+  for (const part of new Set(wanted.map(({ leaf }) => leaf.part))) {
+    const group = wanted.filter(({ leaf }) => leaf.part === part)
+    const leafOf = new Map(group.map(({ uid, leaf }) => [uid, leaf]))
+    const query = { uid: true, bodyParts: [{ key: part, start: 0, maxLength: TEXT_BYTES }] }
+    await eachRow(imap, uidSet([...leafOf.keys()].sort((left, right) => left - right)), query, async (row) => {
+      const [message, leaf, content] = [found.get(row.uid), leafOf.get(row.uid), row.bodyParts?.get(part.toLowerCase())]
+      if (message !== undefined && leaf !== undefined && content !== undefined) {
+        found.set(row.uid, await withText(message, leaf, content))
+      }
+    })
+  }
+}

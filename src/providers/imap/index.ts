@@ -1,0 +1,92 @@
+/**
+ * Mailboxes over IMAP: verify, the standing session that sync works through, and live reads for API requests.
+ * Nothing of imapflow leaves this folder; failures leave it as `ProviderError` only. Knows no database and no routes.
+ */
+import type { AddressGuard } from '../../infra/net/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { MailAccess, Provider } from '../provider.ts'
+import { dial } from './client.ts'
+import { Lane } from './lane.ts'
+import { imapOperations } from './operations.ts'
+import { pacing } from './pacing.ts'
+import { ImapSession } from './session.ts'
+import { verify } from './verify.ts'
+
+/** Every duration of the provider, in milliseconds; tests shorten them. */
+export interface ImapTimes {
+  verifyMs: number
+  connectMs: number
+  /** A socket that stays silent so long while an answer is due is dead. */
+  silenceMs: number
+  /** The standing connection is asked for a sign of life after so long without work, and has `answerMs` for it. */
+  checkEveryMs: number
+  answerMs: number
+  /** How often a server without IDLE is asked for news. */
+  pollEveryMs: number
+  operationsIdleMs: number
+  operationsWaitMs: number
+}
+
+const TIMES: ImapTimes = {
+  verifyMs: 10_000,
+  connectMs: 30_000,
+  silenceMs: 60_000,
+  checkEveryMs: 45_000,
+  answerMs: 12_000,
+  pollEveryMs: 30_000,
+  operationsIdleMs: 30_000,
+  operationsWaitMs: 10_000,
+}
+
+export interface ImapDeps {
+  guard: AddressGuard
+  clock: Clock
+  times?: Partial<ImapTimes>
+  /** Logins under way at one host, and how far the starts of a crowd are spread. */
+  pace?: { concurrent: number; jitterMs: number }
+}
+
+/** One for the whole process: it holds the pacing per host and the operations connection of each account. */
+export function imapProvider({ guard, clock, times, pace = { concurrent: 16, jitterMs: 250 } }: ImapDeps): Provider {
+  const limits = { ...TIMES, ...times }
+  const dialling = { guard, pacing: pacing(pace) }
+  const lanes = new Map<string, { lane: Lane; access: MailAccess }>()
+
+  function laneOf(access: MailAccess): Lane {
+    const known = lanes.get(access.accountId)
+    if (known !== undefined && !known.lane.isClosed && reachesSame(known.access, access)) return known.lane
+    known?.lane.close()
+    const options = { idleMs: limits.operationsIdleMs, waitMs: limits.operationsWaitMs, silenceMs: limits.silenceMs }
+    const lane = new Lane(access, dialling, options)
+    lanes.set(access.accountId, { lane, access })
+    return lane
+  }
+
+  return {
+    name: 'imap',
+    mail: {
+      verify: (access, signal) => verify(access, dialling, limits.verifyMs, signal),
+      async openSession(access, events, signal) {
+        const options = { urgent: false, timeoutMs: limits.connectMs, silenceMs: limits.silenceMs, signal }
+        const client = await dial(access, dialling, options)
+        const home = access.settings.imap?.mailbox ?? 'INBOX'
+        return new ImapSession(client, home, () => laneOf(access), events, clock, limits)
+      },
+      operations: (access) => imapOperations(() => laneOf(access), clock),
+      async closeOperations(accountId) {
+        for (const [id, { lane }] of [...lanes]) {
+          if (accountId !== undefined && id !== accountId) continue
+          lane.close()
+          lanes.delete(id)
+        }
+      },
+    },
+  }
+}
+
+function reachesSame(left: MailAccess, right: MailAccess): boolean {
+  return (
+    left.secrets.password === right.secrets.password &&
+    JSON.stringify(left.settings.imap) === JSON.stringify(right.settings.imap)
+  )
+}

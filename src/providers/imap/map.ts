@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
+import PostalMime, { addressParser, decodeWords } from 'postal-mime'
+import { cleanText, truncateText } from '../../lib/text.ts'
+import type { RemoteAddress, RemoteMessage } from '../provider.ts'
+import { type Header, headerValue, headerValues, parseHeaders } from './header-block.ts'
+import { htmlToText, oneLine } from './plain-text.ts'
+import { attachmentsOf, isBodyText, type Leaf, leaves } from './structure.ts'
+
+const HEADER_BYTES = 128 * 1024
+/** How much of the body is fetched along: its first text nearly always begins there, and 4 KB of it are kept. */
+export const TEXT_BYTES = 16 * 1024
+const TEXT_LIMIT = 4096
+const SNIPPET_LIMIT = 200
+const SUBJECT_LIMIT = 2000
+const ID_LIMIT = 16_384
+const NAME_LIMIT = 500
+const EMAIL_LIMIT = 320
+const ADDRESSES_LIMIT = 1000
+const REFERENCES_LIMIT = 100
+
+/** Everything a message is made of, in one FETCH. ENVELOPE is left out: servers disagree on broken headers, our parser does not. */
+export const messageQuery: FetchQueryObject = {
+  uid: true,
+  flags: true,
+  size: true,
+  internalDate: true,
+  bodyStructure: true,
+  threadId: true,
+  bodyParts: [
+    { key: 'header', start: 0, maxLength: HEADER_BYTES },
+    { key: 'text', start: 0, maxLength: TEXT_BYTES },
+  ],
+}
+
+/** The same for a message whose structure neither the server nor the parser can cope with. */
+export const bareQuery: FetchQueryObject = { ...messageQuery, bodyStructure: false }
+
+export interface Place {
+  uidValidity: string
+  isNew: boolean
+  nowMs: number
+}
+
+/** Flags as this service knows them. */
+export function flagState(flags: ReadonlySet<string> | undefined): { unread: boolean; starred: boolean } {
+  return { unread: !flags?.has('\\Seen'), starred: flags?.has('\\Flagged') ?? false }
+}
+
+/** A fetched row in this service's terms. Never throws: what cannot be read stands in `error`. */
+export async function remoteMessage(row: FetchMessageObject, place: Place): Promise<RemoteMessage> {
+  const block = row.headers ?? Buffer.alloc(0)
+  const headers = parseHeaders(block)
+  const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
+  const { text, error } = await firstText(headers, row, parts)
+  const dateMs = parseDate(headerValue(headers, 'date'))
+  return {
+    ...blankMessage(row.uid, place),
+    providerMessageId: row.emailId ?? `${place.uidValidity}.${row.uid}`,
+    emailId: row.emailId === undefined ? null : clean(row.emailId, NAME_LIMIT),
+    threadId: row.threadId === undefined ? null : clean(row.threadId, NAME_LIMIT),
+    messageId: firstId(headerValue(headers, 'message-id')),
+    inReplyTo: firstId(headerValue(headers, 'in-reply-to')),
+    references: ids(headerValue(headers, 'references') ?? '').slice(-REFERENCES_LIMIT),
+    subject: decoded(headerValue(headers, 'subject') ?? '', SUBJECT_LIMIT),
+    from: addresses(headers, 'from')[0] ?? null,
+    to: addresses(headers, 'to'),
+    cc: addresses(headers, 'cc'),
+    bcc: addresses(headers, 'bcc'),
+    replyTo: addresses(headers, 'reply-to'),
+    date: dateMs,
+    receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (dateMs ?? place.nowMs),
+    sizeBytes: row.size ?? 0,
+    ...flagState(row.flags),
+    snippet: oneLine(text, SNIPPET_LIMIT),
+    text,
+    attachments: attachmentsOf(parts),
+    headerHash: createHash('sha256').update(block).digest('hex'),
+    error: row.bodyStructure === undefined ? 'the server gave no structure of this message that could be read' : error,
+  }
+}
+
+/** What is known of a message that could not be fetched at all. */
+export function unreadableMessage(uid: number, flags: ReadonlySet<string> | undefined, place: Place): RemoteMessage {
+  return {
+    ...blankMessage(uid, place),
+    ...flagState(flags),
+    error: 'the answer of the server about this message could not be read',
+  }
+}
+
+function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): RemoteMessage {
+  return {
+    place: { uidValidity, uid },
+    providerMessageId: `${uidValidity}.${uid}`,
+    isNew,
+    ...{ emailId: null, threadId: null, messageId: null, inReplyTo: null, references: [], subject: '', from: null },
+    ...{ to: [], cc: [], bcc: [], replyTo: [], date: null, receivedAt: nowMs, sizeBytes: 0 },
+    ...{ unread: true, starred: false, snippet: '', text: '', attachments: [] },
+    headerHash: createHash('sha256').update(`${uidValidity}.${uid}`).digest('hex'),
+    error: null,
+  }
+}
+
+/** The part to fetch when the beginning of the body holds no text, though the message has one. */
+export function missingText(row: FetchMessageObject, message: RemoteMessage): Leaf | undefined {
+  if (message.text !== '' || row.bodyStructure === undefined) return undefined
+  if ((row.bodyParts?.get('text')?.length ?? 0) < TEXT_BYTES) return undefined
+  const parts = leaves(row.bodyStructure)
+  return (
+    parts.find((leaf) => isBodyText(leaf, 'text/plain') && leaf.sizeBytes > 0) ??
+    parts.find((leaf) => isBodyText(leaf, 'text/html') && leaf.sizeBytes > 0)
+  )
+}
+
+/** The message with the text of a part that was fetched afterwards. */
+export async function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): Promise<RemoteMessage> {
+  const text = readableText(await decodePart(leaf, content).catch(() => ({ text: null, html: null })))
+  return { ...message, snippet: oneLine(text, SNIPPET_LIMIT), text }
+}
+
+/** A part with its transfer encoding and charset undone. */
+export async function decodePart(leaf: Leaf, content: Buffer): Promise<Body> {
+  const head = `Content-Type: ${leaf.type}; charset="${leaf.charset ?? 'utf-8'}"\r\nContent-Transfer-Encoding: ${leaf.encoding}`
+  return parseSource(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content]))
+}
+
+/** The text and the HTML of a mail or part, decoded. Throws for what nobody can parse. */
+export async function parseSource(source: Buffer): Promise<Body> {
+  const { text, html } = await PostalMime.parse(source, { maxNestingDepth: 100, attachmentEncoding: 'arraybuffer' })
+  return { text: text ?? null, html: html ?? null }
+}
+
+export interface Body {
+  text: string | null
+  html: string | null
+}
+
+async function firstText(headers: readonly Header[], row: FetchMessageObject, parts: readonly Leaf[]) {
+  const body = row.bodyParts?.get('text')
+  const onlyFile = parts.length === 1 && !parts[0]?.type.startsWith('text/')
+  if (body === undefined || body.length === 0 || onlyFile) return { text: '', error: null }
+  const type = headerValue(headers, 'content-type') ?? ''
+  const isUndivided = /^multipart\//i.test(type) && !/boundary/i.test(type)
+  const head = [
+    ...(type === '' || isUndivided ? [] : [`Content-Type: ${type}`]),
+    `Content-Transfer-Encoding: ${headerValue(headers, 'content-transfer-encoding') ?? '8bit'}`,
+  ]
+  try {
+    const source = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
+    return { text: readableText(await parseSource(source)), error: null }
+  } catch {
+    return { text: '', error: 'the text of this message could not be read' }
+  }
+}
+
+/** What is kept and searched: the text part, else the words of the HTML. */
+function readableText({ text, html }: Body): string {
+  const plain = text?.trim() ? text : htmlToText(html ?? '')
+  return truncateText(cleanText(plain).trim(), TEXT_LIMIT)
+}
+
+function addresses(headers: readonly Header[], name: string): RemoteAddress[] {
+  const list = headerValues(headers, name).slice(0, HEADER_BYTES)
+  if (list === '') return []
+  return addressParser(list, { flatten: true })
+    .slice(0, ADDRESSES_LIMIT)
+    .map((one) => ({ name: decoded(one.name, NAME_LIMIT), email: clean(one.address ?? '', EMAIL_LIMIT) }))
+    .filter(({ name: shown, email }) => shown !== '' || email !== '')
+}
+
+function decoded(value: string, limit: number): string {
+  // Only so much is decoded as could be kept: an encoded word may blow a header up.
+  return clean(decodeWords(joinWords(value.slice(0, limit * 12))), limit)
+}
+
+/** Neighbouring base64 words may cut a character in two (forbidden, and common): their bytes are joined first. */
+function joinWords(value: string): string {
+  return value.replace(/=\?([\w-]{1,40})\?B\?[^?\s]*\?=(?:\s+=\?\1\?B\?[^?\s]*\?=)+/gi, (run, charset) => {
+    const pieces = run.split(/\s+/).map((word: string) => Buffer.from(word.split('?')[3] ?? '', 'base64'))
+    return `=?${charset}?B?${Buffer.concat(pieces).toString('base64')}?=`
+  })
+}
+
+function clean(value: string, limit: number): string {
+  return truncateText(cleanText(value).replace(/\s+/g, ' ').trim(), limit)
+}
+
+function ids(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((id) => id.length > 2 && id.length <= ID_LIMIT)
+    .map((id) => cleanText(id))
+}
+
+function firstId(value: string | undefined): string | null {
+  const text = clean(value ?? '', ID_LIMIT)
+  return (/<[^>]*>/.exec(text)?.[0] ?? text.split(' ')[0]) || null
+}
+
+const EARLIEST_MS = Date.UTC(1970, 0, 1)
+const LATEST_MS = Date.UTC(9999, 0, 1)
+
+function parseDate(value: string | undefined): number | null {
+  const ms = Date.parse((value ?? '').replace(/\([^()]*\)/g, ' ').trim())
+  return ms >= EARLIEST_MS && ms < LATEST_MS ? ms : null
+}

@@ -1,0 +1,186 @@
+import { Readable } from 'node:stream'
+import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
+import type { Clock } from '../../lib/clock.ts'
+import { cleanText } from '../../lib/text.ts'
+import {
+  type MailOperations,
+  type MessageBody,
+  type MessagePlace,
+  ProviderError,
+  type RemoteMessage,
+} from '../provider.ts'
+import { connectionLost } from './errors.ts'
+import { fetchMessages, listUids, uidSet } from './fetch.ts'
+import { listFolders } from './folders.ts'
+import { parseHeaders } from './header-block.ts'
+import type { Lane } from './lane.ts'
+import { decodePart, parseSource } from './map.ts'
+import { isBodyText, type Leaf, leaves } from './structure.ts'
+import { transferDecoder } from './transfer-decoding.ts'
+
+/** What stands in memory of a message that is streamed. */
+const CHUNK_BYTES = 512 * 1024
+/** More of a text part is cut off: it is no longer text for people. */
+const BODY_BYTES = 4 * 1024 * 1024
+const HEADERS_BYTES = 1024 * 1024
+
+/** Live reads over an account's operations connection. `lane()` answers the one of now: it may have been closed meanwhile. */
+export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
+  function atMessage<T>(
+    place: MessagePlace,
+    doing: string,
+    work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
+  ): Promise<T> {
+    return lane().use({
+      folder: place.folderPath,
+      doing,
+      async work({ imap }, box) {
+        if (box === undefined || String(box.uidValidity) !== place.uidValidity) throw gone(doing)
+        return work(imap, String(place.uid), box)
+      },
+    })
+  }
+
+  /** The part or the whole message, a piece at a time; between two pieces others use the connection. */
+  async function* pieces(place: MessagePlace, part: string | undefined): AsyncGenerator<Buffer> {
+    for (let start = 0; ; ) {
+      const piece = await atMessage(place, 'reading a message', async (imap, range) => {
+        const window = { start, maxLength: CHUNK_BYTES }
+        const query = part === undefined ? { source: window } : { bodyParts: [{ key: part, ...window }] }
+        const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
+        if (!row) throw gone('reading a message')
+        return (part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase())) ?? Buffer.alloc(0)
+      })
+      if (piece.length > 0) yield piece
+      // A server that ignores the window answers everything at once.
+      if (piece.length !== CHUNK_BYTES) return
+      start += piece.length
+    }
+  }
+
+  return {
+    listFolders: () => lane().use({ doing: 'listing the folders', work: ({ imap }) => listFolders(imap) }),
+
+    listMessages: (folderPath, { limit, beforeUid, offset = 0 }) =>
+      lane().use({
+        ...{ folder: folderPath, fresh: true, doing: 'listing messages' },
+        async work(client, box) {
+          if (box === undefined) throw connectionLost('no folder is selected')
+          const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
+          const high = top - offset
+          if (high < 1) return { messages: [], total: box.exists }
+          const uids = await listUids(client.imap, `${Math.max(1, high - limit + 1)}:${high}`, { uid: false })
+          const plan = {
+            uidValidity: String(box.uidValidity),
+            isNew: () => false,
+            nowMs: clock.now(),
+            lowUid: 1,
+            limit,
+          }
+          const messages = uids.length === 0 ? [] : await fetchMessages(client, uidSet(uids), plan)
+          return { messages: messages.sort(newestFirst), total: box.exists }
+        },
+      }),
+
+    getBody: (place) =>
+      atMessage(place, 'reading a message', async (imap, range) => {
+        const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
+        if (!row) return unstructuredBody(imap, range)
+        const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
+        if (parts.length === 0) return unstructuredBody(imap, range)
+        const text = await readTexts(
+          imap,
+          range,
+          parts.filter((leaf) => isBodyText(leaf, 'text/plain')),
+        )
+        const html = await readTexts(
+          imap,
+          range,
+          parts.filter((leaf) => isBodyText(leaf, 'text/html')),
+        )
+        return { text, html, headers: headersOf(row) }
+      }),
+
+    async openRaw(place) {
+      const sizeBytes = await atMessage(place, 'reading a message', async (imap, range) => {
+        const row = await imap.fetchOne(range, { uid: true, size: true }, { uid: true })
+        if (!row) throw gone('reading a message')
+        return row.size ?? 0
+      })
+      return { sizeBytes, stream: Readable.from(pieces(place, undefined), { objectMode: false, highWaterMark: 1 }) }
+    },
+
+    async openAttachment(place, attachmentId) {
+      const leaf = await atMessage(place, 'reading an attachment', async (imap, range) => {
+        const row = await imap.fetchOne(range, { uid: true, bodyStructure: true }, { uid: true })
+        const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
+        const found = parts.find(({ part }) => part === attachmentId)
+        if (!found) throw new ProviderError('not_found', 'reading an attachment: there is no such part')
+        return found
+      })
+      return {
+        contentType: cleanText(leaf.type),
+        filename: leaf.filename ?? `part-${leaf.part}`,
+        stream: Readable.from(decoded(pieces(place, leaf.part), leaf), { objectMode: false, highWaterMark: 1 }),
+      }
+    },
+  }
+}
+
+const header = { key: 'header', start: 0, maxLength: HEADERS_BYTES }
+
+function gone(doing: string): ProviderError {
+  return new ProviderError('not_found', `${doing}: it is no longer in this folder`)
+}
+
+function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
+  return (right.place?.uid ?? 0) - (left.place?.uid ?? 0)
+}
+
+/** How many messages have a uid below this one: the position to go on from. By halving, so that nothing is listed whole. */
+async function countBelow(imap: ImapFlow, exists: number, beforeUid: number): Promise<number> {
+  let [low, high] = [0, exists]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const uid = (await listUids(imap, String(middle), { uid: false }))[0]
+    if (uid !== undefined && uid < beforeUid) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]): Promise<string | null> {
+  if (parts.length === 0) return null
+  const texts: string[] = []
+  for (const leaf of parts) {
+    const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: BODY_BYTES }] }
+    const row = await imap.fetchOne(range, query, { uid: true })
+    const content = row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined
+    const { text, html } = await decodePart(leaf, content ?? Buffer.alloc(0))
+    texts.push((leaf.type === 'text/html' ? html : text) ?? '')
+  }
+  return cleanText(texts.join('\n'))
+}
+
+/** A message without readable structure: its source is parsed here, as much of it as people read. */
+async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageBody> {
+  const query = { uid: true, source: { start: 0, maxLength: BODY_BYTES }, bodyParts: [header] }
+  const row = await imap.fetchOne(range, query, { uid: true })
+  if (!row) throw gone('reading a message')
+  const { text, html } = await parseSource(row.source ?? Buffer.alloc(0))
+  return {
+    text: text === null ? null : cleanText(text),
+    html: html === null ? null : cleanText(html),
+    headers: headersOf(row),
+  }
+}
+
+function headersOf(row: FetchMessageObject): MessageBody['headers'] {
+  return parseHeaders(row.headers ?? Buffer.alloc(0))
+}
+
+async function* decoded(chunks: AsyncIterable<Buffer>, leaf: Leaf): AsyncGenerator<Buffer> {
+  const decoder = transferDecoder(leaf.encoding)
+  for await (const chunk of chunks) yield decoder.write(chunk)
+  yield decoder.end()
+}

@@ -1,0 +1,200 @@
+import type { ImapFlow, MailboxObject } from 'imapflow'
+import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
+import { changesSince, hasModseq } from './changes.ts'
+import type { ImapClient } from './client.ts'
+import { compareWindows } from './compare.ts'
+import { type Cursor, readCursor, writeCursor } from './cursor.ts'
+import { connectionLost } from './errors.ts'
+import { fetchMessages, listUids, uidSet } from './fetch.ts'
+
+/** Messages of one step: what a transaction stores at once, and what stands in memory. */
+export const STEP = 500
+/** A server without mod-sequences tells of nothing that happened while we were away; so often everything is compared. */
+export const RECOMPARE_MS = 15 * 60_000
+
+/** Lends the connection with the folder selected; between two loans others may use it, or it listens. */
+export type Hold = <T>(work: (client: ImapClient, box: MailboxObject) => Promise<T>) => Promise<T>
+
+export interface PassContext {
+  hold: Hold
+  /** Flags may have changed or messages gone without a trace in the counts. Asked once per pass, and answered with news. */
+  suspect(): boolean
+  now(): number
+}
+
+/**
+ * One pass over one folder:
+ *
+ *   new mail ─→ flags and removals ─→ the rest of a first sync, 500 at a time, newest first
+ *      ↑______________________________________│ whenever the folder grew meanwhile
+ *
+ * The cursor is rewritten with every step; everything it says is true once that step is stored.
+ */
+export async function* folderSteps(request: FolderSyncRequest, context: PassContext): AsyncGenerator<FolderStep> {
+  const pass = await begin(request, context)
+  let emitted = request.cursor ?? ''
+  function* emit(part: Partial<FolderStep>): Generator<FolderStep> {
+    const cursor = writeCursor(pass.cursor)
+    const isEmpty = !part.added?.length && !part.changed?.length && !part.removed?.length
+    if (cursor === emitted && isEmpty) return
+    emitted = cursor
+    const { reset, total } = pass
+    pass.reset = false
+    yield { reset, refetched: false, added: [], changed: [], removed: [], ...part, cursor, total }
+  }
+  const suspect = context.suspect()
+
+  if (request.cursor !== null && !pass.reset) {
+    for await (const added of newMail(pass, context)) yield* emit({ added })
+    let last: Partial<FolderStep> = {}
+    for await (const changes of changesIn(pass, request, context, suspect)) {
+      // The last step alone carries the advanced cursor; most passes have but one.
+      yield* emit(last)
+      last = changes
+    }
+    yield* emit(last)
+  }
+  while (pass.cursor.pending !== null) {
+    request.signal.throwIfAborted()
+    const refetched = pass.cursor.pending.refetched
+    yield* emit({ refetched, added: await olderMail(pass, context) })
+    if (pass.cursor.pending !== null && pass.grew) {
+      for await (const added of newMail(pass, context)) yield* emit({ added })
+    }
+  }
+}
+
+/** The state of a pass. */
+export interface Pass {
+  cursor: Cursor
+  /** The next step is the first after the server's numbering began anew. */
+  reset: boolean
+  total: number
+  /** Uids of a first sync still to fetch, ascending; undefined until asked for. */
+  older: number[] | undefined
+  grew: boolean
+  /** New messages of this pass, with the flags they were stored with. */
+  added: Map<number, { unread: boolean; starred: boolean }>
+}
+
+async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
+  const stored = request.cursor === null ? null : readCursor(request.cursor)
+  const box = await context.hold(async (client, selected) => ({
+    ...stateOf(client.imap, selected),
+    // Some servers do not say which uid comes next.
+    uidNext: selected.uidNext || ((await listUids(client.imap, '*', { uid: false })).at(-1) ?? 0) + 1,
+  }))
+  const blank: Omit<Pass, 'cursor' | 'reset'> = { total: box.exists, older: undefined, grew: false, added: new Map() }
+  if (stored !== null && stored.uidValidity === box.uidValidity) return { ...blank, cursor: stored, reset: false }
+  const left = stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
+  return {
+    ...blank,
+    reset: stored !== null,
+    cursor: {
+      ...box,
+      baseline: box.uidNext - 1,
+      low: box.uidNext,
+      pending: { left, refetched: stored !== null },
+      unseen: 0,
+      comparedAt: context.now(),
+    },
+  }
+}
+
+function stateOf(imap: ImapFlow, box: MailboxObject) {
+  return {
+    uidValidity: String(box.uidValidity),
+    exists: box.exists,
+    modseq: hasModseq(imap, box) && box.highestModseq !== undefined ? String(box.highestModseq) : null,
+  }
+}
+
+async function* newMail(pass: Pass, { hold, now }: PassContext): AsyncGenerator<RemoteMessage[]> {
+  for (;;) {
+    const { added, more } = await hold(async (client, box) => {
+      ensureSame(box, pass)
+      pass.total = box.exists
+      const from = pass.cursor.uidNext
+      const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
+      // Nearly always a handful: fetched without asking first. A crowd is counted before, to keep a step small.
+      const range = expected > STEP ? await firstUids(client.imap, from) : `${from}:*`
+      if (range === '') return { added: [], more: false }
+      const plan = { ...planOf(pass, now()), lowUid: from, limit: STEP }
+      const messages = await fetchMessages(client, range, plan)
+      return { added: messages, more: messages.length >= STEP }
+    })
+    pass.grew = false
+    let highest = pass.cursor.uidNext - 1
+    for (const { place, unread, starred } of added) {
+      if (place === undefined) continue
+      pass.added.set(place.uid, { unread, starred })
+      highest = Math.max(highest, place.uid)
+    }
+    pass.cursor = { ...pass.cursor, uidNext: highest + 1 }
+    if (added.length > 0) yield added
+    if (!more) return
+  }
+}
+
+async function firstUids(imap: ImapFlow, from: number): Promise<string> {
+  const uids = await listUids(imap, `${from}:*`, { uid: true })
+  return uidSet(uids.filter((uid) => uid >= from).slice(0, STEP))
+}
+
+async function olderMail(pass: Pass, { hold, now }: PassContext): Promise<RemoteMessage[]> {
+  const pending = pass.cursor.pending ?? { left: 0, refetched: false }
+  return hold(async (client, box) => {
+    ensureSame(box, pass)
+    pass.total = box.exists
+    pass.older ??= await olderUids(client.imap, box, pass.cursor, pending.left)
+    const chunk = pass.older.splice(-STEP)
+    const messages =
+      chunk.length === 0
+        ? []
+        : await fetchMessages(client, uidSet(chunk), { ...planOf(pass, now()), lowUid: 1, limit: STEP })
+    const isDone = pass.older.length === 0
+    pass.grew = box.exists > pass.cursor.exists + pass.added.size
+    pass.cursor = {
+      ...pass.cursor,
+      low: chunk[0] ?? pass.cursor.low,
+      pending: isDone ? null : { ...pending, left: pass.older.length },
+    }
+    return messages.sort((left, right) => (right.place?.uid ?? 0) - (left.place?.uid ?? 0))
+  })
+}
+
+/** The newest `left` uids below what is already there, ascending. By position, so that a huge folder is not listed whole. */
+async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, left: number): Promise<number[]> {
+  if (box.exists === 0 || left <= 0) return []
+  const stored = await listUids(imap, `${cursor.low}:*`, { uid: true })
+  const top = box.exists - stored.filter((uid) => uid >= cursor.low).length
+  if (top <= 0) return []
+  const uids = await listUids(imap, `${Math.max(1, top - left + 1)}:${top}`, { uid: false })
+  return uids.filter((uid) => uid < cursor.low)
+}
+
+/** The last of these is to be stored together with the cursor as it stands when this ends. */
+async function* changesIn(pass: Pass, request: FolderSyncRequest, context: PassContext, suspect: boolean) {
+  const outcome = await changesSince(pass, request, context, suspect)
+  yield* outcome.steps
+  if (outcome.compare) {
+    const hold = <T>(work: (imap: ImapFlow) => Promise<T>) =>
+      context.hold((client, box) => {
+        ensureSame(box, pass)
+        return work(client.imap)
+      })
+    yield* compareWindows(hold, request, pass.cursor.low, pass.cursor.uidNext - 1)
+  }
+  pass.cursor = { ...pass.cursor, ...outcome.advance }
+}
+
+/** The folder may have been renumbered between two loans of the connection; uids would then mean other messages. */
+export function ensureSame(box: MailboxObject, pass: Pass): void {
+  if (String(box.uidValidity) !== pass.cursor.uidValidity) {
+    throw connectionLost('the folder was renumbered while it was read')
+  }
+}
+
+function planOf({ cursor }: Pass, nowMs: number) {
+  return { uidValidity: cursor.uidValidity, isNew: (uid: number) => uid > cursor.baseline, nowMs }
+}
