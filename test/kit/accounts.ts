@@ -1,8 +1,8 @@
-import { EventEmitter } from 'node:events'
 import { recorder } from '../../src/events/index.ts'
 import { type AccountsDeps, accounts, type LinkAccount } from '../../src/features/accounts/index.ts'
-import type { Bus } from '../../src/infra/bus/bus.ts'
+import { memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
@@ -11,7 +11,7 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 export function accountsRoom(db: Db, given: Partial<AccountsDeps> = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
-  const bus = given.bus ?? memoryBus()
+  const bus = given.bus ?? memoryBus({ log: silentLog })
   const room = accounts({
     db,
     clock,
@@ -63,18 +63,4 @@ export function imapLink(over: Partial<LinkAccount> = {}): LinkAccount {
 /** Mailboxes that differ in nothing but whose they are. */
 export function imapUser(name: string): Partial<LinkAccount> {
   return { email: `${name}@example.com`, providerUser: JSON.stringify(['imap.example.com', name, 'INBOX']) }
-}
-
-export function memoryBus(): Bus {
-  const emitter = new EventEmitter()
-  return {
-    provider: 'memory',
-    publish: (topic, payload) => setImmediate(() => emitter.emit(topic, payload)),
-    subscribe(topic, listener) {
-      emitter.on(topic, listener)
-      return () => emitter.off(topic, listener)
-    },
-    ping: async () => {},
-    close: async () => {},
-  }
 }

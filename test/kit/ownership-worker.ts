@@ -4,16 +4,16 @@
  */
 import { recorder } from '../../src/events/index.ts'
 import { fence, OwnershipLost, ownership } from '../../src/features/accounts/index.ts'
+import { memoryBus } from '../../src/infra/bus/index.ts'
 import { openPostgres } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { sleep } from '../../src/lib/abort.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
-import { memoryBus } from './accounts.ts'
 
 const [url = '', instanceId = '', deadAfterMs = ''] = process.argv.slice(2)
 const db = openPostgres({ url, maxConnections: 4, onError: () => {} })
-const bus = memoryBus()
+const bus = memoryBus({ log: silentLog })
 const events = recorder({ clock: systemClock, ids: idGenerator(systemClock), bus })
 const instance = ownership({
   db,

@@ -40,6 +40,7 @@ export function erasure(deps: ErasureDeps): Erasure {
   const { db, queue, log } = deps
   let worker: Worker | undefined
   let sweeper: NodeJS.Timeout | undefined
+  let stopping = false
 
   async function announce(): Promise<void> {
     for (const accountId of await accountStore(db.read, db.dialect).pendingErasures()) await queue.add(LANE, accountId)
@@ -47,11 +48,13 @@ export function erasure(deps: ErasureDeps): Erasure {
 
   /** Answers false when told to stop before the end. */
   async function erase(accountId: string, signal: AbortSignal): Promise<boolean> {
+    // Announced twice, or finished by another process whose job was thought lost.
+    if (!(await accountStore(db.read, db.dialect).isErasurePending(accountId))) return true
     await deps.forget(accountId)
     // Twice: while one room's rows went, a transaction that began before may have added to another's that was done.
     for (const step of [...deps.erase, ...deps.erase]) {
       for (let rows = -1; rows !== 0; ) {
-        if (signal.aborted) return false
+        if (signal.aborted || stopping) return false
         rows = await db.transaction((tx) => step(tx, accountId, ROWS_PER_TRANSACTION))
         // The file store answers without ever leaving this turn of the event loop; requests must get theirs.
         await nextTurn()
@@ -79,6 +82,7 @@ export function erasure(deps: ErasureDeps): Erasure {
     },
 
     async stop() {
+      stopping = true
       clearInterval(sweeper)
       await worker?.stop(GRACE_MS)
       worker = undefined

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
-import { accountsRoom, imapUser, memoryBus } from '../../../test/kit/accounts.ts'
+import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import type { Bus } from '../../infra/bus/bus.ts'
+import { type Bus, memoryBus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -130,7 +130,7 @@ describeEachDatabase('ownership', (open) => {
 
   it('the accounts of a silent instance are taken over; when it speaks again it begins anew', async () => {
     const { db, bus, ids } = await linked(4)
-    const ear = memoryBus()
+    const ear = memoryBus({ log: silentLog })
     const silent = instance(db, ear, 'silent', { roundMs: HOUR })
     await silent.start()
     const epochs = new Map(silent.owned())

@@ -80,6 +80,15 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       return rows.map((erasure) => erasure.accountId)
     },
 
+    async isErasurePending(accountId: string): Promise<boolean> {
+      const row = await handle
+        .selectFrom('accountErasures')
+        .select('accountId')
+        .where('accountId', '=', accountId)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
     async forgetErasure(accountId: string): Promise<void> {
       await handle.deleteFrom('accountErasures').where('accountId', '=', accountId).execute()
     },

@@ -1,0 +1,160 @@
+import { afterEach, expect, it } from 'vitest'
+import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { eraseEvents } from '../../events/index.ts'
+import { memoryBus } from '../../infra/bus/index.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
+import { databaseQueue, type Queue } from '../../infra/queue/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { type Erase, type Erasure, erasure } from './index.ts'
+
+describeEachDatabase('the erasure of a deleted account', (open) => {
+  let erasing: Erasure | undefined
+  let queue: Queue | undefined
+  afterEach(async () => {
+    await erasing?.stop()
+    await erasing?.stop()
+    await queue?.close()
+  })
+
+  async function room(erase: readonly Erase[], forget: (accountId: string) => Promise<void> = async () => {}) {
+    const db = await open()
+    const bus = memoryBus({ log: silentLog })
+    const deps = { db, bus, clock: systemClock, ids: idGenerator(systemClock), log: silentLog }
+    const jobs = databaseQueue({ ...deps, instanceId: 'me', backoff: { baseMs: 20, capMs: 20 } })
+    const parts = erasure({ db, queue: jobs, log: silentLog, erase, forget })
+    queue = jobs
+    erasing = parts
+    const accounts = accountsRoom(db, { bus, onRemove: parts.later })
+    const remove = (id: string) => db.transaction((tx) => accounts.accounts.remove(tx, id))
+    return { db, jobs, erasing: parts, accounts, remove }
+  }
+
+  /** So many events of each account, as if mail had come. */
+  async function fill(db: Db, accountId: string, count: number): Promise<void> {
+    const ids = idGenerator(systemClock)
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < count; i += 1) {
+        await tx
+          .insertInto('events')
+          .values({
+            id: ids('evt'),
+            type: 'message.received',
+            accountId,
+            provider: 'imap',
+            sequence: 100 + i,
+            objectId: null,
+            version: null,
+            data: '{}',
+            position: null,
+            createdAt: 0,
+          })
+          .execute()
+      }
+    })
+  }
+
+  async function left(db: Db) {
+    const [events, sequences, erasures] = await Promise.all([
+      db.read.selectFrom('events').select(['accountId', 'type']).orderBy('id').execute(),
+      db.read.selectFrom('eventSequences').select('accountId').execute(),
+      db.read.selectFrom('accountErasures').select('accountId').execute(),
+    ])
+    return { events, sequences, erasures }
+  }
+
+  it('takes everything but the last event, in parts, while others get their turns', async () => {
+    const steps: number[] = []
+    let turns = 0
+    let counting = true
+    const count = () => {
+      turns += 1
+      if (counting) setImmediate(count)
+    }
+    const forgotten: string[] = []
+    const {
+      db,
+      accounts,
+      erasing: room1,
+      remove,
+    } = await room(
+      [
+        async (tx, id, limit) => {
+          const rows = await eraseEvents(tx, id, limit)
+          steps.push(rows)
+          return rows
+        },
+      ],
+      async (id) => void forgotten.push(id),
+    )
+    const gone = await accounts.link(imapUser('gone'))
+    const kept = await accounts.link(imapUser('kept'))
+    await fill(db, gone.id, 1200)
+    await remove(gone.id)
+    expect(await left(db)).toMatchObject({ erasures: [{ accountId: gone.id }] })
+    count()
+    await room1.start()
+    await eventually(async () => expect((await left(db)).erasures).toEqual([]))
+    counting = false
+    expect(steps).toEqual([500, 500, 201, 0, 0])
+    expect(turns).toBeGreaterThan(steps.length)
+    expect(forgotten).toEqual([gone.id, gone.id])
+    expect(await left(db)).toEqual({
+      events: [
+        { accountId: kept.id, type: 'account.connected' },
+        { accountId: gone.id, type: 'account.deleted' },
+      ],
+      sequences: [{ accountId: kept.id }],
+      erasures: [],
+    })
+  })
+
+  it('goes on after a failure, and when its job was lost', async () => {
+    let failures = 2
+    const {
+      db,
+      jobs,
+      accounts,
+      erasing: room1,
+      remove,
+    } = await room([
+      async (tx, id, limit) => {
+        failures -= 1
+        if (failures >= 0) throw new Error('the disk is full')
+        return eraseEvents(tx, id, limit)
+      },
+    ])
+    const { id } = await accounts.link()
+    await remove(id)
+    await jobs.remove('erase', id)
+    await room1.start()
+    await eventually(async () => expect((await left(db)).erasures).toEqual([]))
+    expect((await left(db)).events).toEqual([{ accountId: id, type: 'account.deleted' }])
+  })
+
+  it('stops between two parts and is finished by whoever comes next', async () => {
+    let began = () => {}
+    const inside = new Promise<void>((resolve) => {
+      began = resolve
+    })
+    let endless = true
+    const endlessly: Erase = async () => {
+      began()
+      return endless ? 1 : 0
+    }
+    const { db, accounts, erasing: room1, remove, jobs } = await room([endlessly])
+    const { id } = await accounts.link()
+    await remove(id)
+    await room1.start()
+    await inside
+    await room1.stop()
+    expect((await left(db)).erasures).toEqual([{ accountId: id }])
+    endless = false
+    erasing = erasure({ db, queue: jobs, log: silentLog, erase: [endlessly], forget: async () => {} })
+    await erasing.start()
+    await eventually(async () => expect((await left(db)).erasures).toEqual([]))
+  })
+})

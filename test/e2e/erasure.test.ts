@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import type { Db } from '../../src/infra/db/index.ts'
+import { accountsRoom, imapUser } from '../kit/accounts.ts'
+import { describeEachDatabase, type Place } from '../kit/database.ts'
+
+const MESSAGES = 3000
+/** Tables that hold something of an account, and the column that says of which. */
+const TABLES = ['accounts', 'events', 'eventSequences', 'messages', 'messageCounters', 'accountErasures']
+
+describeEachDatabase('an erasure whose process is killed in the middle', (open) => {
+  /** Runs a process that dies in that part (0: lives to the end); answers how it ended. */
+  async function run(place: Place, name: string, dieIn: number, dead = ''): Promise<string | number | null> {
+    const script = ['--import', 'tsx', 'test/kit/erasure-worker.ts', JSON.stringify(place), name, String(dieIn), dead]
+    const child = spawn(process.execPath, script, { stdio: ['ignore', 'inherit', 'inherit'] })
+    await once(child, 'exit')
+    return child.signalCode ?? child.exitCode
+  }
+
+  async function fillMessages(db: Db, accountId: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      for (let i = 0; i < MESSAGES; i += 1) {
+        await sql`insert into "messages" ("id", "accountId", "providerMessageId", "headerHash", "subject", "receivedAt", "unread", "starred",
+          "hasAttachments", "sizeBytes", "snippet", "text", "fields", "version", "createdAt", "updatedAt")
+          values (${`msg_${accountId}_${i}`}, ${accountId}, ${String(i)}, ${String(i)}, 'A mail', ${i}, 0, 0, 0, 0, '', '', '{}', 1, 0, 0)`.execute(
+          tx,
+        )
+      }
+      await tx.insertInto('messageCounters').values({ accountId, labelId: '', total: MESSAGES, unread: 0 }).execute()
+    })
+  }
+
+  async function count(db: Db, table: string, accountId: string): Promise<number> {
+    const column = table === 'accounts' ? 'id' : 'accountId'
+    const { rows } = await sql<{ count: number }>`select count(*) as "count" from ${sql.id(table)}
+      where ${sql.id(column)} = ${accountId}`.execute(db.read)
+    return Number(rows[0]?.count)
+  }
+
+  it('is finished by the next one, and touches nobody else', async () => {
+    const place = await open.place()
+    const db = await open(place)
+    const room = accountsRoom(db)
+    const gone = await room.link(imapUser('gone'))
+    const kept = await room.link(imapUser('kept'))
+    for (const { id } of [gone, kept]) await fillMessages(db, id)
+    await db.transaction((tx) => room.accounts.remove(tx, gone.id))
+
+    expect(await run(place, 'first', 7)).toBe('SIGKILL')
+    const left = await count(db, 'messages', gone.id)
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(MESSAGES)
+    expect(await count(db, 'accountErasures', gone.id)).toBe(1)
+
+    expect(await run(place, 'second', 0, 'first')).toBe(0)
+    const counts = async (id: string) => Promise.all(TABLES.map((table) => count(db, table, id)))
+    expect(await counts(gone.id)).toEqual([0, 1, 0, 0, 0, 0])
+    expect(await counts(kept.id)).toEqual([1, 1, 1, MESSAGES, 1, 0])
+    expect((await room.events(gone.id)).map((event) => event.type)).toEqual(['account.deleted'])
+  }, 120_000)
+})

@@ -1,0 +1,50 @@
+/**
+ * Erases deleted accounts until nothing is left, or kills itself (SIGKILL) inside the transaction of the given part.
+ * Arguments: the place as JSON, the name of the instance, the part in which to die (0: live), the instance that died before.
+ */
+import { join } from 'node:path'
+import { eraseEvents } from '../../src/events/index.ts'
+import { type Erase, erasure } from '../../src/features/accounts/index.ts'
+import { eraseMessages } from '../../src/features/messages/index.ts'
+import { eraseDeliveries } from '../../src/features/webhooks/index.ts'
+import { memoryBus } from '../../src/infra/bus/index.ts'
+import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import { databaseQueue } from '../../src/infra/queue/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import type { Place } from './database.ts'
+import { eventually } from './eventually.ts'
+
+const [placeText = '{}', instanceId = '', dieIn = '0', dead = ''] = process.argv.slice(2)
+const place: Place = JSON.parse(placeText)
+const db =
+  place.databaseUrl === undefined
+    ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
+    : openPostgres({ url: place.databaseUrl, maxConnections: 4, onError: () => {} })
+const log = silentLog
+const deps = { db, bus: memoryBus({ log }), clock: systemClock, ids: idGenerator(systemClock), log }
+const queue = databaseQueue({ ...deps, instanceId })
+if (dead !== '') await queue.releaseInstance(dead)
+
+let parts = 0
+const mortal =
+  (erase: Erase): Erase =>
+  async (tx, accountId, limit) => {
+    const rows = await erase(tx, accountId, limit)
+    parts += 1
+    if (parts === Number(dieIn)) process.kill(process.pid, 'SIGKILL')
+    return rows
+  }
+const erasing = erasure({
+  db,
+  queue,
+  log,
+  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(mortal),
+  forget: async () => {},
+})
+await erasing.start()
+await eventually(async () => (await db.read.selectFrom('accountErasures').selectAll().execute()).length === 0, 60_000)
+await erasing.stop()
+await queue.close()
+await db.close()
