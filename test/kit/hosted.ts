@@ -51,7 +51,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const mail = mailServer()
-  const idempotent = idempotency({ db })
+  const idempotent = idempotency({ db, clock, sealer: sealing })
   const app = createServer({
     log: silentLog,
     ids,

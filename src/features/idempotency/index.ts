@@ -4,4 +4,5 @@
  */
 import './schema.ts'
 
-export { idempotency } from './idempotency.ts'
+export { type IdempotencyDeps, idempotency } from './idempotency.ts'
+export { purgeIdempotencyKeys } from './purge.ts'

@@ -43,7 +43,11 @@ export type TypedReply<Schema extends FastifySchema> = FastifyReply<
   Schema,
   TypeBoxTypeProvider
 >
-type Answer<Schema extends FastifySchema> = ResolveFastifyReplyType<TypeBoxTypeProvider, Schema, RouteGenericInterface>
+export type Answer<Schema extends FastifySchema> = ResolveFastifyReplyType<
+  TypeBoxTypeProvider,
+  Schema,
+  RouteGenericInterface
+>
 
 /**
  * Wraps the handler of every keyed POST (one that is not wrapped stops the server). With an Idempotency-Key: a repeat gets

@@ -1,66 +1,362 @@
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../lib/clock.ts'
-import { idGenerator } from '../../lib/ids.ts'
-import { type App, createServer } from './index.ts'
-
-const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {}, with: () => silent }
-const cache = {
-  provider: 'memory' as const,
-  get: async () => undefined,
-  set: async () => {},
-  delete: async () => {},
-  increment: async () => ({ count: 1, resetInMs: 1000 }),
-  ping: async () => {},
-  close: async () => {},
-}
+import { eventually } from '../../../test/kit/eventually.ts'
+import { type Api, api } from '../../../test/kit/http.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Log, LogFields } from '../log/index.ts'
+import { type App, ATTACHMENT_BODY_LIMIT, type ServerOptions } from './index.ts'
 
 let app: App
 afterEach(() => app.close())
 
-function serve(add: (app: App) => void): string {
-  app = createServer({
-    log: silent,
-    ids: idGenerator(systemClock),
-    authenticator: {
-      authenticate: async (request) =>
-        request.headers.authorization === 'Bearer good' ? { owner: 'key', scopes: ['read', 'write'] } : undefined,
+const thingRoutes = (server: App) => {
+  server.get('/things/:id', { config: { access: 'key:read' } }, async (request) => ({ id: request.params }))
+  server.post(
+    '/things/:id',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        params: Type.Object({ id: Type.String() }),
+        body: Type.Object({ name: Type.String({ minLength: 1 }), size: Type.Optional(Type.Integer()) }),
+      },
     },
-    idempotency: { isWriting: () => true },
-    rateLimits: { cache },
-    trustedProxies: [],
-  })
-  add(app)
-  return 'Bearer good'
+    async (request) => ({ ...request.body, id: request.params.id }),
+  )
+  server.post(
+    '/optional',
+    { config: { access: 'key:write' }, schema: { body: Type.Object({ size: Type.Optional(Type.Integer()) }) } },
+    async (request) => request.body,
+  )
+  server.get(
+    '/query',
+    {
+      config: { access: 'public' },
+      schema: { querystring: Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1 })) }) },
+    },
+    async (request) => ({ page: request.query.page ?? null }),
+  )
 }
 
-describe('the server', () => {
-  it('asks for the key before it looks at anything else', async () => {
-    const authorization = serve((server) => {
-      server.post(
-        '/things/:id',
-        { config: { access: 'key:write' }, schema: { body: Type.Object({ name: Type.String({ minLength: 1 }) }) } },
-        async (request) => ({ name: request.body.name }),
-      )
+async function listen(add: (server: App) => void = thingRoutes, options: Partial<ServerOptions> = {}): Promise<Api> {
+  app = testServer(options)
+  add(app)
+  return api(await app.listen({ port: 0, host: '127.0.0.1' }), 'good')
+}
+
+const urlOf = () => `http://127.0.0.1:${(app.server.address() as { port: number }).port}`
+
+describe('the key', () => {
+  it('is asked for before anything else of a request is looked at', async () => {
+    await listen()
+    const stranger = api(urlOf())
+    const malformed = await stranger.post('/things/1', '{')
+    expect(malformed.status).toBe(401)
+    expect(malformed.headers.get('www-authenticate')).toBe('Bearer')
+    expect(malformed.json.error).toMatchObject({ code: 'unauthorized', type: 'api', details: [] })
+    expect((await stranger.put('/things/1')).status).toBe(401)
+    expect((await stranger.get('/nothing')).status).toBe(404)
+  })
+
+  it('is taken as a bearer token and as x-api-key', async () => {
+    const bearerOnly = await listen(thingRoutes, {
+      authenticator: {
+        authenticate: async (request) =>
+          request.headers['x-api-key'] === 'k' ? { owner: 'k', scopes: ['read'] } : undefined,
+      },
     })
-    const url = '/things/1'
-    const without = await app.inject({
-      method: 'POST',
-      url,
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-    })
-    expect(without.statusCode).toBe(401)
-    expect(without.headers['www-authenticate']).toBe('Bearer')
-    expect((await app.inject({ method: 'PUT', url })).statusCode).toBe(401)
-    const wrong = await app.inject({ method: 'PUT', url, headers: { authorization } })
-    expect([wrong.statusCode, wrong.headers.allow]).toEqual([405, 'POST'])
-    const bad = await app.inject({ method: 'POST', url, headers: { authorization }, payload: { name: 5 } })
-    expect(bad.json()).toMatchObject({ error: { details: [{ path: 'body.name', message: 'must be a string' }] } })
-    const empty = await app.inject({ method: 'POST', url, headers: { authorization } })
-    expect(empty.json()).toMatchObject({ error: { details: [{ path: 'body.name', message: 'is required' }] } })
-    const good = await app.inject({ method: 'POST', url, headers: { authorization }, payload: { name: 'a' } })
-    expect(good.json()).toEqual({ name: 'a' })
-    expect((await app.inject({ method: 'GET', url: '/nothing' })).statusCode).toBe(404)
+    expect((await bearerOnly.get('/things/1')).status).toBe(401)
+    expect((await bearerOnly.get('/things/1', { 'x-api-key': 'k' })).status).toBe(200)
+  })
+
+  it('must have the scope of the route', async () => {
+    await listen()
+    const reader = api(urlOf(), 'reader')
+    expect((await reader.get('/things/1')).status).toBe(200)
+    const refused = await reader.post('/things/1', { name: 'a' })
+    expect(refused.status).toBe(403)
+    expect(refused.json.error.message).toContain('"write"')
+  })
+
+  it('cannot be forgotten: a route without access, or a keyed POST outside writing, stops the start', async () => {
+    app = testServer({ idempotency: { isWriting: () => false } })
+    expect(() => app.get('/open', async () => '')).toThrow('GET /open declares no access')
+    expect(() => app.post('/free', { config: { access: 'key:write' } }, async () => '')).toThrow(
+      'POST /free takes a key but its handler is not made by idempotency.writing',
+    )
   })
 })
+
+describe('paths and methods', () => {
+  it('answers a wrong method with 405 and the right ones', async () => {
+    const client = await listen()
+    const wrong = await client.delete('/things/1')
+    expect(wrong.status).toBe(405)
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
+    expect(wrong.json.error.code).toBe('method_not_allowed')
+    expect((await api(urlOf()).post('/query')).status).toBe(405)
+  })
+
+  it('answers an unknown path with 404 whatever is sent to it', async () => {
+    const client = await listen()
+    const unknown = await client.request('POST', '/nothing', { body: 'x', headers: { 'content-type': 'text/plain' } })
+    expect(unknown.status).toBe(404)
+    expect(unknown.json).toMatchObject({ success: false, error: { code: 'route_not_found' } })
+  })
+
+  it('answers HEAD like GET without a body', async () => {
+    const client = await listen()
+    const head = await client.request('HEAD', '/things/1')
+    expect([head.status, head.text]).toEqual([200, ''])
+  })
+
+  it('takes path parameters of 2048 characters, and has nothing under longer ones', async () => {
+    const client = await listen()
+    expect((await client.get(`/things/${'x'.repeat(2048)}`)).status).toBe(200)
+    expect((await client.get(`/things/${'x'.repeat(2049)}`)).status).toBe(404)
+    expect((await client.get('/things/%zz')).status).toBe(400)
+  })
+})
+
+describe('bodies', () => {
+  it('says what to correct, every fault with its place', async () => {
+    const client = await listen()
+    const bad = await client.post('/things/1', { name: '', size: '5' })
+    expect(bad.status).toBe(400)
+    expect(bad.json.error).toEqual({
+      code: 'validation_failed',
+      type: 'api',
+      message: 'body.name must not be empty (and 1 more).',
+      details: [
+        { path: 'body.name', message: 'must not be empty' },
+        { path: 'body.size', message: 'must be a whole number' },
+      ],
+    })
+    expect(bad.json.requestId).toBe(bad.headers.get('x-request-id'))
+  })
+
+  it('keeps the types of JSON and ignores unknown members', async () => {
+    const client = await listen()
+    expect((await client.post('/things/1', { name: 'a', size: 5, other: 1 })).json).toMatchObject({ id: '1', size: 5 })
+    expect((await client.post('/things/1', { name: 5 })).json.error.details).toEqual([
+      { path: 'body.name', message: 'must be a string' },
+    ])
+  })
+
+  it('takes an empty body as an absent one', async () => {
+    const client = await listen()
+    const json = { 'content-type': 'application/json' }
+    expect((await client.request('POST', '/optional', { headers: json })).json).toEqual({})
+    expect((await client.request('POST', '/optional')).json).toEqual({})
+    expect((await client.request('DELETE', '/things/1', { headers: json })).status).toBe(405)
+    expect((await client.request('POST', '/things/1', { headers: json })).json.error.details).toEqual([
+      { path: 'body.name', message: 'is required' },
+    ])
+  })
+
+  it('refuses what is not JSON, naming the place and never the text', async () => {
+    const client = await listen()
+    const malformed = await client.post('/things/1', '{"password":"hunter2",}')
+    expect([malformed.status, malformed.json.error.code]).toEqual([400, 'malformed_json'])
+    expect(malformed.text).not.toContain('hunter2')
+    const text = await client.post('/things/1', 'name=a', { 'content-type': 'text/plain' })
+    expect([text.status, text.json.error.code]).toEqual([415, 'unsupported_media_type'])
+    expect((await client.form('/things/1', { name: 'a' })).status).toBe(415)
+  })
+
+  it('takes a form where the route says so; the first of repeated fields counts', async () => {
+    await listen((server) => {
+      const body = Type.Object({ name: Type.String() })
+      server.post(
+        '/form',
+        { config: { access: 'public', form: true }, schema: { body } },
+        async (request) => request.body,
+      )
+    })
+    expect((await api(urlOf()).form('/form', { name: 'ä b' })).json).toEqual({ name: 'ä b' })
+    const twice = await fetch(`${urlOf()}/form`, {
+      method: 'POST',
+      body: new URLSearchParams('name=1&name=2&__proto__=x'),
+    })
+    expect(await twice.json()).toEqual({ name: '1' })
+  })
+
+  it('are limited to 1 MB, and to 35 MB where attachments go', async () => {
+    const client = await listen((server) => {
+      const schema = { body: Type.Object({ text: Type.String() }) }
+      const config = { access: 'key:write' } as const
+      server.post('/small', { config, schema }, async (request) => ({ length: request.body.text.length }))
+      server.post('/large', { config, schema, bodyLimit: ATTACHMENT_BODY_LIMIT }, async (request) => ({
+        length: request.body.text.length,
+      }))
+    })
+    const text = 'x'.repeat(2 * 1024 * 1024)
+    expect((await client.post('/small', { text })).status).toBe(413)
+    expect((await client.post('/large', { text })).json).toEqual({ length: text.length })
+  })
+
+  it('cannot give an object another prototype', async () => {
+    const client = await listen()
+    const answer = await client.post(
+      '/things/1',
+      '{"name":"a","__proto__":{"admin":true},"\\u005f_proto__":{"admin":true}}',
+    )
+    expect(answer.json).toEqual({ name: 'a', id: '1' })
+  })
+})
+
+describe('queries', () => {
+  it('are read as numbers and refused when they are none', async () => {
+    const client = await listen()
+    expect((await client.get('/query?page=3')).json).toEqual({ page: 3 })
+    expect((await client.get('/query?page=0')).json.error.details).toEqual([
+      { path: 'query.page', message: 'must be at least 1' },
+    ])
+    for (const page of ['x', '1.5', '', '1&page=2']) {
+      const refused = await client.get(`/query?page=${page}`)
+      expect(refused.json.error.details).toEqual([{ path: 'query.page', message: 'must be a whole number' }])
+    }
+  })
+})
+
+describe('errors', () => {
+  const failing = (server: App) => {
+    server.get('/bug', { config: { access: 'public' } }, async () => {
+      throw new Error('secret detail')
+    })
+    server.get('/known', { config: { access: 'public' } }, async () => {
+      throw new AppError('not_ready', { headers: { 'retry-after': '5' } })
+    })
+  }
+
+  it('tell nothing of what broke inside, and everything to the log', async () => {
+    const lines: { message: string; fields: LogFields }[] = []
+    const client = await listen(failing, { log: listeningLog(lines) })
+    const bug = await client.get('/bug')
+    expect(bug.status).toBe(500)
+    expect(bug.text).not.toContain('secret detail')
+    await eventually(() => lines.length > 0)
+    expect(lines[0]).toMatchObject({ message: 'GET /bug 500', fields: { requestId: bug.json.requestId } })
+    expect(String(lines[0]?.fields.error)).toContain('secret detail')
+  })
+
+  it('carry their headers, and are problem details for who asks for them', async () => {
+    const client = await listen(failing)
+    expect((await client.get('/known')).headers.get('retry-after')).toBe('5')
+    const problem = await client.get('/known', { accept: 'application/problem+json' })
+    expect(problem.headers.get('content-type')).toContain('application/problem+json')
+    expect(problem.json).toMatchObject({ title: 'Service Unavailable', status: 503, code: 'not_ready' })
+  })
+
+  it('are answered in the same form when the bytes are not HTTP', async () => {
+    await listen()
+    const port = Number(new URL(urlOf()).port)
+    const answer = await new Promise<string>((resolve) => {
+      let text = ''
+      const socket = connect(port, '127.0.0.1', () => socket.write('this is not http\r\n\r\n'))
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('close', () => resolve(text))
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
+  })
+})
+
+describe('request ids', () => {
+  it('are taken from the caller when they may stand in a log, else made', async () => {
+    const client = await listen()
+    const own = await client.get('/nothing', { 'x-request-id': 'my-id.1' })
+    expect([own.headers.get('x-request-id'), own.json.requestId]).toEqual(['my-id.1', 'my-id.1'])
+    for (const bad of ['has space', 'x'.repeat(129), 'ä']) {
+      const made = await client.get('/nothing', { 'x-request-id': encodeURI(bad).replaceAll('%20', ' ') })
+      expect(made.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
+    }
+  })
+
+  it('stand in one line per request, with the pattern of the route and never the query', async () => {
+    const lines: { message: string; fields: LogFields }[] = []
+    const client = await listen(thingRoutes, { log: listeningLog(lines) })
+    const answer = await client.get('/things/secret-code?state=secret-state')
+    await eventually(() => lines.length > 0)
+    expect(JSON.stringify(lines)).not.toContain('secret')
+    expect(lines[0]).toMatchObject({
+      message: 'GET /things/:id 200',
+      fields: {
+        requestId: answer.headers.get('x-request-id'),
+        metadata: { method: 'GET', route: '/things/:id', status: 200, caller: 'good' },
+      },
+    })
+  })
+})
+
+describe('proxies', () => {
+  const showIp = (server: App) =>
+    server.get('/ip', { config: { access: 'public' } }, async (request) => ({ ip: request.ip }))
+
+  it('are believed only when they are trusted', async () => {
+    const forwarded = { 'x-forwarded-for': '203.0.113.9' }
+    expect((await (await listen(showIp)).get('/ip', forwarded)).json).toEqual({ ip: '127.0.0.1' })
+    await app.close()
+    const trusting = await listen(showIp, { trustedProxies: ['127.0.0.0/8'] })
+    expect((await trusting.get('/ip', forwarded)).json).toEqual({ ip: '203.0.113.9' })
+  })
+})
+
+describe('closing', () => {
+  it('finishes what runs, closes idle connections and takes nothing new', async () => {
+    let finish: () => void = () => {}
+    let began: () => void = () => {}
+    const running = new Promise<void>((resolve) => {
+      began = resolve
+    })
+    await listen((server) => {
+      server.get('/idle', { config: { access: 'public' } }, async () => ({}))
+      server.get('/slow', { config: { access: 'public' } }, () => {
+        began()
+        return new Promise((resolve) => {
+          finish = () => resolve({ done: true })
+        })
+      })
+    })
+    const url = urlOf()
+    const idle = await keepAlive(`${url}/idle`)
+    const slow = api(url).get('/slow')
+    await running
+    const closing = app.close()
+    await idle.closed
+    await expect(api(url).get('/idle')).rejects.toThrow()
+    finish()
+    expect((await slow).json).toEqual({ done: true })
+    expect((await slow).headers.get('connection')).toBe('close')
+    await closing
+  })
+})
+
+/** A connection that stays open after its first answer, and a promise of its end. */
+function keepAlive(url: string): Promise<{ closed: Promise<void> }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { headers: { connection: 'keep-alive' } }, (response) => {
+      const closed = new Promise<void>((done) => void response.socket.on('close', () => done()))
+      response.resume().on('end', () => resolve({ closed }))
+    })
+    request.on('error', reject).end()
+  })
+}
+
+function listeningLog(lines: { message: string; fields: LogFields }[]): Log {
+  const write = (message: string, fields: LogFields = {}) => void lines.push({ message, fields })
+  const log: Log = {
+    trace: write,
+    debug: write,
+    info: write,
+    warn: write,
+    error: write,
+    fatal: write,
+    with: () => log,
+  }
+  return log
+}

@@ -3,7 +3,7 @@ import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
-  type HTTPMethods,
+  LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
@@ -11,11 +11,13 @@ import fastify, {
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../log/log.ts'
-import { type Authenticator, accessGuard, demandKey } from './access.ts'
+import { type Access, type Authenticator, accessGuard, demandKey } from './access.ts'
 import { BODY_LIMIT, readBodies } from './body.ts'
 import { answerBrokenConnection } from './broken-connection.ts'
+import { closeConnectionsAtLast } from './closing.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
+import { routeEntry } from './openapi/route-table.ts'
 import { type Paths, paths } from './paths.ts'
 import { type RateLimits, rateGuards } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
@@ -60,7 +62,7 @@ export function createServer(options: ServerOptions): App {
   const known = paths(MAX_PARAM_LENGTH)
   const app: App = fastify({
     loggerInstance: fastifyLog(options.log),
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId(options.ids),
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -79,12 +81,14 @@ export function createServer(options: ServerOptions): App {
   app.setValidatorCompiler(validatorCompiler())
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
+  app.decorate('routeTable', [])
 
   app.addHook('onRoute', (route) => {
-    const methods = [route.method].flat()
-    for (const method of methods) checkRoute(method, route.url, route, options.idempotency)
-    const access = route.config?.access
-    if (access !== undefined) for (const method of methods) known.add(method, route.url, access)
+    for (const method of [route.method].flat()) {
+      const access = checkedAccess(method, route.url, route, options.idempotency)
+      known.add(method, route.url, access)
+      if (method !== 'HEAD') app.routeTable.push(routeEntry(method, route, access))
+    }
   })
 
   const limits = rateGuards(options.rateLimits, options.log)
@@ -100,6 +104,8 @@ export function createServer(options: ServerOptions): App {
   })
   app.addHook('preHandler', limits.bySubject)
   app.addHook('onResponse', async (request, reply) => logRequest(options.log, request, reply, request.failure))
+
+  closeConnectionsAtLast(app)
 
   app.setErrorHandler((thrown, request, reply) => {
     const error = asAppError(thrown, options.translateError)
@@ -118,22 +124,23 @@ declare module 'fastify' {
 }
 
 interface DeclaredRoute {
-  config?: { access?: string }
+  config?: { access?: Access }
   handler: unknown
 }
 
 /** A mistake in a route stops the start, not a request months later. */
-function checkRoute(
+function checkedAccess(
   method: string,
   url: string,
   route: DeclaredRoute,
   idempotency: Pick<Idempotency, 'isWriting'>,
-): void {
+): Access {
   const access = route.config?.access
   if (access === undefined) throw new Error(`${method} ${url} declares no access`)
   if (method === 'POST' && access.startsWith('key:') && !idempotency.isWriting(route.handler)) {
     throw new Error(`POST ${url} takes a key but its handler is not made by idempotency.writing`)
   }
+  return access
 }
 
 /**
@@ -145,6 +152,6 @@ async function refuseUnknown(request: FastifyRequest, known: Paths, authenticato
   const [first] = routes
   if (first === undefined) throw new AppError('route_not_found')
   if (routes.every((route) => route.access.startsWith('key:'))) await demandKey(authenticator, request, first.access)
-  const allow = [...new Set<HTTPMethods | string>(routes.map((route) => route.method))].join(', ')
+  const allow = [...new Set(routes.map((route) => route.method))].join(', ')
   throw new AppError('method_not_allowed', { headers: { allow } })
 }

@@ -1,0 +1,104 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Type } from 'typebox'
+import { afterEach, describe, expect, it } from 'vitest'
+import { testServer } from '../../../../test/kit/server.ts'
+import { type App, errorSchema, listOf, openApiDocument, openApiRoutes, pageQuery } from '../index.ts'
+
+const info = { title: 'Posthorn', version: '1.2.3', description: 'Mail.', serverUrl: 'http://localhost:8080' }
+const thing = Type.Object({ id: Type.String(), title: Type.String() }, { title: 'Thing' })
+
+let app: App
+afterEach(() => app.close())
+
+function describedServer(): App {
+  app = testServer()
+  openApiRoutes(app, info)
+  app.get(
+    '/things',
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags: ['Things'],
+        summary: 'List things',
+        querystring: Type.Object(pageQuery),
+        response: { 200: listOf('things', thing) },
+      },
+    },
+    async () => ({
+      things: [],
+      pagination: { page: 1, limit: 50, total: 0, totalPages: 0, hasNext: false, hasPrev: false },
+    }),
+  )
+  app.post(
+    '/things/:thingId/parts',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags: ['Things'],
+        summary: 'Add a part',
+        body: Type.Object({ name: Type.String(), like: Type.Optional(thing) }),
+        response: { 201: thing },
+      },
+    },
+    async (_request, reply) => reply.code(201).send({ id: '1', title: 't' }),
+  )
+  app.get('/asset', { config: { access: 'public' }, schema: { hide: true } }, async () => '')
+  return app
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1 and names every route but the hidden', async () => {
+    const response = await describedServer().inject('/openapi.json')
+    const document = response.json()
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
+    expect(Object.keys(document.paths)).toEqual(['/openapi.json', '/things', '/things/{thingId}/parts'])
+  })
+
+  it('says for each route who may call it, what it takes and how it fails', async () => {
+    const { paths } = (await describedServer().inject('/openapi.json')).json()
+    const post = paths['/things/{thingId}/parts'].post
+    expect(post.operationId).toBe('postThingsPartsByThingId')
+    expect(post.security).toEqual([{ bearer: ['write'] }, { apiKey: ['write'] }])
+    expect(post.parameters).toEqual([
+      { name: 'thingId', in: 'path', required: true, schema: { type: 'string' } },
+      { $ref: '#/components/parameters/IdempotencyKey' },
+    ])
+    expect(post.requestBody.required).toBe(true)
+    expect(Object.keys(post.responses)).toEqual([
+      ...['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', 'default'],
+    ])
+    expect(paths['/things'].get.parameters.map((parameter: { name: string }) => parameter.name)).toEqual([
+      ...['page', 'limit', 'maxResults', 'pageToken', 'cursor'],
+    ])
+    expect(paths['/openapi.json'].get.security).toEqual([])
+  })
+
+  it('gives titled schemas one place, and refuses two different ones of one title', async () => {
+    const { paths, components } = (await describedServer().inject('/openapi.json')).json()
+    const list = paths['/things'].get.responses['200'].content['application/json'].schema
+    expect(list.properties.things.items).toEqual({ $ref: '#/components/schemas/Thing' })
+    expect(list.properties.pagination).toEqual({ $ref: '#/components/schemas/Pagination' })
+    expect(components.schemas.Thing.properties.title).toEqual({ type: 'string' })
+    const twin = { response: { 200: Type.Object({}, { title: 'Thing' }) } }
+    const routes = app.routeTable.concat(
+      ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: twin })),
+    )
+    expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
+  })
+
+  it('has an error component that a real error matches', async () => {
+    const server = describedServer()
+    const body = (await server.inject('/nothing')).json()
+    const { Compile } = await import('typebox/compile')
+    expect(Compile(errorSchema).Check(body)).toBe(true)
+  })
+
+  it('is also a page without anything from elsewhere', async () => {
+    const response = await describedServer().inject('/docs')
+    expect(response.headers['content-type']).toContain('text/html')
+    expect(response.headers['content-security-policy']).toContain("default-src 'none'")
+    expect(response.body).toContain('/things/{thingId}/parts')
+    expect(response.body).not.toContain('/asset')
+    expect(response.body).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+})

@@ -1,0 +1,127 @@
+import { STATUS_CODES } from 'node:http'
+import type { Components, Json } from './components.ts'
+import type { RouteEntry } from './route-table.ts'
+
+type JsonObject = { [name: string]: Json }
+
+/** One route as an OpenAPI operation. */
+export function operation(route: RouteEntry, components: Components): JsonObject {
+  const { schema, access } = route
+  const body = requestBody(route, components)
+  const scope = access.startsWith('key:') ? [access.slice('key:'.length)] : []
+  return {
+    operationId: schema.operationId ?? operationId(route),
+    ...(schema.tags && { tags: [...schema.tags] }),
+    ...(schema.summary && { summary: schema.summary }),
+    ...(schema.description && { description: schema.description }),
+    ...(schema.deprecated && { deprecated: true }),
+    security: security(access, scope),
+    parameters: parameters(route, components),
+    ...(body && { requestBody: body }),
+    responses: { ...answers(route, components), ...failures(route) },
+  }
+}
+
+/** `GET /accounts/:accountId/messages` is `getAccountsMessagesByAccountId`. */
+function operationId({ method, url }: RouteEntry): string {
+  const parts = url.split('/').filter((part) => part !== '')
+  const words = parts.filter((part) => !part.startsWith(':')).flatMap((part) => part.split(/[^A-Za-z0-9]+/))
+  const by = parts.filter((part) => part.startsWith(':')).map((part) => part.slice(1))
+  return [method.toLowerCase(), ...words.map(capital), ...by.map((name) => `By${capital(name)}`)].join('')
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function security(access: RouteEntry['access'], scope: string[]): Json {
+  if (access === 'public') return []
+  const keys: Json[] = [{ bearer: scope }, { apiKey: scope }]
+  return access === 'session' ? [{}, ...keys] : keys
+}
+
+function parameters(route: RouteEntry, components: Components): Json[] {
+  const { schema, url } = route
+  const inPath = [...url.matchAll(/:([A-Za-z0-9_]+)/g)].map((match) => match[1] ?? '')
+  const known = properties(schema.params)
+  return [
+    ...inPath.map((name) => parameter('path', name, true, known.members[name] ?? { type: 'string' }, components)),
+    ...of('query', schema.querystring, components),
+    ...of('header', schema.headers, components),
+    ...(route.method === 'POST' && route.access.startsWith('key:')
+      ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
+      : []),
+  ]
+}
+
+function of(place: string, schema: unknown, components: Components): Json[] {
+  const { members, required } = properties(schema)
+  return Object.entries(members).map(([name, member]) =>
+    parameter(place, name, required.includes(name), member, components),
+  )
+}
+
+function parameter(place: string, name: string, required: boolean, schema: unknown, components: Components): Json {
+  const { description, deprecated, ...rest } = { ...(schema as { description?: string; deprecated?: boolean }) }
+  return {
+    name,
+    in: place,
+    required,
+    ...(description && { description }),
+    ...(deprecated && { deprecated }),
+    schema: components.reference(rest),
+  }
+}
+
+function properties(schema: unknown): { members: Record<string, unknown>; required: string[] } {
+  const { properties: members = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, unknown>
+    required?: string[]
+  }
+  return { members, required }
+}
+
+function requestBody(route: RouteEntry, components: Components): Json | undefined {
+  const { body } = route.schema
+  if (body === undefined) return undefined
+  const schema = components.reference(body)
+  return {
+    // A body of optional members may be left out altogether.
+    required: properties(body).required.length > 0,
+    content: {
+      'application/json': { schema },
+      ...(route.takesForm && { 'application/x-www-form-urlencoded': { schema } }),
+    },
+  }
+}
+
+function answers(route: RouteEntry, components: Components): JsonObject {
+  const { response, produces } = route.schema
+  if (produces !== undefined) {
+    return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, {}])) } }
+  }
+  const documented = Object.entries((response ?? {}) as Record<string, { description?: string }>)
+  if (documented.length === 0) return { 200: { description: 'OK' } }
+  return Object.fromEntries(documented.map(([status, schema]) => [status, answer(status, schema, components)]))
+}
+
+function answer(status: string, schema: { description?: string }, components: Components): Json {
+  const description = schema.description ?? STATUS_CODES[status] ?? 'The answer.'
+  return { description, content: { 'application/json': { schema: components.reference(schema) } } }
+}
+
+/** Which of the shared failures a route can answer. */
+function failures(route: RouteEntry): JsonObject {
+  const { schema, access, method } = route
+  const keyed = access.startsWith('key:')
+  const failure = (name: string) => ({ $ref: `#/components/responses/${name}` })
+  return {
+    ...((schema.body ?? schema.querystring) !== undefined && { 400: failure('BadRequest') }),
+    ...(keyed && { 401: failure('Unauthorized'), 403: failure('Forbidden') }),
+    ...(route.url.includes(':') && { 404: failure('NotFound') }),
+    ...(keyed && method === 'POST' && { 409: failure('Conflict'), 422: failure('IdempotencyMismatch') }),
+    ...(schema.body !== undefined && { 413: failure('PayloadTooLarge'), 415: failure('UnsupportedMediaType') }),
+    ...((keyed || route.limited) && { 429: failure('RateLimited') }),
+    default: failure('Error'),
+  }
+}

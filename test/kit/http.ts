@@ -1,0 +1,65 @@
+/** What came back of one request. */
+export interface Answered {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered and asserts on it.
+  json: any
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>
+  /** An object is sent as JSON, text as it is. */
+  body?: unknown
+}
+
+export interface Api {
+  request(method: string, path: string, options?: RequestOptions): Promise<Answered>
+  get(path: string, headers?: Record<string, string>): Promise<Answered>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
+  delete(path: string, headers?: Record<string, string>): Promise<Answered>
+  /** A form as a browser posts it; redirects are not followed. */
+  form(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Answered>
+}
+
+const TIMEOUT_MS = 20_000
+
+/** A client of one service; with a key it sends it. Any status is an answer, nothing throws but a dead connection. */
+export function api(url: string, key?: string): Api {
+  async function request(method: string, path: string, options: RequestOptions = {}): Promise<Answered> {
+    const { body } = options
+    const raw = body === undefined || typeof body === 'string' || body instanceof URLSearchParams
+    const response = await fetch(new URL(path, url), {
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && !(body instanceof URLSearchParams) && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+  const withHeaders = (headers: Record<string, string> | undefined) => (headers === undefined ? {} : { headers })
+  return {
+    request,
+    get: (path, headers) => request('GET', path, withHeaders(headers)),
+    post: (path, body, headers) => request('POST', path, { body, ...withHeaders(headers) }),
+    put: (path, body, headers) => request('PUT', path, { body, ...withHeaders(headers) }),
+    patch: (path, body, headers) => request('PATCH', path, { body, ...withHeaders(headers) }),
+    delete: (path, headers) => request('DELETE', path, withHeaders(headers)),
+    form: (path, fields, headers) =>
+      request('POST', path, { body: new URLSearchParams(fields), ...withHeaders(headers) }),
+  }
+}

@@ -1,0 +1,26 @@
+import { type App, type Authenticator, createServer, type ServerOptions } from '../../src/infra/http/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { memoryCache } from './cache.ts'
+
+/** A server without routes and without a database, for tests of one part; `Bearer good` may do everything, `Bearer reader` may read. */
+export function testServer(options: Partial<ServerOptions> = {}): App {
+  return createServer({
+    log: silentLog,
+    ids: idGenerator(systemClock),
+    authenticator: knownKeys,
+    idempotency: { isWriting: () => true },
+    rateLimits: { cache: memoryCache() },
+    trustedProxies: [],
+    ...options,
+  })
+}
+
+const knownKeys: Authenticator = {
+  async authenticate({ headers: { authorization } }) {
+    if (authorization === 'Bearer good') return { owner: 'good', scopes: ['read', 'write', 'admin'] }
+    if (authorization === 'Bearer reader') return { owner: 'reader', scopes: ['read'] }
+    return undefined
+  },
+}
