@@ -14,6 +14,7 @@ export interface RequestOptions {
 }
 
 export interface Api {
+  readonly url: string
   request(method: string, path: string, options?: RequestOptions): Promise<Answered>
   get(path: string, headers?: Record<string, string>): Promise<Answered>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
@@ -53,6 +54,7 @@ export function api(url: string, key?: string): Api {
   }
   const withHeaders = (headers: Record<string, string> | undefined) => (headers === undefined ? {} : { headers })
   return {
+    url,
     request,
     get: (path, headers) => request('GET', path, withHeaders(headers)),
     post: (path, body, headers) => request('POST', path, { body, ...withHeaders(headers) }),

@@ -20,7 +20,7 @@ function openLog(level: LogLevel = 'trace') {
     redactor: hiding,
     sinks: [stdoutSink({ write: (line) => void lines.push(line) }), ring.add],
   })
-  return { log, ring, lines, clock, all: () => ring.list({}, { limit: 200 }, 'me').items }
+  return { log, ring, lines, clock, all: () => ring.select({}, { limit: 200 }).entries }
 }
 
 describe('a record', () => {
@@ -167,15 +167,13 @@ describe('no secret reaches a record', () => {
 })
 
 describe('the ring', () => {
-  const texts = (page: { items: LogEntry[] }) => page.items.map((entry) => entry.message)
+  const texts = (view: { entries: LogEntry[] }) => view.entries.map((entry) => entry.message)
 
   it('keeps the 2000 newest, newest first', () => {
     const { log, ring } = openLog()
     for (let i = 0; i < 2500; i += 1) log.info(String(i))
-    const first = ring.list({}, {}, 'me')
-    expect(first.pagination).toMatchObject({ page: 1, limit: 100, total: 2000, totalPages: 20, hasNext: true })
-    expect(texts(first)[0]).toBe('2499')
-    expect(texts(ring.list({}, { page: 20 }, 'me')).at(-1)).toBe('500')
+    const all = ring.select({}, { limit: 3000 })
+    expect([all.total, texts(all).length, texts(all)[0], texts(all).at(-1)]).toEqual([2000, 2000, '2499', '500'])
   })
 
   it('filters by exact level, account, provider and operation', () => {
@@ -183,37 +181,18 @@ describe('the ring', () => {
     log.warn('a', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder' })
     log.error('b', { accountId: 'acc_1', provider: 'gmail' })
     log.error('c', { accountId: 'acc_2', provider: 'imap', operation: 'sync.folder' })
-    expect(texts(ring.list({ level: 'warn' }, {}, 'me'))).toEqual(['a'])
-    expect(texts(ring.list({ accountId: 'acc_1' }, {}, 'me'))).toEqual(['b', 'a'])
-    expect(texts(ring.list({ provider: 'imap', level: 'error' }, {}, 'me'))).toEqual(['c'])
-    expect(ring.list({ operation: 'sync.folder' }, {}, 'me').pagination.total).toBe(2)
+    expect(texts(ring.select({ level: 'warn' }, { limit: 9 }))).toEqual(['a'])
+    expect(texts(ring.select({ accountId: 'acc_1' }, { limit: 9 }))).toEqual(['b', 'a'])
+    expect(texts(ring.select({ provider: 'imap', level: 'error' }, { limit: 9 }))).toEqual(['c'])
+    expect(ring.select({ operation: 'sync.folder' }, { limit: 1 }).total).toBe(2)
   })
 
-  it('goes on at page 2 where the viewer left page 1, though records kept coming', () => {
-    const { log, ring } = openLog()
-    for (let i = 1; i <= 10; i += 1) log.info(String(i))
-    expect(texts(ring.list({}, { limit: 4 }, 'me'))).toEqual(['10', '9', '8', '7'])
-    for (let i = 11; i <= 13; i += 1) log.info(String(i))
-    const second = ring.list({}, { limit: 4, page: 2 }, 'me')
-    expect(texts(second)).toEqual(['6', '5', '4', '3'])
-    expect(second.pagination).toMatchObject({ page: 2, total: 10, hasNext: true, hasPrev: true })
-    expect(texts(ring.list({}, { limit: 4, page: 2 }, 'someone else'))).toEqual(['9', '8', '7', '6'])
-    expect(texts(ring.list({}, { limit: 4 }, 'me'))).toEqual(['13', '12', '11', '10'])
-  })
-
-  it('goes on behind a cursor without gaps or repeats', () => {
+  it('selects stretches that do not move while records keep coming', () => {
     const { log, ring } = openLog()
     for (let i = 1; i <= 5; i += 1) log.info(String(i))
-    const seen: string[] = []
-    let cursor: string | undefined
-    do {
-      const page = ring.list({}, { limit: 2, ...(cursor !== undefined && { cursor }) }, 'me')
-      seen.push(...texts(page))
-      cursor = page.pagination.nextCursor
-      expect(page.pagination.total).toBe(5)
-      log.info('newer')
-    } while (cursor !== undefined)
-    expect(seen).toEqual(['5', '4', '3', '2', '1'])
-    expect(() => ring.list({ level: 'warn' }, { cursor: 'nonsense' }, 'me')).toThrow(AppError)
+    const [newest, second] = ring.select({}, { limit: 2 }).entries
+    log.info('6')
+    expect(ring.select({}, { upTo: newest?.id, limit: 2 }).total).toBe(5)
+    expect(texts(ring.select({}, { upTo: newest?.id, before: second?.id, limit: 2 }))).toEqual(['3', '2'])
   })
 })
