@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { onTestFinished } from 'vitest'
 import { type NewEvent, type Recorder, recorder } from '../../src/events/index.ts'
 import {
   type CreateBody,
@@ -53,7 +52,7 @@ export interface WebhookHouse {
 
 export const TEST_RING = generateKeyRing()
 
-/** Not started: call `house.engine.start()`. Closed after the test. */
+/** Not started: call `house.engine.start()`. */
 export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): WebhookHouse {
   const clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
@@ -104,7 +103,6 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
       return closing
     },
   }
-  onTestFinished(() => house.close())
   return house
 }
 

@@ -1,33 +1,301 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { Webhook as SvixWebhook } from 'svix'
+import { expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { webhookHouse } from '../../../test/kit/webhooks.ts'
-import { startReceiver } from '../../../test/servers/receiver.ts'
+import { type WebhookHouse, webhookHouse } from '../../../test/kit/webhooks.ts'
+import { type Received, startReceiver, verifyRequest } from '../../../test/servers/receiver.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import type { DeliveryView } from './index.ts'
 
-async function receiverFor() {
-  const receiver = await startReceiver()
-  onTestFinished(() => receiver.close())
-  return receiver
+const receiverFor = async () => closing(await startReceiver())
+
+async function startedHouse(db: Db, options = {}): Promise<WebhookHouse> {
+  const house = closing(webhookHouse(db, options))
+  await house.engine.start()
+  return house
 }
+
+async function arrived(house: WebhookHouse, expected: Partial<DeliveryView>[]): Promise<DeliveryView[]> {
+  return eventually(async () => {
+    const found = await house.deliveries()
+    expect(found).toMatchObject(expected)
+    return found
+  })
+}
+
+const gapsMs = (requests: readonly Received[]) =>
+  requests.slice(1).map((request, index) => request.atMs - (requests[index]?.atMs ?? 0))
 
 describeEachDatabase('delivering', (open) => {
   it('brings a recorded event to the receiver, signed as the published libraries verify it', async () => {
     const receiver = await receiverFor()
-    const house = webhookHouse(await open())
-    await house.engine.start()
+    const house = await startedHouse(await open())
     const { secret = '' } = await house.create({ url: receiver.url })
-    const [eventId] = await house.record({})
+    const [eventId = ''] = await house.record({})
 
+    const [delivery] = await arrived(house, [{ status: 'success', attempt: 1, responseStatus: 204, error: null }])
+    const [request] = receiver.requests
+    if (request === undefined) throw new Error('nothing came')
+    receiver.verify(secret)
+    new SvixWebhook(secret).verify(request.body, { ...request.headers } as Record<string, string>)
+    expect(request.headers).toMatchObject({ 'webhook-id': eventId, 'content-type': 'application/json' })
+    expect(JSON.parse(request.body)).toEqual(delivery?.payload)
+    expect(Object.keys(JSON.parse(request.body)).slice(0, 3)).toEqual(['deliveryId', 'test', 'id'])
+    expect(JSON.parse(request.body)).toMatchObject({
+      deliveryId: delivery?.id,
+      test: false,
+      id: eventId,
+      type: 'message.received',
+      accountId: 'acc_test',
+      sequence: 1,
+      objectId: 'msg_test',
+      version: 1,
+      data: { subject: 'Grüße, 東京 & “quotes”' },
+    })
+  })
+
+  it('refuses to be verified once any signed part was touched', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { secret = '' } = await house.create({ url: receiver.url })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    const [{ headers, body }] = receiver.requests as [Received]
+    const later = String(Number(headers['webhook-timestamp']) + 1)
+    const tampered = [
+      { headers, body: body.replace('msg_test', 'msg_tesT') },
+      { headers: { ...headers, 'webhook-id': 'evt_other' }, body },
+      { headers: { ...headers, 'webhook-timestamp': later }, body },
+    ]
+    for (const request of tampered) expect(() => verifyRequest(secret, request)).toThrow('No matching signature')
+  })
+
+  it('repeats a failed delivery retryCount times, retryDelayMs apart, with the same bytes and a fresh signature', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500, body: 'no\0pe' })
+    const { secret = '' } = await house.create({ url: receiver.url, retryCount: 2, retryDelayMs: 1100 })
+    await house.record({})
+
+    const [delivery] = await arrived(house, [
+      { status: 'failed', attempt: 3, maxAttempts: 3, nextAttemptAt: null, responseStatus: 500, responseBody: 'nope' },
+    ])
+    expect(delivery?.attempts.map(({ attempt, error }) => [attempt, error?.kind])).toEqual([
+      [1, 'http_status'],
+      [2, 'http_status'],
+      [3, 'http_status'],
+    ])
+    receiver.verify(secret)
+    expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+    expect(new Set(receiver.requests.map((request) => request.headers['webhook-id'])).size).toBe(1)
+    expect(new Set(receiver.requests.map((request) => request.headers['webhook-timestamp'])).size).toBe(3)
+    for (const gapMs of gapsMs(receiver.requests)) expect(gapMs).toBeGreaterThan(1090)
+  })
+
+  it('waits as long as Retry-After says when that is longer than retryDelayMs', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script({ status: 503, headers: { 'retry-after': '2' } })
+    await house.create({ url: receiver.url, retryDelayMs: 10 })
+    await house.record({})
+    await arrived(house, [{ status: 'success', attempt: 2 }])
+    expect(gapsMs(receiver.requests)[0]).toBeGreaterThan(1990)
+  })
+
+  it('counts a timeout, a cut connection, a redirect and a half answer as failures, and follows nothing', async () => {
+    const [target, receiver] = [await receiverFor(), await receiverFor()]
+    const house = await startedHouse(await open())
+    receiver.script('hang', 'reset', { status: 302, headers: { location: target.url } }, 'stall', { status: 200 })
+    await house.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 300 })
+    await house.record({})
+    const [delivery] = await arrived(house, [{ status: 'success', attempt: 5 }])
+    expect(delivery?.attempts.map(({ error }) => error?.kind)).toEqual([
+      'timeout',
+      'reset',
+      'redirect',
+      'timeout',
+      undefined,
+    ])
+    expect(target.requests).toEqual([])
+  })
+
+  it('keeps sending what comes in while one request hangs', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script('hang')
+    await house.create({ url: receiver.url, timeoutMs: 20_000 })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await house.record({ objectId: 'second' })
+    await house.record({ objectId: 'third' })
+    await eventually(() => expect(receiver.requests).toHaveLength(3), 5000)
+  })
+
+  it('has at most eight requests at one endpoint and starts them in the order of the events', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 20 })
+    await house.create({ url: receiver.url })
+    const ids = await house.record(...Array.from({ length: 100 }, (_, index) => ({ objectId: `msg_${index}` })))
+    await eventually(() => expect(receiver.requests).toHaveLength(100))
+    expect(receiver.mostOpen).toBeLessThanOrEqual(8)
+    receiver.requests.forEach((request, index) => {
+      const place = ids.indexOf(String(request.headers['webhook-id']))
+      expect(Math.abs(place - index)).toBeLessThan(8)
+    })
+  })
+
+  it('sends each type only to the active endpoints that subscribe to it', async () => {
+    const house = await startedHouse(await open())
+    const hooks = {
+      defaults: { receiver: await receiverFor(), body: {} },
+      everything: { receiver: await receiverFor(), body: { eventTypes: [] } },
+      star: { receiver: await receiverFor(), body: { eventTypes: ['*'] } },
+      accounts: { receiver: await receiverFor(), body: { eventTypes: ['account.*', 'message.sent'] } },
+      inactive: { receiver: await receiverFor(), body: { eventTypes: ['*'], isActive: false } },
+    }
+    for (const { receiver, body } of Object.values(hooks)) await house.create({ url: receiver.url, ...body })
+    await house.record(
+      { type: 'message.received' },
+      { type: 'message.sent' },
+      { type: 'mailbox.changed' },
+      { type: 'account.paused' },
+    )
+    const typesAt = ({ receiver }: { receiver: { requests: Received[] } }) =>
+      receiver.requests.map((request) => JSON.parse(request.body).type).sort()
+    const all = ['account.paused', 'mailbox.changed', 'message.received', 'message.sent']
+    await eventually(() => {
+      expect(typesAt(hooks.defaults)).toEqual(['mailbox.changed', 'message.received'])
+      expect(typesAt(hooks.everything)).toEqual(all)
+      expect(typesAt(hooks.star)).toEqual(all)
+      expect(typesAt(hooks.accounts)).toEqual(['account.paused', 'message.sent'])
+    })
+    expect(hooks.inactive.receiver.requests).toEqual([])
+    expect(await house.deliveries()).toHaveLength(12)
+  })
+
+  it('holds back what waits while the endpoint is inactive, and makes nothing new', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500 })
+    const { id } = await house.create({ url: receiver.url, retryDelayMs: 100, retryCount: 20 })
+    await house.record({})
+    await arrived(house, [{ status: 'retrying' }])
+    await house.endpoints.update(id, { isActive: false })
+    const before = (await house.deliveries()).map(({ attempt }) => attempt)
+    await house.record({ objectId: 'unheard' })
+    await eventually(async () => {
+      const unstamped = house.db.read.selectFrom('events').select('id').where('position', 'is', null)
+      expect(await unstamped.execute()).toEqual([])
+    })
+    receiver.always({ status: 200 })
+    const [delivery, ...others] = await house.deliveries()
+    expect(others).toEqual([])
+    // One attempt may have been on its way when the endpoint became inactive.
+    expect(delivery?.attempt).toBeLessThanOrEqual((before[0] ?? 0) + 1)
+    await house.endpoints.update(id, { isActive: true })
+    await arrived(house, [{ status: 'success' }])
+  })
+
+  it('takes 410 for an answer: the endpoint becomes inactive and others hear of it', async () => {
+    const [gone, other] = [await receiverFor(), await receiverFor()]
+    const house = await startedHouse(await open())
+    gone.always({ status: 410 })
+    const { id } = await house.create({ url: gone.url })
+    await house.create({ url: other.url, eventTypes: ['webhook.*'] })
+    await house.record({})
+    await eventually(() => expect(other.requests).toHaveLength(1))
+    expect(JSON.parse(other.requests[0]?.body ?? '')).toMatchObject({
+      type: 'webhook.endpoint_disabled',
+      objectId: id,
+      data: { endpointId: id, reason: 'gone' },
+    })
+    expect(await house.endpoints.get(id)).toMatchObject({ isActive: false })
+    expect((await house.deliveries({ endpointId: id }))[0]).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(gone.requests).toHaveLength(1)
+  })
+
+  it('cancels what waits when the endpoint is deleted', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500 })
+    const { id } = await house.create({ url: receiver.url, retryDelayMs: 60_000 })
+    await house.record({})
+    await arrived(house, [{ status: 'retrying' }])
+    await house.endpoints.delete(id)
+    await arrived(house, [{ status: 'cancelled', nextAttemptAt: null, attempt: 1 }])
+  })
+
+  it('signs with both secrets for a day after a rotation', async () => {
+    const receiver = await receiverFor()
+    const clock = fixedClock(Date.now())
+    const house = await startedHouse(await open(), { clock })
+    const { id, secret: first = '' } = await house.create({ url: receiver.url })
+    const second = 'a text of our own'
+    await house.endpoints.update(id, { secret: second })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    receiver.verify(first)
+    receiver.verify(second)
+
+    clock.advance(24 * 60 * 60_000)
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(2))
+    expect(receiver.requests[1]?.headers['webhook-signature']?.toString().split(' ')).toHaveLength(1)
+
+    await house.endpoints.update(id, { secret: null })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(3))
+    expect(receiver.requests[2]?.headers['webhook-signature']).toBeUndefined()
+    const seen = await house.deliveries()
+    expect(seen.map(({ requestHeaders }) => requestHeaders['webhook-signature'])).toEqual([
+      'v1,*** v1,***',
+      'v1,***',
+      undefined,
+    ])
+  })
+
+  it('sends the custom headers and never shows their values', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { id } = await house.create({
+      url: receiver.url,
+      headers: { 'X-Token': 's3cret', 'content-type': 'text/json' },
+    })
+    await house.record({})
+    const [delivery] = await arrived(house, [{ status: 'success' }])
+    expect(receiver.requests[0]?.headers).toMatchObject({ 'x-token': 's3cret', 'content-type': 'text/json' })
+    expect(delivery?.requestHeaders).toMatchObject({ 'x-token': '***', 'content-type': '***' })
+    const rows = await house.db.read.selectFrom('webhookEndpoints').selectAll().execute()
+    expect(JSON.stringify([delivery, rows, await house.endpoints.get(id)])).not.toContain('s3cret')
+  })
+
+  it('carries an event of the largest size unchanged', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { secret = '' } = await house.create({ url: receiver.url })
+    const text = '€'.repeat(87_000)
+    await house.record({ data: { text } })
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     receiver.verify(secret)
-    const [request] = receiver.requests
-    expect(request?.headers).toMatchObject({ 'webhook-id': eventId, 'content-type': 'application/json' })
-    const [delivery] = await eventually(async () => {
-      const found = await house.deliveries()
-      expect(found).toMatchObject([{ status: 'success', attempt: 1 }])
-      return found
-    })
-    expect(JSON.parse(request?.body ?? '')).toEqual(delivery?.payload)
-    expect(Object.keys(delivery?.payload ?? {}).slice(0, 3)).toEqual(['deliveryId', 'test', 'id'])
+    expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toEqual({ text })
+  })
+
+  it('sends what a stop cut off again after the next start, under the same ids', async () => {
+    const receiver = await receiverFor()
+    const db = await open()
+    const first = await startedHouse(db)
+    receiver.script('hang')
+    await first.create({ url: receiver.url, timeoutMs: 60_000 })
+    await first.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await first.close()
+    const second = await startedHouse(db)
+    await arrived(second, [{ status: 'success', attempt: 1 }])
+    const [cut, whole] = receiver.requests
+    expect(whole?.body).toBe(cut?.body)
+    expect(whole?.headers['webhook-id']).toBe(cut?.headers['webhook-id'])
   })
 })
