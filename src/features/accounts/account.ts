@@ -48,7 +48,10 @@ export interface AccountChanges {
   watch?: boolean
 }
 
-/** The account's life, for the other rooms. Every change records its event in the same transaction. */
+/**
+ * The account's life, for the other rooms. Every change records its event in the same transaction. `access`, `get` and `list` read
+ * on a connection of their own: not inside a transaction, where they would wait for one while holding one.
+ */
 export interface Accounts {
   /**
    * Creates the account, or updates the one with the same identity (new credentials, status back to `connecting`).

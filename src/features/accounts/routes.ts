@@ -116,10 +116,10 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     '/accounts/:accountId/sync',
     { config: WRITE, schema: schema('Look for mail now', 'Answers at once; a paused account stays paused.') },
     idempotency.writing(async (request) => {
-      const id = await idOf(request.params.accountId)
+      const account = await accounts.get(await idOf(request.params.accountId))
       return async (tx) => {
-        await deps.wake(tx, id)
-        return accounts.get(id)
+        await deps.wake(tx, account.id)
+        return account
       }
     }),
   )

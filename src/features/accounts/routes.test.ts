@@ -1,0 +1,189 @@
+import { afterEach, expect, it } from 'vitest'
+import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import type { App } from '../../infra/http/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
+import { type MailAccess, ProviderError } from '../../providers/provider.ts'
+import { idempotency } from '../idempotency/index.ts'
+import { accountRoutes } from './index.ts'
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+const form = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
+
+describeEachDatabase('the accounts over HTTP', (open) => {
+  let app: App | undefined
+  afterEach(() => app?.close())
+
+  /** The routes before a mail server that knows one wrong password. */
+  async function serve() {
+    const db = await open()
+    const room = accountsRoom(db)
+    const tried: MailAccess[] = []
+    const woken: string[] = []
+    const verify = async (access: MailAccess) => {
+      tried.push(access)
+      if (access.secrets.password === 'wrong') throw new ProviderError('auth_expired', 'refused')
+      return { folders: [] }
+    }
+    const idem = idempotency({ db, clock: systemClock, sealer: sealer(parseKeyRing(generateKeyRing())) })
+    const server = testServer({ idempotency: idem })
+    app = server
+    accountRoutes(server, {
+      db,
+      accounts: room.accounts,
+      idempotency: idem,
+      mail: (provider) => (provider === 'imap' ? { verify } : undefined),
+      wake: async (_tx, id) => void woken.push(id),
+    })
+    const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
+      const sent = { authorization: 'Bearer good', ...headers }
+      const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
+      return { status: response.statusCode, body: response.json(), headers: response.headers }
+    }
+    return { call, room, tried, woken }
+  }
+
+  it('a mailbox is connected by its credentials, tried first, and shown without them', async () => {
+    const { call, tried, room } = await serve()
+    const { status, body } = await call('POST', '/accounts', { ...form, port: '143', customUserId: 'user-1' })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^acc_/),
+      email: 'ada@example.com',
+      provider: 'imap',
+      paused: false,
+      status: 'connecting',
+      statusReason: null,
+      watch: true,
+      customUserId: 'user-1',
+      lastSyncAt: null,
+      tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
+      createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      updatedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    })
+    expect(tried).toMatchObject([{ settings: { imap: { port: 143, security: 'starttls' } } }])
+    expect((await room.accounts.access(body.id)).secrets).toEqual({ password: 'secret' })
+    expect((await call('GET', `/accounts/${body.id}`)).body).toEqual(body)
+    expect((await call('GET', '/accounts/user-1')).body).toEqual(body)
+  })
+
+  it('an Idempotency-Key makes one account of two posts', async () => {
+    const { call, tried } = await serve()
+    const key = { 'idempotency-key': 'k1' }
+    const first = await call('POST', '/accounts', form, key)
+    const again = await call('POST', '/accounts', form, key)
+    expect(again.body).toEqual(first.body)
+    expect(again.headers['idempotent-replayed']).toBe('true')
+    expect(tried).toHaveLength(1)
+  })
+
+  it('refuses credentials with a code, and fields each with its own fault', async () => {
+    const { call, tried } = await serve()
+    const refused = await call('POST', '/accounts', { ...form, password: 'wrong' })
+    expect([refused.status, refused.body.error.code, refused.body.error.type]).toEqual([
+      400,
+      'imap_auth_failed',
+      'provider',
+    ])
+    expect(JSON.stringify(refused.body)).not.toContain('wrong"')
+    const faulty = await call('POST', '/accounts', { email: 'ada@example.com', host: 'a b', port: true, username: '' })
+    expect(faulty.status).toBe(400)
+    expect(faulty.body.error.details.map((detail: { path: string }) => detail.path)).toEqual(['body.port'])
+    const empty = await call('POST', '/accounts')
+    expect(empty.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([
+      'body.email',
+      'body.host',
+      'body.username',
+      'body.password',
+    ])
+    for (const provider of ['gmail', 'microsoft', 'pigeon']) {
+      const { status, body } = await call('POST', '/accounts', { ...form, provider })
+      expect([status, body.error.details[0]?.path]).toEqual([400, 'body.provider'])
+    }
+    expect(tried).toHaveLength(1)
+    expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
+  })
+
+  it('lists newest first, by page and by cursor', async () => {
+    const { call, room } = await serve()
+    const ids: string[] = []
+    for (let i = 0; i < 5; i += 1) ids.unshift((await room.link(imapUser(`user-${i}`))).id)
+    const first = await call('GET', '/accounts?limit=2')
+    expect(first.body.accounts.map((account: { id: string }) => account.id)).toEqual(ids.slice(0, 2))
+    expect(first.body.pagination).toMatchObject({ page: 1, limit: 2, total: 5, totalPages: 3, hasNext: true })
+    const { nextCursor } = first.body.pagination
+    for (const url of [`/accounts?limit=2&cursor=${nextCursor}`, '/accounts?limit=2&page=2']) {
+      const second = await call('GET', url)
+      expect(second.body.accounts.map((account: { id: string }) => account.id)).toEqual(ids.slice(2, 4))
+      expect(second.body.pagination).toMatchObject({ page: 2, hasPrev: true })
+    }
+    expect((await call('GET', '/accounts?cursor=x')).body.error.code).toBe('invalid_cursor')
+    expect((await call('GET', '/accounts?limit=0')).status).toBe(400)
+    expect((await call('GET', '/accounts?limit=1000')).body.pagination.limit).toBe(200)
+  })
+
+  it('changes what may be changed', async () => {
+    const { call, room } = await serve()
+    const { id } = await room.link({ customUserId: 'user-1' })
+    const changed = await call('PATCH', `/accounts/${id}`, { watch: false, paused: true, email: 'other@example.com' })
+    expect(changed.body).toMatchObject({ watch: false, paused: true, status: 'paused', email: 'ada@example.com' })
+    expect((await call('PATCH', '/accounts/user-1', { customUserId: null })).body.customUserId).toBeNull()
+    expect((await call('PATCH', '/accounts/user-1', { watch: true })).status).toBe(404)
+    expect((await call('PATCH', `/accounts/${id}`, { paused: 'yes' })).status).toBe(400)
+    await room.link({ customUserId: 'user-2' })
+    expect((await call('PATCH', `/accounts/${id}`, { customUserId: 'user-2' })).status).toBe(409)
+  })
+
+  it('pauses, resumes and wakes', async () => {
+    const { call, room, woken } = await serve()
+    const { id } = await room.link({ customUserId: 'user-1' })
+    expect((await call('POST', '/accounts/user-1/pause')).body).toMatchObject({ id, status: 'paused' })
+    expect((await call('POST', '/accounts/user-1/pause')).status).toBe(200)
+    expect((await call('POST', `/accounts/${id}/resume`)).body).toMatchObject({ paused: false, status: 'connecting' })
+    expect((await call('POST', `/accounts/${id}/sync`)).body).toMatchObject({ id })
+    expect(woken).toEqual([id])
+    expect((await room.events(id)).map((event) => event.type)).toEqual([
+      'account.connected',
+      'account.paused',
+      'account.resumed',
+    ])
+  })
+
+  it('deletes, and knows the account no more', async () => {
+    const { call, room } = await serve()
+    const { id } = await room.link()
+    expect((await call('DELETE', `/accounts/${id}`)).body).toEqual({ success: true, message: expect.any(String) })
+    expect((await call('GET', `/accounts/${id}`)).status).toBe(404)
+    expect((await call('DELETE', `/accounts/${id}`)).status).toBe(404)
+  })
+
+  it.each<[Method, string]>([
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['POST', '/sync'],
+  ])('%s /accounts/{id}%s wants the key, an account, and an alias that is clear', async (method, path) => {
+    const { call, room } = await serve()
+    expect((await call(method, `/accounts/acc_0${path}`, undefined, { authorization: '' })).status).toBe(401)
+    expect((await call(method, `/accounts/acc_0${path}`)).body.error.code).toBe('not_found')
+    for (const name of ['one', 'two']) await room.link({ ...imapUser(name), customUserId: 'team' })
+    const ambiguous = await call(method, `/accounts/team${path}`)
+    expect([ambiguous.status, ambiguous.body.error.code]).toEqual([409, 'ambiguous_alias'])
+    if (method !== 'GET') {
+      const reader = { authorization: 'Bearer reader' }
+      expect((await call(method, `/accounts/acc_0${path}`, undefined, reader)).status).toBe(403)
+    }
+  })
+
+  it('the list and the creation want the key', async () => {
+    const { call } = await serve()
+    for (const method of ['GET', 'POST'] as const) {
+      expect((await call(method, '/accounts', undefined, { authorization: '' })).status).toBe(401)
+    }
+  })
+})
