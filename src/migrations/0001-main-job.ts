@@ -237,6 +237,7 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
       ['accountId', 'text'],
       ['labelId', 'text'],
       ['cursor', 'text', 'null'],
+      ['uidValidity', 'text', 'null'],
       ['announceAfter', 'bigint', 'null'],
       ['lastSyncAt', 'bigint', 'null'],
     ],

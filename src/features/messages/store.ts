@@ -49,24 +49,13 @@ export function messageStore(handle: Handle) {
       }
       return rows
     },
-    /** The numbering that the rows with a place have; undefined when there are none. */
-    async uidValidity(folderId: string): Promise<string | undefined> {
-      const row = await handle
-        .selectFrom('messages')
-        .select('uidValidity')
-        .where('folderId', '=', folderId)
-        .where('uid', 'is not', null)
-        .limit(1)
-        .executeTakeFirst()
-      return row?.uidValidity ?? undefined
-    },
     /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
-    async known(folderId: string, lowUid: number, highUid: number): Promise<KnownMessage[]> {
+    async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownMessage[]> {
       const rows = await handle
         .selectFrom('messages')
         .select(['uid', 'unread', 'starred'])
         .where('folderId', '=', folderId)
-        .where('uidValidity', '=', (await this.uidValidity(folderId)) ?? '')
+        .where('uidValidity', '=', uidValidity)
         .where('uid', '>=', lowUid)
         .where('uid', '<=', highUid)
         .execute()
@@ -98,6 +87,21 @@ export function messageStore(handle: Handle) {
         .where('uid', 'is', null)
         .where('goneAt', 'is', null)
         .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+    /** Does the folder still have rows, gone ones included? */
+    async isEmpty(folderId: string): Promise<boolean> {
+      const rows = [...(await this.placed(folderId, 1)), ...(await this.unplaced(folderId, 1))]
+      return rows.length === 0
+    },
+    /** Rows of the folder without a place: gone, or waiting to be found again. */
+    unplaced(folderId: string, limit: number): Promise<MessageRow[]> {
+      return handle
+        .selectFrom('messages')
+        .selectAll()
+        .where('folderId', '=', folderId)
+        .where('uid', 'is', null)
         .limit(limit)
         .execute()
     },

@@ -4,6 +4,8 @@ interface SyncCursorTable {
   labelId: string
   /** Null: the folder must be read from its beginning. */
   cursor: string | null
+  /** The numbering that the uids of the next steps belong to; null before the first message. */
+  uidValidity: string | null
   /**
    * Set while the provider cannot tell new mail from old (the server's numbering began anew, the folder just appeared): mail that
    * matches nothing stored is announced when it arrived after this time. Null: the provider's `isNew` decides.

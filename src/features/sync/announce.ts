@@ -1,0 +1,80 @@
+import { type EventType, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
+import type { FolderRole, ProviderName } from '../../providers/provider.ts'
+import type { LabelRow } from '../labels/index.ts'
+import { type Message, type MessageRow, messageView } from '../messages/index.ts'
+
+export interface EventBodies {
+  text: string | null
+  html: string | null
+}
+
+/** What the arrival of a mail is called, by the folder it arrives in; undefined where only `mailbox.changed` tells of it. */
+export function arrivalType(role: FolderRole | null): EventType | undefined {
+  if (role === 'trash' || role === 'junk') return undefined
+  if (role === 'sent') return 'message.sent'
+  return role === 'drafts' ? 'draft.created' : 'message.received'
+}
+
+export function messageEvent(
+  type: EventType,
+  row: MessageRow,
+  label: LabelRow | undefined,
+  provider: ProviderName,
+  body?: EventBodies,
+): NewEvent {
+  const labelIds = label === undefined ? [] : [label.id]
+  const message = messageView(row, { provider, labelIds, folder: label?.providerId ?? null })
+  return {
+    type,
+    accountId: row.accountId,
+    provider,
+    objectId: row.id,
+    version: row.version,
+    data: fitting(message, body),
+  }
+}
+
+export interface FolderCounts {
+  added: number
+  updated: number
+  deleted: number
+}
+
+export function folderEvent(label: LabelRow, version: number, provider: ProviderName, counts: FolderCounts): NewEvent {
+  return {
+    type: 'mailbox.changed',
+    accountId: label.accountId,
+    provider,
+    objectId: label.id,
+    version,
+    data: { folder: label.providerId, labelId: label.id, ...counts },
+  }
+}
+
+const MANY = 50
+
+/** At most 256 KB: the body goes first, then whatever lists are long. */
+function fitting(message: Message, body: EventBodies | undefined): Record<string, unknown> {
+  const whole = body === undefined ? { ...message } : { ...message, body }
+  if (fits(whole)) return whole
+  if (body !== undefined && fits(message)) return { ...message, truncated: true }
+  const short = <T>(list: readonly T[]) => list.slice(0, MANY)
+  const { references, to, cc, bcc, replyTo, attachments } = message
+  const shortened = {
+    ...message,
+    references: short(references),
+    to: short(to),
+    cc: short(cc),
+    bcc: short(bcc),
+    replyTo: short(replyTo),
+    attachments: short(attachments),
+    truncated: true,
+  }
+  return fits(shortened)
+    ? shortened
+    : { ...shortened, references: [], to: [], cc: [], bcc: [], replyTo: [], attachments: [] }
+}
+
+function fits(data: object): boolean {
+  return Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES
+}

@@ -1,0 +1,49 @@
+import type { Selectable } from 'kysely'
+import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
+
+export type CursorRow = Selectable<Tables['syncCursors']>
+
+/** How far each folder of an account was brought. */
+export function cursorStore(handle: Handle) {
+  return {
+    async all(accountId: string): Promise<Map<string, CursorRow>> {
+      const rows = await handle.selectFrom('syncCursors').selectAll().where('accountId', '=', accountId).execute()
+      return new Map(rows.map((row) => [row.labelId, row]))
+    },
+    async find(accountId: string, labelId: string): Promise<CursorRow | undefined> {
+      return handle
+        .selectFrom('syncCursors')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .where('labelId', '=', labelId)
+        .executeTakeFirst()
+    },
+    /** Sets what is given and leaves the rest; a folder that has no row begins with nulls. */
+    async save(accountId: string, labelId: string, changes: Partial<CursorRow>): Promise<void> {
+      const begun = { cursor: null, uidValidity: null, announceAfter: null, lastSyncAt: null }
+      await handle
+        .insertInto('syncCursors')
+        .values({ ...begun, ...changes, accountId, labelId })
+        .onConflict((conflict) => conflict.columns(['accountId', 'labelId']).doUpdateSet({ ...changes, labelId }))
+        .execute()
+    },
+    /** Every folder of the account was just seen to be in step. */
+    async inStep(accountId: string, nowMs: number): Promise<void> {
+      await handle
+        .updateTable('syncCursors')
+        .set({ lastSyncAt: nowMs })
+        .where('accountId', '=', accountId)
+        .where('cursor', 'is not', null)
+        .execute()
+    },
+    async remove(labelId: string): Promise<void> {
+      await handle.deleteFrom('syncCursors').where('labelId', '=', labelId).execute()
+    },
+  }
+}
+
+/** Erases the cursors of a deleted account; answers how many rows went. */
+export async function eraseCursors(tx: Tx, accountId: string): Promise<number> {
+  const { numDeletedRows } = await tx.deleteFrom('syncCursors').where('accountId', '=', accountId).executeTakeFirst()
+  return Number(numDeletedRows)
+}

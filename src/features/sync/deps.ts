@@ -1,0 +1,54 @@
+import type { Recorder } from '../../events/index.ts'
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Db } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { Queue } from '../../infra/queue/queue.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { MailProvider, ProviderName } from '../../providers/provider.ts'
+import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
+
+export interface SyncSettings {
+  /** How many of the newest messages the first sync of a folder stores. */
+  initialMessages: number
+  /** Folders kept in step beside the account's own, Sent and Drafts. */
+  folders: readonly string[]
+  /** Put the bodies of messages into their events. */
+  includeBodies: boolean
+}
+
+export interface SyncDeps {
+  db: Db
+  queue: Queue
+  bus: Bus
+  accounts: Pick<Accounts, 'get' | 'access' | 'setStatus' | 'synced'>
+  ownership: Ownership
+  fence: Fence
+  events: Recorder
+  /** The provider's mail side; undefined for one that is not set up. */
+  mail(provider: ProviderName): MailProvider | undefined
+  settings: SyncSettings
+  clock: Clock
+  ids: Ids
+  log: Log
+  timing?: Partial<SyncTiming>
+}
+
+export interface SyncTiming {
+  /** Between two looks at every folder of an account. */
+  pollMs: number
+  /** How many accounts one process brings forward at once. */
+  concurrency: number
+  /** Failures in a row after which an account counts as stalled. */
+  stalledAfter: number
+}
+
+export const DEFAULT_TIMING: SyncTiming = { pollMs: 60_000, concurrency: 32, stalledAfter: 3 }
+
+/** The lane of one process: each brings forward the accounts it owns. */
+export function syncLane(instanceId: string): string {
+  return `${SYNC_LANES}${instanceId}`
+}
+
+/** Every sync lane begins so. */
+export const SYNC_LANES = 'sync:'

@@ -1,0 +1,89 @@
+import type { Bus } from '../../infra/bus/bus.ts'
+import type { Tx } from '../../infra/db/index.ts'
+import type { Worker } from '../../infra/queue/queue.ts'
+import { AccountSync } from './account-sync.ts'
+import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'
+
+export interface Sync {
+  /** Works on the accounts this process owns from now on. Call it before `ownership.start()`. */
+  start(): void
+  /** Ends every session; runs under way get `graceMs` to finish. Call it before `ownership.stop()`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Keeps the messages of the owned accounts in step with their mailboxes. */
+export function sync(deps: SyncDeps): Sync {
+  const lane = syncLane(deps.ownership.instanceId)
+  const { concurrency } = { ...DEFAULT_TIMING, ...deps.timing }
+  const working = new Map<string, AccountSync>()
+  let worker: Worker | undefined
+  let unsubscribe: (() => void) | undefined
+  let stopped = false
+
+  function add(accountId: string): void {
+    deps.queue.add(lane, accountId).catch((error: unknown) => {
+      deps.log.error('An account could not be put into the queue', { accountId, operation: 'sync.add', error })
+    })
+  }
+
+  async function drop(accountId: string): Promise<void> {
+    const account = working.get(accountId)
+    working.delete(accountId)
+    await account?.close()
+  }
+
+  async function run(accountId: string, signal: AbortSignal) {
+    const epoch = deps.ownership.owned().get(accountId)
+    if (epoch === undefined || stopped) {
+      await drop(accountId)
+      return undefined
+    }
+    let account = working.get(accountId)
+    if (account !== undefined && account.epoch !== epoch) {
+      await drop(accountId)
+      account = undefined
+    }
+    account ??= new AccountSync(deps, accountId, epoch)
+    working.set(accountId, account)
+    return account.run(signal)
+  }
+
+  return {
+    start() {
+      deps.ownership.onChange(({ lost, gained, changed }) => {
+        for (const accountId of lost) {
+          void drop(accountId)
+          deps.queue.remove(lane, accountId).catch(() => {
+            // A job without an owned account ends at once by itself.
+          })
+        }
+        if (stopped) return
+        for (const accountId of changed) working.get(accountId)?.accountChanged()
+        for (const accountId of [...gained, ...changed]) add(accountId)
+      })
+      unsubscribe = deps.bus.subscribe(WAKE_TOPIC, (accountId) => {
+        if (accountId === undefined || !deps.ownership.owned().has(accountId)) return
+        working.get(accountId)?.lookEverywhere()
+        add(accountId)
+      })
+      worker = deps.queue.work(lane, { concurrency }, (accountId, { signal }) => run(accountId, signal))
+      for (const accountId of deps.ownership.owned().keys()) add(accountId)
+    },
+
+    async stop(graceMs) {
+      stopped = true
+      unsubscribe?.()
+      await worker?.stop(graceMs)
+      await Promise.all([...working.keys()].map(drop))
+      await deps.queue.dropLane(lane)
+    },
+  }
+}
+
+/** The bus topic on which an account is asked to be looked at; the payload is its id. */
+const WAKE_TOPIC = 'sync.wake'
+
+/** Makes the owner of an account look for mail now, whichever process that is; takes effect with the commit. */
+export function wakeAccount(bus: Bus): (tx: Tx, accountId: string) => Promise<void> {
+  return async (tx, accountId) => tx.afterCommit(() => bus.publish(WAKE_TOPIC, accountId))
+}

@@ -1,0 +1,81 @@
+import type { Tx } from '../../infra/db/index.ts'
+import type { ProviderName, RemoteFolder } from '../../providers/provider.ts'
+import { describedBy, isDescribedBy, type LabelRow, labelOf, labelStore } from '../labels/index.ts'
+import { folderEvent } from './announce.ts'
+import { cursorStore } from './cursor-store.ts'
+import type { SyncDeps } from './deps.ts'
+import { type FolderPlan, wishes } from './folder-plan.ts'
+import { lateAfter } from './step.ts'
+
+export interface FoldersContext {
+  accountId: string
+  epoch: number
+  provider: ProviderName
+  /** Path of the account's own folder. */
+  mailbox: string
+}
+
+/**
+ * Makes the labels what the listing says: new ones, renamed ones (their ids stay, one `mailbox.changed` tells it), and
+ * which are kept in step. A label whose folder vanished stops being kept in step; its messages leave later.
+ */
+export async function storeFolders(deps: SyncDeps, context: FoldersContext, plan: FolderPlan): Promise<void> {
+  const granted = wishes(plan.kept, plan.appeared, context.mailbox, deps.settings.folders)
+  const changed = plan.kept.filter(
+    ({ label, folder }) => !isDescribedBy(label, folder) || label.syncedAs !== (granted.get(folder) ?? null),
+  )
+  const dropped = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
+  if (changed.length + plan.appeared.length + dropped.length === 0) return
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, context.accountId, context.epoch)
+    const nowMs = deps.clock.now()
+    const labels = labelStore(tx)
+    for (const label of plan.vanished) await giveUpPath(tx, label, plan, nowMs)
+    const renamed = changed.filter(({ label, folder }) => label.providerId !== folder.path)
+    // Paths are unique: folders that swapped their names first let go of both.
+    for (const { label } of renamed) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
+    for (const { label, folder } of changed) {
+      await labels.update(label.id, { ...describedBy(folder), syncedAs: granted.get(folder) ?? null, updatedAt: nowMs })
+    }
+    await addFolders(deps, tx, context, plan.appeared, granted)
+    for (const { label, folder } of renamed) {
+      const counts = { added: 0, updated: 0, deleted: 0 }
+      const now = { ...label, ...describedBy(folder) }
+      await deps.events.record(tx, [folderEvent(now, await labels.bump(label.id), context.provider, counts)])
+    }
+  })
+}
+
+async function giveUpPath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: number): Promise<void> {
+  const taken = [...plan.kept.map(({ folder }) => folder), ...plan.appeared].some(
+    (folder) => folder.path === label.providerId,
+  )
+  const providerId = taken ? `${label.providerId} (${label.id})` : label.providerId
+  await labelStore(tx).update(label.id, { providerId, syncedAs: null, selectable: 0, updatedAt: nowMs })
+}
+
+/**
+ * A folder that appears in an account that was in step: what stands in it was put there since, so mail that matches
+ * nothing stored is news when it arrived since.
+ */
+async function addFolders(
+  deps: SyncDeps,
+  tx: Tx,
+  { accountId }: FoldersContext,
+  folders: readonly RemoteFolder[],
+  granted: ReadonlyMap<RemoteFolder, string>,
+): Promise<void> {
+  const nowMs = deps.clock.now()
+  const cursors = cursorStore(tx)
+  const before = [...(await cursors.all(accountId)).values()].flatMap((row) => row.lastSyncAt ?? [])
+  const rows = folders.map((folder) => ({
+    ...labelOf(folder, accountId, deps.ids('lbl'), nowMs),
+    syncedAs: granted.get(folder) ?? null,
+  }))
+  await labelStore(tx).insert(rows)
+  if (before.length === 0) return
+  for (const row of rows) {
+    if (row.syncedAs === null) continue
+    await cursors.save(accountId, row.id, { announceAfter: lateAfter(Math.max(...before)) })
+  }
+}

@@ -1,0 +1,137 @@
+import type { NewEvent } from '../../events/index.ts'
+import { type LabelRow, labelStore } from '../labels/index.ts'
+import { type MessageRow, messageStore, messageWriter, type Placement } from '../messages/index.ts'
+import { type FolderCounts, folderEvent, messageEvent } from './announce.ts'
+import { cursorStore } from './cursor-store.ts'
+import type { SyncDeps } from './deps.ts'
+import type { FoldersContext } from './folders.ts'
+
+const BATCH = 500
+/** A mail that shows up as a copy and whose original leaves so soon after was moved in two steps. */
+const MOVE_MS = 10 * 60_000
+
+type Context = Omit<FoldersContext, 'mailbox'>
+
+/**
+ * Deletes rows that vanished before `beforeMs` and did not turn up again, with `message.deleted`, in small transactions. One whose
+ * copy appeared elsewhere shortly before was moved by copy and delete: it takes the copy's place and keeps its id.
+ */
+export async function deleteGone(deps: SyncDeps, context: Context, beforeMs: number): Promise<void> {
+  for (let more = true; more; ) {
+    more = await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, context.accountId, context.epoch)
+      const rows = await messageStore(tx).gone(context.accountId, beforeMs, BATCH)
+      if (rows.length === 0) return false
+      const writer = messageWriter(tx, {
+        dialect: deps.db.dialect,
+        accountId: context.accountId,
+        nowMs: deps.clock.now(),
+      })
+      const store = messageStore(tx)
+      const moves = await movedByCopy(deps, context, store, rows)
+      await writer.remove(moves.map(({ copy }) => copy.id))
+      const moved = await writer.place(moves.map(({ placement }) => placement))
+      const kept = new Set(moved.map((row) => row.id))
+      const deleted = rows.filter((row) => !kept.has(row.id))
+      await writer.remove(deleted.map((row) => row.id))
+      const folders = await labelStore(tx).byIds([...new Set([...moved, ...rows].flatMap((row) => row.folderId ?? []))])
+      await deps.events.record(tx, [
+        ...eventsOf('message.updated', moved, folders, context),
+        ...eventsOf(
+          'message.deleted',
+          deleted.map((row) => ({ ...row, version: row.version + 1 })),
+          folders,
+          context,
+        ),
+      ])
+      return rows.length === BATCH
+    })
+  }
+}
+
+async function movedByCopy(
+  deps: SyncDeps,
+  context: Context,
+  store: ReturnType<typeof messageStore>,
+  rows: readonly MessageRow[],
+): Promise<{ copy: MessageRow; placement: Placement }[]> {
+  const since = deps.clock.now() - MOVE_MS
+  const twins = (await store.candidates(context.accountId, rows)).filter((one) => one.uid !== null)
+  if (twins.length === 0) return []
+  const copies = (await store.byIds(twins.map((one) => one.id))).filter((copy) => copy.createdAt > since)
+  const listed = await store.labelIds(copies.map((copy) => copy.id))
+  const used = new Set<string>()
+  return rows.flatMap((row) => {
+    const copy = copies.find((one) => !used.has(one.id) && listed.has(one.id) && isCopyOf(one, row))
+    if (copy === undefined || copy.folderId === null) return []
+    used.add(copy.id)
+    const { folderId, uidValidity, uid, providerMessageId, unread, starred } = copy
+    return [{ copy, placement: { row, folderId, uidValidity, uid, providerMessageId, unread, starred } }]
+  })
+}
+
+function isCopyOf(copy: MessageRow, row: MessageRow): boolean {
+  if (copy.folderId === row.folderId || copy.createdAt < row.createdAt || copy.id === row.id) return false
+  if (row.emailIdHash !== null && copy.emailIdHash !== null) return row.emailIdHash === copy.emailIdHash
+  return row.identityHash === null || copy.identityHash === null
+    ? row.headerHash === copy.headerHash
+    : row.identityHash === copy.identityHash
+}
+
+function eventsOf(
+  type: 'message.updated' | 'message.deleted',
+  rows: readonly MessageRow[],
+  folders: ReadonlyMap<string, LabelRow>,
+  { provider }: Context,
+): NewEvent[] {
+  return rows.map((row) => messageEvent(type, row, folders.get(row.folderId ?? ''), provider))
+}
+
+/**
+ * Takes rows out of a folder in small transactions, until `next` finds no more: those that lists show are gone (and may
+ * turn up elsewhere), those only read live are forgotten without a word.
+ */
+export async function leaveFolder(
+  deps: SyncDeps,
+  context: Context,
+  label: LabelRow,
+  next: (store: ReturnType<typeof messageStore>) => Promise<MessageRow[]>,
+): Promise<void> {
+  for (let more = true; more; ) {
+    more = await deps.db.transaction(async (tx) => {
+      await deps.fence(tx, context.accountId, context.epoch)
+      const store = messageStore(tx)
+      const rows = await next(store)
+      if (rows.length === 0) return false
+      const writer = messageWriter(tx, {
+        dialect: deps.db.dialect,
+        accountId: context.accountId,
+        nowMs: deps.clock.now(),
+      })
+      const listed = await store.labelIds(rows.map((row) => row.id))
+      const leaving = rows.filter((row) => listed.has(row.id))
+      await writer.vanish(leaving)
+      await writer.remove(rows.filter((row) => !listed.has(row.id)).map((row) => row.id))
+      if (leaving.length > 0) {
+        const counts: FolderCounts = { added: 0, updated: 0, deleted: leaving.length }
+        const version = await labelStore(tx).bump(label.id)
+        await deps.events.record(tx, [folderEvent(label, version, context.provider, counts)])
+      }
+      return true
+    })
+  }
+}
+
+/** The folder is gone from the server: its messages leave, and when none is left its label and position go too. */
+export async function forgetFolder(deps: SyncDeps, context: Context, label: LabelRow): Promise<void> {
+  await leaveFolder(deps, context, label, async (store) => [
+    ...(await store.placed(label.id, BATCH / 2)),
+    ...(await store.placeless(label.id, BATCH / 2)),
+  ])
+  if (!(await messageStore(deps.db.read).isEmpty(label.id))) return
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, context.accountId, context.epoch)
+    await cursorStore(tx).remove(label.id)
+    await labelStore(tx).remove(label.id)
+  })
+}
