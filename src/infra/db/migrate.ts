@@ -98,7 +98,10 @@ async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
 }
 
 async function lockTable(tx: Tx, engine: Db['engine']): Promise<void> {
-  if (engine === 'postgres') await sql`lock table "migrations" in access exclusive mode`.execute(tx)
+  if (engine !== 'postgres') return
+  // Large tables, or waiting for a replica that migrates them, take longer than a statement usually may.
+  await sql`set local statement_timeout = 0`.execute(tx)
+  await sql`lock table "migrations" in access exclusive mode`.execute(tx)
 }
 
 async function appliedNames(handle: Handle): Promise<string[]> {

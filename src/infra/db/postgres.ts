@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { sleep } from '../../lib/abort.ts'
+import { sleep, withTimeout } from '../../lib/abort.ts'
 import type { Db, Dialect, Tables } from './db.ts'
+import { checkedPool } from './postgres-pool.ts'
 import { runTransaction } from './transaction.ts'
 
 export interface PostgresOptions {
@@ -11,10 +12,12 @@ export interface PostgresOptions {
 }
 
 const INT8 = 20
+const NUMERIC = 1700
 const RETRIED = new Set(['40001', '40P01'])
 const MAX_TRIES = 4
+const PING_MS = 2000
 
-/** PostgreSQL through one pool. 64-bit integers arrive as numbers: ours are times, counts and positions below 2^53. */
+/** PostgreSQL through one pool. 64-bit integers and their sums arrive as numbers: ours are times, counts and positions below 2^53. */
 export function openPostgres(options: PostgresOptions): Db {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -26,11 +29,13 @@ export function openPostgres(options: PostgresOptions): Db {
     application_name: 'posthorn',
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
+        oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format),
     },
   } as pg.PoolConfig)
   pool.on('error', options.onError)
-  const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  // The pool listens to idle clients only; a lost connection in the middle of a transaction would end the process.
+  pool.on('connect', (client) => client.on('error', options.onError))
+  const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool) }) })
   let closing: Promise<void> | undefined
   return {
     engine: 'postgres',
@@ -38,10 +43,12 @@ export function openPostgres(options: PostgresOptions): Db {
     dialect: postgresDialect,
     transaction: (body) => retried(() => runTransaction(handle, body)),
     async ping() {
-      await pool.query({ text: 'select 1', query_timeout: 2000 } as pg.QueryConfig)
+      const answer = pool.query({ text: 'select 1', query_timeout: PING_MS } as pg.QueryConfig)
+      // Waiting for a free connection counts too.
+      await withTimeout(answer, PING_MS, () => new Error('the database did not answer in 2 s'))
     },
     close() {
-      closing ??= handle.destroy()
+      closing ??= pool.end()
       return closing
     },
   }

@@ -1,14 +1,16 @@
-import type { DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import type Database from 'libsql'
+import { type Bindable, bindable } from './bindable.ts'
+import { Turns } from './turns.ts'
 
 /** One libsql handle as a Kysely driver; callers take turns, first come first served. */
 export class SqliteDriver implements Driver {
   readonly #database: Database.Database
   readonly #connection: DatabaseConnection
   readonly #onSlow: (sql: string, ms: number) => void
-  #turn: Promise<void> = Promise.resolve()
-  #release: () => void = () => {}
+  readonly #turns = new Turns('the database was busy with another transaction for 30 s', 30_000)
+  readonly #statements = new Map<string, Database.Statement>()
+  #closing: Promise<void> | undefined
 
   constructor(database: Database.Database, onSlow: (sql: string, ms: number) => void) {
     this.#database = database
@@ -19,21 +21,16 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    const before = this.#turn
-    let free: () => void = () => {}
-    this.#turn = new Promise((resolve) => {
-      free = resolve
-    })
-    await before
-    this.#release = free
+    if (this.#closing !== undefined) throw new Error('the database is closed')
+    await this.#turns.take()
     return this.#connection
   }
 
   async releaseConnection(): Promise<void> {
-    this.#release()
+    this.#turns.give()
   }
 
-  async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings): Promise<void> {
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
     // "immediate": the write lock is taken now, so no statement inside can fail with SQLITE_BUSY.
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
@@ -43,17 +40,24 @@ export class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'))
+    // A full disk rolls back by itself; the error to tell is that one, not "no transaction is active".
+    if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
   }
 
-  async destroy(): Promise<void> {
-    this.#database.close()
+  /** Waits for whoever has or awaits the turn, then closes. Twice safely. */
+  destroy(): Promise<void> {
+    this.#closing ??= this.#turns.take().finally(() => {
+      // A cached statement would keep the file open, and would still run.
+      this.#statements.clear()
+      this.#database.close()
+    })
+    return this.#closing
   }
 
   async #run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const startedMs = performance.now()
+    const parameters = query.parameters.map(integerKept)
     const statement = this.#prepare(query.sql)
-    const parameters = query.parameters.map(bindable)
     try {
       if (statement.reader) return { rows: statement.all(parameters) as R[] }
       const { changes, lastInsertRowid } = statement.run(parameters)
@@ -63,8 +67,6 @@ export class SqliteDriver implements Driver {
       if (tookMs > SLOW_MS) this.#onSlow(query.sql, tookMs)
     }
   }
-
-  readonly #statements = new Map<string, Database.Statement>()
 
   /** Preparing costs more than running a point query; the texts are few because values are always parameters. */
   #prepare(sql: string): Database.Statement {
@@ -85,27 +87,8 @@ export class SqliteDriver implements Driver {
 const SLOW_MS = 20
 const MAX_STATEMENTS = 500
 
-/**
- * libsql aborts the whole process on a boolean parameter, so nothing reaches it unchecked. Dates become ISO text, NUL
- * is removed from text, and an object is a mistake of the caller (JSON is stored as text).
- */
-export function bindable(value: unknown): string | number | bigint | Buffer | null {
-  switch (typeof value) {
-    case 'boolean':
-      return value ? 1 : 0
-    case 'string':
-      return value.includes('\0') ? value.replaceAll('\0', '') : value
-    case 'number':
-      if (!Number.isFinite(value)) throw new TypeError('a number bound to SQL must be finite')
-      return value
-    case 'bigint':
-      return value
-    case 'undefined':
-      return null
-    default:
-      if (value === null) return null
-      if (value instanceof Date) return value.toISOString()
-      if (value instanceof Uint8Array) return Buffer.from(value)
-      throw new TypeError(`cannot bind ${typeof value} to SQL; store JSON as text`)
-  }
+/** libsql binds every JavaScript number as REAL, which divides and prints otherwise than PostgreSQL's integers. */
+function integerKept(value: unknown): Bindable {
+  const bound = bindable(value)
+  return typeof bound === 'number' && Number.isSafeInteger(bound) ? BigInt(bound) : bound
 }

@@ -1,5 +1,6 @@
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
+import { withTimeout } from '../../lib/abort.ts'
 import type { Db, Dialect, Tables } from './db.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { runTransaction } from './transaction.ts'
@@ -14,39 +15,38 @@ export interface SqliteOptions {
 
 /** The file store: WAL, one writer connection, one reader that refuses writes. One process only (see `data-lock.ts`). */
 export function openSqlite(options: SqliteOptions): Db {
-  const writer = open(options, ['journal_mode = wal', `synchronous = ${options.synchronous}`, 'foreign_keys = on'])
-  const reader = open(options, ['query_only = on'])
-  const write = kysely(writer, options)
-  const read = kysely(reader, options)
-  let closing: Promise<void> | undefined
+  const writer = driver(options, ['journal_mode = wal', `synchronous = ${options.synchronous}`, 'foreign_keys = on'])
+  const reader = driver(options, ['query_only = on'])
+  const write = kysely(writer)
+  const read = kysely(reader)
   return {
     engine: 'sqlite',
     read,
     dialect: sqliteDialect,
     transaction: (body) => runTransaction(write, body),
     async ping() {
-      await sql`select 1`.execute(read)
+      await withTimeout(sql`select 1`.execute(read), PING_MS, () => new Error('the database did not answer in 2 s'))
     },
-    close() {
-      closing ??= Promise.all([write.destroy(), read.destroy()]).then(() => undefined)
-      return closing
-    },
+    // Not through Kysely: it does not close what was never used.
+    close: () => Promise.all([writer.destroy(), reader.destroy()]).then(() => undefined),
   }
 }
 
-function open(options: SqliteOptions, pragmas: string[]): Database.Database {
+const PING_MS = 2000
+
+function driver(options: SqliteOptions, pragmas: string[]): SqliteDriver {
   const database = new Database(options.file)
   database.exec(
     ['busy_timeout = 5000', 'cache_size = -32000', ...pragmas].map((pragma) => `pragma ${pragma};`).join(''),
   )
-  return database
+  return new SqliteDriver(database, options.onSlowStatement)
 }
 
-function kysely(database: Database.Database, options: SqliteOptions): Kysely<Tables> {
+function kysely(connection: SqliteDriver): Kysely<Tables> {
   return new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new SqliteDriver(database, options.onSlowStatement),
+      createDriver: () => connection,
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },

@@ -7,6 +7,13 @@ export async function runTransaction<T>(handle: Handle, body: (tx: Tx) => Promis
     const tx: Tx = Object.assign(transaction, { afterCommit: (run: () => void) => void hooks.push(run) })
     return body(tx)
   })
-  for (const run of hooks) run()
+  for (const run of hooks) {
+    try {
+      run()
+    } catch (error) {
+      // It is committed: failing now would make the caller repeat it. Hooks are hints, and a throw is a bug to be seen.
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+  }
   return result
 }

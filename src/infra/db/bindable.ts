@@ -1,0 +1,28 @@
+/** What both engines take as a parameter. */
+export type Bindable = string | number | bigint | Buffer | null
+
+/**
+ * The gate for every parameter of every statement, so that both engines are handed the same. Booleans become 0 or 1 (libsql
+ * aborts the whole process on one), dates ISO text, undefined NULL, and NUL is removed from text (PostgreSQL refuses it). An
+ * object is a mistake of the caller: JSON is stored as text. Throws TypeError, without the value.
+ */
+export function bindable(value: unknown): Bindable {
+  switch (typeof value) {
+    case 'boolean':
+      return value ? 1 : 0
+    case 'string':
+      return value.includes('\0') ? value.replaceAll('\0', '') : value
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError('a number bound to SQL must be finite')
+      return value
+    case 'bigint':
+      return value
+    case 'undefined':
+      return null
+    default:
+      if (value === null) return null
+      if (value instanceof Date) return value.toISOString()
+      if (value instanceof Uint8Array) return Buffer.from(value)
+      throw new TypeError(`cannot bind ${Array.isArray(value) ? 'a list' : typeof value} to SQL; store JSON as text`)
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lockDataFolder } from './index.ts'
+
+/** A process of its own that locks the folder, says so, and stays. */
+async function holder(folder: string): Promise<ChildProcess> {
+  const code = `
+    import { lockDataFolder } from ${JSON.stringify(new URL('./data-lock.ts', import.meta.url).href)}
+    await lockDataFolder(${JSON.stringify(folder)}, { onWait() {} })
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await Promise.race([
+    once(child.stdout ?? child, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error('the holder ended')
+    }),
+  ])
+  return child
+}
+
+describe('the lock of a data folder', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'posthorn-lock-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('keeps a second process out, which says that it waits and then gives up', async () => {
+    const child = await holder(folder)
+    const waits: string[] = []
+    const second = lockDataFolder(folder, { onWait: () => waits.push('waits'), waitMs: 600 })
+    await expect(second).rejects.toThrow(`The data folder ${folder} is in use by another Posthorn process.`)
+    expect(waits).toEqual(['waits'])
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+
+  it('is freed by the kernel when its process is killed, and the one who waits gets it', async () => {
+    const child = await holder(folder)
+    const waiting = new AbortController()
+    const second = lockDataFolder(folder, { onWait: () => child.kill('SIGKILL'), aborted: waiting.signal })
+    const lock = await second
+    lock.release()
+    lock.release()
+  })
+
+  it('is given up at once by one who is told to stop waiting', async () => {
+    const first = await lockDataFolder(folder, { onWait: () => {} })
+    const stopped = new AbortController()
+    const second = lockDataFolder(folder, { onWait: () => stopped.abort(), aborted: stopped.signal })
+    await expect(second).rejects.toThrow(/in use/)
+    first.release()
+    const third = await lockDataFolder(folder, { onWait: () => {} })
+    third.release()
+  })
+})

@@ -1,0 +1,305 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import Database from 'libsql'
+import { describe, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { bindable } from './bindable.ts'
+import { type Db, findState, openPostgres, setState } from './index.ts'
+import { SqliteDriver } from './sqlite-driver.ts'
+import { Turns } from './turns.ts'
+
+/** The value as the database gives it back from a column of this type. */
+async function stored(db: Db, type: string, value: unknown): Promise<unknown> {
+  return db.transaction(async (tx) => {
+    await sql`create table "stored" ("value" ${sql.raw(type)})`.execute(tx)
+    await sql`insert into "stored" ("value") values (${value})`.execute(tx)
+    const { rows } = await sql<{ value: unknown }>`select "value" from "stored"`.execute(tx)
+    await sql`drop table "stored"`.execute(tx)
+    return rows[0]?.value
+  })
+}
+
+describeEachDatabase('a parameter', (databases) => {
+  it('that is a boolean becomes 0 or 1, and the process lives', async () => {
+    const db = await databases()
+    expect(await stored(db, 'integer', true)).toBe(1)
+    expect(await stored(db, 'integer', false)).toBe(0)
+  })
+
+  it('that is a date becomes its ISO text', async () => {
+    const db = await databases()
+    expect(await stored(db, 'text', new Date(0))).toBe('1970-01-01T00:00:00.000Z')
+  })
+
+  it('that is text loses NUL and keeps all else', async () => {
+    const db = await databases()
+    expect(await stored(db, 'text', 'a\0b \'"\\ 会議 🎺')).toBe('ab \'"\\ 会議 🎺')
+  })
+
+  it('that is undefined or null becomes NULL', async () => {
+    const db = await databases()
+    expect(await stored(db, 'text', undefined)).toBeNull()
+    expect(await stored(db, 'text', null)).toBeNull()
+  })
+
+  it('that is an integer stays one, up to 2^53', async () => {
+    const db = await databases()
+    for (const value of [0, -1, 1_800_000_000_000, Number.MAX_SAFE_INTEGER]) {
+      expect(await stored(db, 'bigint', value)).toBe(value)
+    }
+    const { rows } = await sql<{ half: number }>`select cast(${7} as bigint) / ${2} as half`.execute(db.read)
+    expect(rows).toEqual([{ half: 3 }])
+  })
+
+  it.each([
+    ['an object', { a: 1 }],
+    ['a list', [1]],
+    ['NaN', Number.NaN],
+    ['a function', () => 1],
+  ])('that is %s is refused', async (_what, value) => {
+    const db = await databases()
+    await expect(stored(db, 'text', value)).rejects.toThrow(TypeError)
+    await expect(db.ping()).resolves.toBeUndefined()
+  })
+
+  it('shows no value when it is refused', () => {
+    expect(() => bindable({ password: 'hunter22' })).toThrow('cannot bind object to SQL; store JSON as text')
+  })
+})
+
+describeEachDatabase('a transaction', (databases, engine) => {
+  it('runs to its end before the next one on the file store, in the order of asking', async () => {
+    const db = await databases()
+    const seen: string[] = []
+    const names = ['a', 'b', 'c']
+    await Promise.all(
+      names.map((name) =>
+        db.transaction(async (tx) => {
+          seen.push(`${name} begins`)
+          await setState(tx, 'order', name)
+          await setState(tx, name, '1')
+          seen.push(`${name} ends`)
+        }),
+      ),
+    )
+    if (engine === 'sqlite') expect(seen).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]))
+    expect(seen).toHaveLength(6)
+  })
+
+  it('announces after the commit, in order, and never after a roll-back', async () => {
+    const db = await databases()
+    const seen: (string | undefined)[] = []
+    await db.transaction(async (tx) => {
+      tx.afterCommit(() => seen.push('first'))
+      tx.afterCommit(() => seen.push('second'))
+      await setState(tx, 'x', '1')
+      expect(seen).toEqual([])
+    })
+    const rolledBack = db.transaction(async (tx) => {
+      tx.afterCommit(() => seen.push('never'))
+      await setState(tx, 'x', '2')
+      throw new Error('no')
+    })
+    await expect(rolledBack).rejects.toThrow('no')
+    expect(seen).toEqual(['first', 'second'])
+    expect(await findState(db.read, 'x')).toBe('1')
+  })
+
+  it('stays committed, and announces the rest, when one announcement throws', async () => {
+    const db = await databases()
+    const warned = new Promise((resolve) => process.once('warning', resolve))
+    const seen: string[] = []
+    await db.transaction(async (tx) => {
+      await setState(tx, 'x', '1')
+      tx.afterCommit(() => {
+        throw new Error('a bug in a hook')
+      })
+      tx.afterCommit(() => seen.push('still'))
+    })
+    expect(seen).toEqual(['still'])
+    expect(await warned).toMatchObject({ message: 'a bug in a hook' })
+  })
+
+  it('that failed leaves the way free for the next', async () => {
+    const db = await databases()
+    for (let i = 0; i < 20; i += 1) {
+      await expect(db.transaction((tx) => sql`select * from "nothing"`.execute(tx))).rejects.toThrow(/nothing/)
+    }
+    await db.transaction((tx) => setState(tx, 'x', '1'))
+    expect(await findState(db.read, 'x')).toBe('1')
+  })
+
+  it('is seen by reads only when it has committed', async () => {
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await setState(tx, 'x', '1')
+      expect(await findState(db.read, 'x')).toBeUndefined()
+      expect(await findState(tx, 'x')).toBe('1')
+    })
+    expect(await findState(db.read, 'x')).toBe('1')
+  })
+
+  it('knows a broken unique constraint from other errors', async () => {
+    const db = await databases()
+    const twice = db.transaction(async (tx) => {
+      for (const value of ['1', '2']) await tx.insertInto('serviceState').values({ name: 'x', value }).execute()
+    })
+    const error = await twice.catch((caught: unknown) => caught)
+    expect(db.dialect.isUniqueViolation(error)).toBe(true)
+    expect(db.dialect.isUniqueViolation(new Error('no'))).toBe(false)
+  })
+})
+
+describeEachDatabase('a database', (databases) => {
+  it('gives counts, sums and its own time as numbers', async () => {
+    const db = await databases()
+    const { rows } = await sql<Record<string, unknown>>`
+      select count(*) as "count", sum("big") as "sum", ${db.dialect.nowMs} as "now"
+      from (select cast(${4_000_000_000} as bigint) as "big" union all select 1) as t`.execute(db.read)
+    expect(rows[0]).toMatchObject({ count: 2, sum: 4_000_000_001 })
+    expect(Math.abs(Number(rows[0]?.now) - Date.now())).toBeLessThan(60_000)
+    expect(typeof rows[0]?.now).toBe('number')
+  })
+
+  it('sees columns that were added after a statement was first run', async () => {
+    const db = await databases()
+    const all = () => sql`select * from "grows"`.execute(db.read).then(({ rows }) => rows)
+    await db.transaction(async (tx) => {
+      await sql`create table "grows" ("a" text)`.execute(tx)
+      await sql`insert into "grows" values ('1')`.execute(tx)
+    })
+    expect(await all()).toEqual([{ a: '1' }])
+    await db.transaction((tx) => sql`alter table "grows" add column "b" text default 'x'`.execute(tx))
+    expect(await all()).toEqual([{ a: '1', b: 'x' }])
+  })
+
+  it('that is closed waits for what runs, commits it, and refuses what comes later; twice safely', async () => {
+    const place = await databases.place()
+    const db = await databases(place)
+    let closed: Promise<void> | undefined
+    await db.transaction(async (tx) => {
+      await setState(tx, 'x', '1')
+      closed = db.close()
+      await setState(tx, 'y', '2')
+    })
+    await closed
+    await db.close()
+    await expect(db.transaction((tx) => setState(tx, 'z', '3'))).rejects.toThrow()
+    await expect(findState(db.read, 'x')).rejects.toThrow()
+    await expect(db.ping()).rejects.toThrow()
+    const again = await databases(place)
+    expect(await findState(again.read, 'y')).toBe('2')
+    expect(await findState(again.read, 'z')).toBeUndefined()
+  })
+
+  it('that was never used can be closed', async () => {
+    const db = await databases()
+    await expect(db.close()).resolves.toBeUndefined()
+  })
+})
+
+describeEachDatabase('one engine', (databases, engine) => {
+  if (engine === 'sqlite') {
+    it('SQLite: the reader refuses writes', async () => {
+      const db = await databases()
+      await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
+    })
+    return
+  }
+
+  it('PostgreSQL: a connection lost inside a transaction fails it and nothing else', async () => {
+    const place = await databases.place()
+    const lost: Error[] = []
+    const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 2, onError: (error) => lost.push(error) })
+    try {
+      const killed = db.transaction(async (tx) => {
+        await setState(tx, 'x', '1')
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+        await sql`select pg_terminate_backend(${rows[0]?.pid ?? 0})`.execute(db.read)
+        await setState(tx, 'y', '2')
+      })
+      await expect(killed).rejects.toThrow(/terminat|connection/i)
+      expect(lost.length).toBeGreaterThan(0)
+      for (const name of ['a', 'b', 'c']) await db.transaction((tx) => setState(tx, name, '1'))
+      expect(await findState(db.read, 'x')).toBeUndefined()
+    } finally {
+      await db.close()
+    }
+  })
+
+  it('PostgreSQL: an error caught inside a transaction is not taken for a commit', async () => {
+    const db = await databases()
+    const announced: string[] = []
+    const swallowed = db.transaction(async (tx) => {
+      tx.afterCommit(() => announced.push('never'))
+      await setState(tx, 'x', '1')
+      await sql`select * from "nothing"`.execute(tx).catch(() => undefined)
+    })
+    await expect(swallowed).rejects.toThrow(/rolled back/)
+    expect(announced).toEqual([])
+    await db.transaction((tx) => setState(tx, 'y', '1'))
+    expect(await findState(db.read, 'x')).toBeUndefined()
+  })
+
+  it('PostgreSQL: a deadlock is repeated until both transactions are done', async () => {
+    const db = await databases()
+    for (const name of ['a', 'b']) await db.transaction((tx) => setState(tx, name, ''))
+    let tries = 0
+    const both = (first: string, second: string) =>
+      db.transaction(async (tx) => {
+        tries += 1
+        await setState(tx, first, first + second)
+        await sql`select pg_sleep(0.2)`.execute(tx)
+        await setState(tx, second, first + second)
+      })
+    await Promise.all([both('a', 'b'), both('b', 'a')])
+    expect(tries).toBe(3)
+    expect(await findState(db.read, 'a')).toBe(await findState(db.read, 'b'))
+  })
+
+  it('PostgreSQL: more transactions than connections wait for one', async () => {
+    const place = await databases.place()
+    const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 1, onError: () => {} })
+    await Promise.all(Array.from({ length: 10 }, (_, i) => db.transaction((tx) => setState(tx, `n${i}`, '1'))))
+    await db.close()
+  })
+})
+
+describe('the SQLite driver', () => {
+  it('gives its turn back when a transaction cannot even begin', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'posthorn-driver-'))
+    const file = join(folder, 'x.db')
+    const other = new Database(file)
+    const driver = new SqliteDriver(new Database(file), () => {})
+    const handle = new Kysely<Record<string, never>>({
+      dialect: {
+        createAdapter: () => new SqliteAdapter(),
+        createDriver: () => driver,
+        createIntrospector: (db) => new SqliteIntrospector(db),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+      },
+    })
+    other.exec('create table t (a); begin exclusive')
+    const insert = () => handle.transaction().execute((tx) => sql`insert into t values (1)`.execute(tx))
+    await expect(insert()).rejects.toThrow(/locked/)
+    await expect(insert()).rejects.toThrow(/locked/)
+    other.exec('commit')
+    other.close()
+    await insert()
+    await driver.destroy()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('tells a caller that waited too long, and lets those behind go on', async () => {
+    const turns = new Turns('too long', 50)
+    await turns.take()
+    await expect(turns.take()).rejects.toThrow('too long')
+    const next = turns.take()
+    turns.give()
+    await next
+    turns.give()
+    await turns.take()
+  })
+})
