@@ -47,9 +47,9 @@ export function parseKeyRing(text: string): RingKey[] {
   return ring
 }
 
-/** A ring of one key. Its id is random, so that it can stand beside keys that people made. */
-export function generateKeyRing(): string {
-  return `k${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`
+/** A ring of one key. Its id is random by default, so that it can stand beside keys that people made. */
+export function generateKeyRing(id = `k${randomBytes(4).toString('hex')}`): string {
+  return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`
 }
 
 export function sealer(ring: readonly RingKey[]): Sealer {

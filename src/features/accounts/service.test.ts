@@ -210,7 +210,7 @@ describeEachDatabase('accounts', (open) => {
 
   it('credentials are sealed for their account, and anew under the first key whenever they are written', async () => {
     const db = await open()
-    const [older, newer] = [generateKeyRing(), generateKeyRing().replace('k1:', 'k2:')]
+    const [older, newer] = [generateKeyRing('k1'), generateKeyRing('k2')]
     const before = accountsRoom(db, { sealer: sealer(parseKeyRing(older)) })
     const one = await before.link(imapUser('one'))
     const two = await before.link(imapUser('two'))

@@ -117,15 +117,19 @@ describeEachDatabase('secrets', (databases, engine) => {
 
   it('refuse a key ring that does not open what is stored, naming the key', async () => {
     const { place, db } = await opened()
-    await open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets
+    await open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets
     const wrong = 'it was sealed with the key "k1"'
-    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k2') }).secrets).rejects.toThrow(wrong)
-    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets).rejects.toThrow(wrong)
+    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k2') }).secrets).rejects.toThrow(
+      wrong,
+    )
+    await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets).rejects.toThrow(
+      wrong,
+    )
   })
 
   it('rotate: the old key still opens, the new one seals, and an instance with the old one alone stops', async () => {
     const { place, db } = await opened()
-    const [k1, k2] = [ring('k1'), ring('k2')]
+    const [k1, k2] = [generateKeyRing('k1'), generateKeyRing('k2')]
     const before = await open(db, place.dataDir, { ...KEY, encryptionKeys: k1 }).secrets
     const old = before.sealer.seal('a password', 'account:acc_1')
     const after = await open(db, place.dataDir, { ...KEY, encryptionKeys: `${k2},${k1}` }).secrets
@@ -139,7 +143,7 @@ describeEachDatabase('secrets', (databases, engine) => {
     const { place, db } = await opened()
     const made = await open(db, place.dataDir, KEY).secrets
     const old = made.sealer.seal('x', 'c')
-    const given = await open(db, place.dataDir, { ...KEY, encryptionKeys: ring('k1') }).secrets
+    const given = await open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets
     expect(given.keysBesideData).toBe(false)
     expect(given.sealer.open(old, 'c')).toBe('x')
     expect(given.sealer.seal('x', 'c')).toMatch(/^k1:/)
@@ -152,7 +156,3 @@ describe('a sealed text', () => {
     expect(() => seals.open(seals.seal('x', 'account:acc_1'), 'account:acc_2')).toThrow(/does not open/)
   })
 })
-
-function ring(id: string): string {
-  return generateKeyRing().replace(/^[^:]+/, id)
-}
