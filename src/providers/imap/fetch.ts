@@ -56,10 +56,15 @@ function placeOf(uid: number, plan: FetchPlan) {
   return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs }
 }
 
-/** An unsolicited flag update arrives among the rows; it has no size and no header. */
+/** Among the rows arrive unsolicited flag updates, which have no header, and messages just gone, whose header is NIL. */
 function isWanted(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
-  const isMessage = row.headers !== undefined || row.size !== undefined
-  return Boolean(row.uid) && row.uid >= plan.lowUid && isMessage && (found.has(row.uid) || found.size < plan.limit)
+  const isMessage = Boolean(row.uid) && bytesOf(row.headers) !== undefined
+  return isMessage && row.uid >= plan.lowUid && (found.has(row.uid) || found.size < plan.limit)
+}
+
+/** What imapflow gives for a section: its type does not tell that NIL becomes `false`. */
+export function bytesOf(section: unknown): Buffer | undefined {
+  return Buffer.isBuffer(section) ? section : undefined
 }
 
 /** True when the server refused (part of) the command; a lost connection throws. */
@@ -90,7 +95,8 @@ async function fetchLost(client: ImapClient, range: string, plan: FetchPlan, fou
   const lost = [...standing.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
   for (const uid of lost.slice(0, plan.limit - found.size)) {
     await eachRow(client.imap, `${uid}`, bareQuery, async (row) => {
-      if (row.uid === uid && row.headers !== undefined) found.set(uid, await remoteMessage(row, placeOf(uid, plan)))
+      if (row.uid === uid && bytesOf(row.headers) !== undefined)
+        found.set(uid, await remoteMessage(row, placeOf(uid, plan)))
     })
     if (!found.has(uid)) found.set(uid, unreadableMessage(uid, standing.get(uid), placeOf(uid, plan)))
   }
@@ -103,7 +109,8 @@ async function fetchTexts(imap: ImapFlow, wanted: { uid: number; leaf: Leaf }[],
     const leafOf = new Map(group.map(({ uid, leaf }) => [uid, leaf]))
     const query = { uid: true, bodyParts: [{ key: part, start: 0, maxLength: TEXT_BYTES }] }
     await eachRow(imap, uidSet([...leafOf.keys()].sort((left, right) => left - right)), query, async (row) => {
-      const [message, leaf, content] = [found.get(row.uid), leafOf.get(row.uid), row.bodyParts?.get(part.toLowerCase())]
+      const [message, leaf] = [found.get(row.uid), leafOf.get(row.uid)]
+      const content = bytesOf(row.bodyParts?.get(part.toLowerCase()))
       if (message !== undefined && leaf !== undefined && content !== undefined) {
         found.set(row.uid, await withText(message, leaf, content))
       }

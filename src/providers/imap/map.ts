@@ -49,7 +49,7 @@ export function flagState(flags: ReadonlySet<string> | undefined): { unread: boo
 
 /** A fetched row in this service's terms. Never throws: what cannot be read stands in `error`. */
 export async function remoteMessage(row: FetchMessageObject, place: Place): Promise<RemoteMessage> {
-  const block = row.headers ?? Buffer.alloc(0)
+  const block = row.headers || Buffer.alloc(0)
   const headers = parseHeaders(block)
   const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
   const { text, error } = await firstText(headers, row, parts)
@@ -137,9 +137,9 @@ export interface Body {
 }
 
 async function firstText(headers: readonly Header[], row: FetchMessageObject, parts: readonly Leaf[]) {
-  const body = row.bodyParts?.get('text')
+  const body: unknown = row.bodyParts?.get('text')
   const onlyFile = parts.length === 1 && !parts[0]?.type.startsWith('text/')
-  if (body === undefined || body.length === 0 || onlyFile) return { text: '', error: null }
+  if (!Buffer.isBuffer(body) || body.length === 0 || onlyFile) return { text: '', error: null }
   const type = headerValue(headers, 'content-type') ?? ''
   const isUndivided = /^multipart\//i.test(type) && !/boundary/i.test(type)
   const head = [

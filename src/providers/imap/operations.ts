@@ -10,7 +10,7 @@ import {
   type RemoteMessage,
 } from '../provider.ts'
 import { connectionLost } from './errors.ts'
-import { fetchMessages, listUids, uidSet } from './fetch.ts'
+import { bytesOf, fetchMessages, listUids, uidSet } from './fetch.ts'
 import { listFolders } from './folders.ts'
 import { parseHeaders } from './header-block.ts'
 import type { Lane } from './lane.ts'
@@ -49,7 +49,10 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
         const query = part === undefined ? { source: window } : { bodyParts: [{ key: part, ...window }] }
         const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
         if (!row) throw gone('reading a message')
-        return (part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase())) ?? Buffer.alloc(0)
+        const bytes = bytesOf(part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase()))
+        // Past the end some servers answer NIL; at the beginning it means that the message has just gone.
+        if (bytes === undefined && start === 0) throw gone('reading a message')
+        return bytes ?? Buffer.alloc(0)
       })
       if (piece.length > 0) yield piece
       // A server that ignores the window answers everything at once.
@@ -85,6 +88,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
     getBody: (place) =>
       atMessage(place, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
+        if (row && bytesOf(row.headers) === undefined) throw gone('reading a message')
         if (!row) return unstructuredBody(imap, range)
         const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
         if (parts.length === 0) return unstructuredBody(imap, range)
@@ -103,8 +107,8 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
 
     async openRaw(place) {
       const sizeBytes = await atMessage(place, 'reading a message', async (imap, range) => {
-        const row = await imap.fetchOne(range, { uid: true, size: true }, { uid: true })
-        if (!row) throw gone('reading a message')
+        const row = await imap.fetchOne(range, { uid: true, size: true, bodyParts: [firstByte] }, { uid: true })
+        if (!row || bytesOf(row.headers) === undefined) throw gone('reading a message')
         return row.size ?? 0
       })
       return { sizeBytes, stream: Readable.from(pieces(place, undefined), { objectMode: false, highWaterMark: 1 }) }
@@ -127,6 +131,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
   }
 }
 
+const firstByte = { key: 'header', start: 0, maxLength: 1 }
 const header = { key: 'header', start: 0, maxLength: HEADERS_BYTES }
 
 function gone(doing: string): ProviderError {
@@ -155,7 +160,7 @@ async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]):
   for (const leaf of parts) {
     const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: BODY_BYTES }] }
     const row = await imap.fetchOne(range, query, { uid: true })
-    const content = row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined
+    const content = bytesOf(row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined)
     const { text, html } = await decodePart(leaf, content ?? Buffer.alloc(0))
     texts.push((leaf.type === 'text/html' ? html : text) ?? '')
   }
@@ -167,7 +172,7 @@ async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageB
   const query = { uid: true, source: { start: 0, maxLength: BODY_BYTES }, bodyParts: [header] }
   const row = await imap.fetchOne(range, query, { uid: true })
   if (!row) throw gone('reading a message')
-  const { text, html } = await parseSource(row.source ?? Buffer.alloc(0))
+  const { text, html } = await parseSource(bytesOf(row.source) ?? Buffer.alloc(0))
   return {
     text: text === null ? null : cleanText(text),
     html: html === null ? null : cleanText(html),
@@ -176,7 +181,7 @@ async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageB
 }
 
 function headersOf(row: FetchMessageObject): MessageBody['headers'] {
-  return parseHeaders(row.headers ?? Buffer.alloc(0))
+  return parseHeaders(bytesOf(row.headers) ?? Buffer.alloc(0))
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>, leaf: Leaf): AsyncGenerator<Buffer> {

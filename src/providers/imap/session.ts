@@ -75,6 +75,9 @@ export class ImapSession implements MailSession {
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
     const changed: string[] = []
+    // The selected folder is seen as of the server's last word about it.
+    if (folders.some(({ path }) => path === this.#home))
+      await this.#doing('looking at a folder', ({ imap }) => imap.noop())
     for (const { path, cursor } of folders) {
       const isChanged = await this.#doing('looking at a folder', ({ imap }) => this.#hasChanged(imap, path, cursor))
       if (isChanged) changed.push(path)
@@ -113,7 +116,10 @@ export class ImapSession implements MailSession {
       box === undefined || String(box.uidValidity) !== uidValidity ? [] : listUids(imap, wanted, { uid: true })
     const doing = 'looking for messages'
     try {
-      if (folderPath === this.#home) return await this.#atHome(doing, look)
+      if (folderPath === this.#home) {
+        await this.#doing(doing, ({ imap }) => imap.noop())
+        return await this.#atHome(doing, look)
+      }
       return await this.#lane().use({ folder: folderPath, fresh: true, doing, work: look })
     } catch (error) {
       const failure = providerError(error, doing)

@@ -79,11 +79,15 @@ export interface Pass {
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
   const stored = request.cursor === null ? null : readCursor(request.cursor)
-  const box = await context.hold(async (client, selected) => ({
-    ...stateOf(client.imap, selected),
-    // Some servers do not say which uid comes next.
-    uidNext: selected.uidNext || ((await listUids(client.imap, '*', { uid: false })).at(-1) ?? 0) + 1,
-  }))
+  const box = await context.hold(async ({ imap }, selected) => {
+    // What came since the last word of the server shows only now, unless it has announced more than is stored.
+    if (stored !== null && selected.exists <= stored.exists) await imap.noop()
+    return {
+      ...stateOf(imap, selected),
+      // Some servers do not say which uid comes next.
+      uidNext: selected.uidNext || ((await listUids(imap, '*', { uid: false })).at(-1) ?? 0) + 1,
+    }
+  })
   const blank: Omit<Pass, 'cursor' | 'reset'> = { total: box.exists, older: undefined, grew: false, added: new Map() }
   if (stored !== null && stored.uidValidity === box.uidValidity) return { ...blank, cursor: stored, reset: false }
   const left = stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())

@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../test/kit/eventually.ts'
+import { FolderMirror } from '../../test/kit/mirror.ts'
+import { attachmentMail, plainMail } from '../../test/servers/messages.ts'
+import { type MailAccess, type MailProvider, type MailSession, ProviderError, type RemoteMessage } from './provider.ts'
+
+/** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
+export interface MailboxFixture {
+  mail: MailProvider
+  access: MailAccess
+  deliver(raw: Buffer): Promise<void>
+  /** What another mail program would do. */
+  setRead(message: RemoteMessage, read: boolean): Promise<void>
+  setStarred(message: RemoteMessage, starred: boolean): Promise<void>
+  remove(message: RemoteMessage): Promise<void>
+  createFolder(path: string): Promise<void>
+  /** From now on the credentials of `access` are refused; open connections end. */
+  revoke(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What every mailbox provider keeps, whatever stands behind it. */
+export function mailProviderConformance(name: string, open: () => Promise<MailboxFixture>): void {
+  describe(`${name} keeps the contract of a mailbox provider`, () => {
+    let box: MailboxFixture
+    const sessions: MailSession[] = []
+    beforeEach(async () => {
+      box = await open()
+    })
+    afterEach(async () => {
+      for (const session of sessions.splice(0)) await session.close()
+      await box.mail.closeOperations()
+      await box.stop()
+    })
+    const inbox = () => box.access.settings.imap?.mailbox ?? 'INBOX'
+
+    async function session(events: { changes?: (string | undefined)[]; closed?: unknown[] } = {}) {
+      const opened = await box.mail.openSession(
+        box.access,
+        { onChange: (path) => events.changes?.push(path), onClose: (error) => events.closed?.push(error) },
+        new AbortController().signal,
+      )
+      sessions.push(opened)
+      return opened
+    }
+
+    async function deliverAll(from: number, to: number) {
+      for (let i = from; i <= to; i += 1) await box.deliver(plainMail({ subject: `mail ${i}` }))
+    }
+
+    it('verifies a mailbox and answers its folders, the inbox among them', async () => {
+      const { folders } = await box.mail.verify(box.access, new AbortController().signal)
+      expect(folders.filter((folder) => folder.role === 'inbox' && folder.selectable)).toHaveLength(1)
+      expect(new Set(folders.map((folder) => folder.path)).size).toBe(folders.length)
+    })
+
+    it('answers refused credentials with auth_expired, on every way in', async () => {
+      await box.revoke()
+      const refused = expect.objectContaining({ name: 'ProviderError', kind: 'auth_expired' })
+      await expect(box.mail.verify(box.access, new AbortController().signal)).rejects.toEqual(refused)
+      await expect(session()).rejects.toEqual(refused)
+      await expect(box.mail.operations(box.access).listFolders()).rejects.toEqual(refused)
+    })
+
+    it('a first sync brings the newest messages, none of them as new', async () => {
+      await deliverAll(1, 12)
+      const mirror = new FolderMirror(inbox(), 5)
+      await mirror.sync(await session())
+      expect(mirror.subjects()).toEqual(['mail 8', 'mail 9', 'mail 10', 'mail 11', 'mail 12'])
+      expect([...mirror.rows.values()].some((message) => message.isNew)).toBe(false)
+    })
+
+    it('a first sync of an empty folder gives a cursor from which all mail is new', async () => {
+      const mirror = new FolderMirror(inbox())
+      const opened = await session()
+      await mirror.sync(opened)
+      expect(mirror.cursor).not.toBeNull()
+      await deliverAll(1, 2)
+      await mirror.sync(opened)
+      expect([...mirror.rows.values()].map((message) => message.isNew)).toEqual([true, true])
+    })
+
+    it('later syncs bring new mail as new, changed flags and removals, and then nothing', async () => {
+      await deliverAll(1, 4)
+      const mirror = new FolderMirror(inbox())
+      const opened = await session()
+      await mirror.sync(opened)
+      await box.setRead(mirror.bySubject('mail 1'), true)
+      await box.setStarred(mirror.bySubject('mail 2'), true)
+      await box.remove(mirror.bySubject('mail 3'))
+      await deliverAll(5, 5)
+      await mirror.sync(opened)
+      expect(mirror.subjects()).toEqual(['mail 1', 'mail 2', 'mail 4', 'mail 5'])
+      expect(mirror.bySubject('mail 1').unread).toBe(false)
+      expect(mirror.bySubject('mail 2').starred).toBe(true)
+      expect(mirror.bySubject('mail 5').isNew).toBe(true)
+      await mirror.sync(opened)
+      expect(await mirror.sync(opened)).toEqual([])
+    })
+
+    it('a cursor works in a later session: what happened in between is found', async () => {
+      await deliverAll(1, 3)
+      const mirror = new FolderMirror(inbox())
+      const first = await session()
+      await mirror.sync(first)
+      await first.close()
+      await box.setRead(mirror.bySubject('mail 2'), true)
+      await box.remove(mirror.bySubject('mail 1'))
+      await deliverAll(4, 5)
+      await mirror.sync(await session())
+      expect(mirror.subjects()).toEqual(['mail 2', 'mail 3', 'mail 4', 'mail 5'])
+      expect(mirror.bySubject('mail 2').unread).toBe(false)
+      expect(mirror.bySubject('mail 4').isNew).toBe(true)
+    })
+
+    it('a crash between two steps repeats at most one: every step is whole with its cursor', async () => {
+      await deliverAll(1, 6)
+      const mirror = new FolderMirror(inbox())
+      const opened = await session()
+      await mirror.sync(opened)
+      await deliverAll(7, 8)
+      await box.setRead(mirror.bySubject('mail 1'), true)
+      const stop = new Error('killed')
+      await expect(
+        mirror.sync(opened, () => {
+          throw stop
+        }),
+      ).rejects.toBe(stop)
+      await mirror.sync(opened)
+      expect(mirror.subjects()).toHaveLength(8)
+      expect(mirror.bySubject('mail 1').unread).toBe(false)
+      expect(mirror.bySubject('mail 8').isNew).toBe(true)
+    })
+
+    it('a cursor that cannot be read is answered with cursor_expired', async () => {
+      const mirror = new FolderMirror(inbox())
+      mirror.cursor = 'nonsense'
+      await expect(mirror.sync(await session())).rejects.toEqual(expect.objectContaining({ kind: 'cursor_expired' }))
+    })
+
+    it('mail that arrives during a first sync is new', async () => {
+      await deliverAll(1, 3)
+      const mirror = new FolderMirror(inbox(), 3)
+      const opened = await session()
+      let arrived = false
+      await mirror.sync(opened, async () => {
+        if (arrived) return
+        arrived = true
+        await deliverAll(4, 4)
+      })
+      await mirror.sync(opened)
+      expect(mirror.bySubject('mail 4').isNew).toBe(true)
+      expect(mirror.bySubject('mail 3').isNew).toBe(false)
+    })
+
+    it('a watched folder tells of new mail, flags and removals', async () => {
+      await deliverAll(1, 2)
+      const changes: (string | undefined)[] = []
+      const opened = await session({ changes })
+      const mirror = new FolderMirror(inbox())
+      await mirror.sync(opened)
+      await opened.watch(inbox())
+      const told = async (act: () => Promise<void>) => {
+        changes.length = 0
+        await act()
+        await eventually(() => changes.length > 0)
+        await mirror.sync(opened)
+      }
+      await told(() => deliverAll(3, 3))
+      expect(mirror.bySubject('mail 3').isNew).toBe(true)
+      await told(() => box.setRead(mirror.bySubject('mail 1'), true))
+      expect(mirror.bySubject('mail 1').unread).toBe(false)
+      await told(() => box.remove(mirror.bySubject('mail 2')))
+      expect(mirror.subjects()).toEqual(['mail 1', 'mail 3'])
+    })
+
+    it('says which folders changed, and leaves out what is gone', async () => {
+      await box.createFolder('Projects')
+      await deliverAll(1, 1)
+      const opened = await session()
+      const [first, other] = [new FolderMirror(inbox()), new FolderMirror('Projects')]
+      await first.sync(opened)
+      await other.sync(opened)
+      // The first comparison of a session may look twice where the server cannot tell.
+      for (const mirror of [first, other]) await mirror.sync(opened)
+      const asked = [first, other].map(({ path, cursor }) => ({ path, cursor }))
+      expect(await opened.changedFolders([...asked, { path: 'No such', cursor: null }])).toEqual([])
+      await deliverAll(2, 2)
+      expect(await opened.changedFolders(asked)).toEqual([inbox()])
+    })
+
+    it('lists folders, the created ones too', async () => {
+      await box.createFolder('Projects/Größe 日本')
+      const folders = await (await session()).listFolders()
+      expect(folders.map((folder) => folder.path)).toContain('Projects/Größe 日本')
+    })
+
+    it('pages of a live list are stable while mail arrives', async () => {
+      await deliverAll(1, 7)
+      const operations = box.mail.operations(box.access)
+      const seen: string[] = []
+      let beforeUid: number | undefined
+      for (let page = 0; page < 4; page += 1) {
+        const { messages } = await operations.listMessages(inbox(), {
+          limit: 3,
+          ...(beforeUid !== undefined && { beforeUid }),
+        })
+        seen.push(...messages.map((message) => message.subject))
+        beforeUid = messages.at(-1)?.place?.uid ?? beforeUid
+        await deliverAll(8 + page, 8 + page)
+      }
+      expect(seen).toEqual(['mail 7', 'mail 6', 'mail 5', 'mail 4', 'mail 3', 'mail 2', 'mail 1'])
+    })
+
+    it('reads body, raw mail and attachments live', async () => {
+      const content = Buffer.from(Array.from({ length: 3000 }, (_, i) => (i * 7) % 256))
+      const raw = attachmentMail({
+        subject: 'files',
+        text: 'Grüße',
+        attachments: [{ filename: 'a b.bin', contentType: 'application/octet-stream', content }],
+      })
+      await box.deliver(raw)
+      const operations = box.mail.operations(box.access)
+      const message = (await operations.listMessages(inbox(), { limit: 1 })).messages[0]
+      const place = placeOf(message, inbox())
+      expect(await operations.getBody(place)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
+      const opened = await operations.openRaw(place)
+      const bytes = await readAll(opened.stream)
+      expect(bytes.length).toBe(opened.sizeBytes)
+      expect(bytes.includes('Subject: files')).toBe(true)
+      const attachment = await operations.openAttachment(place, message?.attachments[0]?.id ?? '')
+      expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
+      expect(await readAll(attachment.stream)).toEqual(content)
+    })
+
+    it('a message that went in between is not_found, and so is an unknown folder', async () => {
+      await deliverAll(1, 1)
+      const operations = box.mail.operations(box.access)
+      const message = (await operations.listMessages(inbox(), { limit: 1 })).messages[0]
+      if (message === undefined) throw new Error('nothing was listed')
+      await box.remove(message)
+      const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
+      await expect(operations.getBody(placeOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(operations.openRaw(placeOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(operations.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)
+      await expect(new FolderMirror('No such').sync(await session())).rejects.toEqual(missing)
+    })
+
+    it('tells which messages still stand in a folder', async () => {
+      await deliverAll(1, 3)
+      const opened = await session()
+      const mirror = new FolderMirror(inbox())
+      await mirror.sync(opened)
+      const uids = [...mirror.rows.keys()].sort((left, right) => left - right)
+      const { uidValidity } = placeOf(mirror.bySubject('mail 2'), inbox())
+      await box.remove(mirror.bySubject('mail 2'))
+      const left = await opened.presentUids(inbox(), uidValidity, uids)
+      expect(left).toEqual(uids.filter((uid) => uid !== mirror.bySubject('mail 2').place?.uid))
+      expect(await opened.presentUids('No such', uidValidity, uids)).toEqual([])
+      expect(await opened.presentUids(inbox(), '1', uids)).toEqual([])
+    })
+
+    it('a closed session is closed twice safely, says nothing more, and refuses work', async () => {
+      const closed: unknown[] = []
+      const opened = await session({ closed })
+      await opened.close()
+      await opened.close()
+      await expect(opened.listFolders()).rejects.toBeInstanceOf(ProviderError)
+      expect(closed).toEqual([])
+    })
+  })
+}
+
+function placeOf(message: RemoteMessage | undefined, folderPath: string) {
+  if (message?.place === undefined) throw new Error('the message has no place')
+  return { folderPath, ...message.place }
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}

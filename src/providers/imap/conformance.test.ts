@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
+import { mailProviderConformance } from '../conformance.ts'
+
+const servers: Record<string, DovecotOptions> = {
+  'imap with QRESYNC': {},
+  'imap with CONDSTORE only': { hideCapabilities: ['QRESYNC'] },
+  'imap without CONDSTORE': { hideCapabilities: ['QRESYNC', 'CONDSTORE'] },
+  'imap without IDLE and extensions': {
+    hideCapabilities: [
+      'IDLE',
+      'QRESYNC',
+      'CONDSTORE',
+      'LIST-STATUS',
+      'LIST-EXTENDED',
+      'SPECIAL-USE',
+      'NAMESPACE',
+      'ESEARCH',
+    ],
+  },
+}
+
+for (const [name, options] of Object.entries(servers)) {
+  describe.skipIf(!dovecotAvailable())(name, () => {
+    let server: Dovecot
+    beforeAll(async () => {
+      server = await startDovecot(options)
+    })
+    afterAll(() => server.stop())
+    mailProviderConformance(name, () => imapMailbox(server, { pollEveryMs: 100 }))
+  })
+}

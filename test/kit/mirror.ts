@@ -1,0 +1,67 @@
+import type { FolderStep, KnownMessage, MailSession, RemoteMessage } from '../../src/providers/provider.ts'
+
+/**
+ * What a folder looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
+ * `syncFolder`, for tests of providers.
+ */
+export class FolderMirror {
+  readonly path: string
+  cursor: string | null = null
+  readonly rows = new Map<number, RemoteMessage>()
+  /** Every step since the mirror was made. */
+  readonly steps: FolderStep[] = []
+  readonly #initialMessages: number
+
+  constructor(path: string, initialMessages = 500) {
+    this.path = path
+    this.#initialMessages = initialMessages
+  }
+
+  /** One pass. `onStep` runs after a step is stored, before the next is asked for. */
+  async sync(
+    session: MailSession,
+    onStep: (step: FolderStep) => Promise<void> | void = () => {},
+  ): Promise<FolderStep[]> {
+    const steps: FolderStep[] = []
+    const request = {
+      path: this.path,
+      cursor: this.cursor,
+      initialMessages: this.#initialMessages,
+      known: async (low: number, high: number) => this.#known().filter(({ uid }) => uid >= low && uid <= high),
+      knownCount: async () => this.rows.size,
+      signal: new AbortController().signal,
+    }
+    for await (const step of session.syncFolder(request)) {
+      this.#store(step)
+      steps.push(step)
+      await onStep(step)
+    }
+    return steps
+  }
+
+  subjects(): string[] {
+    return [...this.rows].sort(([left], [right]) => left - right).map(([, message]) => message.subject)
+  }
+
+  bySubject(subject: string): RemoteMessage {
+    const found = [...this.rows.values()].find((message) => message.subject === subject)
+    if (found === undefined) throw new Error(`no message "${subject}" among ${this.subjects().join(', ')}`)
+    return found
+  }
+
+  #known(): KnownMessage[] {
+    return [...this.rows].map(([uid, { unread, starred }]) => ({ uid, unread, starred }))
+  }
+
+  #store(step: FolderStep) {
+    if (step.reset) this.rows.clear()
+    for (const message of step.added) if (message.place !== undefined) this.rows.set(message.place.uid, message)
+    for (const { uid, ...flags } of step.changed) {
+      const row = this.rows.get(uid)
+      if (row !== undefined) this.rows.set(uid, { ...row, ...flags })
+    }
+    for (const uid of step.removed) this.rows.delete(uid)
+    this.cursor = step.cursor
+    this.steps.push(step)
+  }
+}

@@ -1,0 +1,91 @@
+import { ImapFlow } from 'imapflow'
+import type { AddressGuard } from '../../src/infra/net/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { MailboxFixture } from '../../src/providers/conformance.ts'
+import { type ImapTimes, imapProvider } from '../../src/providers/imap/index.ts'
+import type { MailAccess, RemoteMessage } from '../../src/providers/provider.ts'
+import type { Dovecot } from './dovecot.ts'
+
+/** Lets everything pass, as the guard does for a host the operator allowed. */
+export const openGuard: AddressGuard = {
+  check: async (target) => ({ ...target, address: target.host, family: 4 }),
+  allowsPlain: () => true,
+}
+
+export function imapAccess(server: Dovecot, user: string, password: string, mailbox = 'INBOX'): MailAccess {
+  return {
+    accountId: `acc_${user}`,
+    email: `${user}@example.test`,
+    settings: {
+      imap: {
+        host: server.host,
+        port: server.imapsPort,
+        security: 'tls',
+        username: user,
+        allowSelfSigned: true,
+        mailbox,
+      },
+    },
+    secrets: { password },
+  }
+}
+
+/** Another mail program of the same user. */
+export async function otherClient<T>(
+  server: Dovecot,
+  user: string,
+  password: string,
+  work: (client: ImapFlow) => Promise<T>,
+): Promise<T> {
+  const client = new ImapFlow({
+    ...{ host: server.host, port: server.imapPort, secure: false, doSTARTTLS: false, logger: false },
+    auth: { user, pass: password },
+  })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    client.close()
+  }
+}
+
+let users = 0
+
+/** A fresh user on a real server, in the terms of the conformance suite. */
+export async function imapMailbox(
+  server: Dovecot,
+  times: Partial<ImapTimes> = {},
+): Promise<MailboxFixture & { user: string }> {
+  users += 1
+  const user = `user${users}`
+  await server.addUser(user, 'secret')
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, times })
+  const onMessage = (message: RemoteMessage, work: (client: ImapFlow, uid: string) => Promise<unknown>) =>
+    otherClient(server, user, 'secret', async (client) => {
+      await client.mailboxOpen('INBOX')
+      await work(client, String(message.place?.uid))
+    })
+  const setFlag = (flag: string) => (message: RemoteMessage, on: boolean) =>
+    onMessage(message, (client, uid) =>
+      on ? client.messageFlagsAdd(uid, [flag], { uid: true }) : client.messageFlagsRemove(uid, [flag], { uid: true }),
+    )
+  return {
+    user,
+    mail,
+    access: imapAccess(server, user, 'secret'),
+    deliver: (raw) => server.deliver(user, raw),
+    setRead: setFlag('\\Seen'),
+    setStarred: setFlag('\\Flagged'),
+    remove: (message) => onMessage(message, (client, uid) => client.messageDelete(uid, { uid: true })),
+    createFolder: (path) =>
+      otherClient(server, user, 'secret', async (client) => {
+        await client.mailboxCreate(path)
+      }),
+    async revoke() {
+      await server.setPassword(user, 'another')
+      await server.doveadm('kick', user).catch(() => '')
+    },
+    stop: async () => {},
+  }
+}
