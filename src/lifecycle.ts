@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Log, LogRing, Redactor } from './infra/log/index.ts'
+import { withTimeout } from './lib/abort.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Ids } from './lib/ids.ts'
 
@@ -22,7 +23,7 @@ export interface App {
   start(aborted: AbortSignal): Promise<{ url: string }>
   /**
    * Not ready → stop accepting → drain, at most 25 s → release ownership → close, in this order. Also after a start
-   * that failed, and twice safely.
+   * that failed or was aborted, and twice safely.
    */
   stop(): Promise<void>
 }
@@ -37,63 +38,65 @@ export interface Host {
 
 /** npm, and a terminal's Ctrl-C through it, deliver one signal twice. */
 const SAME_SIGNAL_MS = 1000
-/** Beyond the 25 s of draining; an orchestrator kills at 30 s. */
+/** Beyond the 25 s of draining; orchestrators kill after 30 s. */
 const STOP_LIMIT_MS = 29_000
 const ABORTED_START_LIMIT_MS = 5000
+const STOP = { operation: 'service.stop' }
 
-/** Starts the app and, at the first signal, stops it and exits 0. A second signal more than 1 s later exits 1 at once. */
-export async function run(app: App, ground: Pick<Ground, 'log' | 'clock'>, host: Host): Promise<void> {
-  const { log, clock } = ground
+/**
+ * Starts the app and, at the first signal, stops it and exits 0. A second signal more than 1 s later exits 1 at once, and so
+ * do a start or a stop that fails.
+ */
+export async function run(app: App, { log, clock }: Pick<Ground, 'log' | 'clock'>, host: Host): Promise<void> {
   const aborted = new AbortController()
+  const firstSignal = once(aborted.signal)
   let firstSignalAtMs: number | undefined
-  const stopAndExit = async (code: number) => {
-    const limit = setTimeout(() => {
-      log.error('Stopping took too long; what was not finished goes on at the next start.', {
-        operation: 'service.stop',
-      })
-      host.exit(1)
-    }, STOP_LIMIT_MS)
-    try {
-      await app.stop()
-      log.info('The service has stopped.', { operation: 'service.stop' })
-      host.exit(code)
-    } catch (error) {
-      log.error('Stopping failed; what was not finished goes on at the next start.', {
-        operation: 'service.stop',
-        error,
-      })
-      host.exit(1)
-    } finally {
-      clearTimeout(limit)
-    }
-  }
-
-  let starting = true
   host.onSignal((signal) => {
     const nowMs = clock.monotonic()
-    if (firstSignalAtMs !== undefined) {
-      if (nowMs - firstSignalAtMs <= SAME_SIGNAL_MS) return
-      log.warn(`${signal} again: exiting at once.`, { operation: 'service.stop' })
-      return host.exit(1)
+    if (firstSignalAtMs === undefined) {
+      firstSignalAtMs = nowMs
+      log.info(`${signal} received: stopping.`, { ...STOP, metadata: { signal } })
+      aborted.abort()
+    } else if (nowMs - firstSignalAtMs > SAME_SIGNAL_MS) {
+      log.warn(`${signal} again: exiting at once.`, STOP)
+      host.exit(1)
     }
-    firstSignalAtMs = nowMs
-    log.info(`${signal} received: stopping.`, { operation: 'service.stop', metadata: { signal } })
-    aborted.abort()
-    if (starting) setTimeout(() => host.exit(1), ABORTED_START_LIMIT_MS).unref()
-    else void stopAndExit(0)
   })
 
+  const hasStarted = await started(app, log, aborted.signal, firstSignal)
+  if (hasStarted) await firstSignal
+  const hasStopped = await stopped(app, log)
+  host.exit(hasStopped && aborted.signal.aborted ? 0 : 1)
+}
+
+/** False when the start failed; a start that was aborted counts as started, because it is stopped the same way. */
+async function started(app: App, log: Log, aborted: AbortSignal, firstSignal: Promise<void>): Promise<boolean> {
+  const start = app.start(aborted)
   try {
-    const { url } = await app.start(aborted.signal)
-    log.info(`The service answers at ${url}.`, { operation: 'service.start', metadata: { url } })
+    const up = await Promise.race([start, firstSignal])
+    if (up !== undefined) log.info(`The service answers at ${up.url}.`, { operation: 'service.start', metadata: up })
+    else await withTimeout(start, ABORTED_START_LIMIT_MS, () => new Error('the start did not end'))
+    return true
   } catch (error) {
-    if (!aborted.signal.aborted) {
-      log.fatal(`The service cannot start: ${messageOf(error)}`, { operation: 'service.start', error })
-      return stopAndExit(1)
-    }
+    if (aborted.aborted) return true
+    log.fatal(`The service cannot start: ${messageOf(error)}`, { operation: 'service.start', error })
+    return false
   }
-  starting = false
-  if (aborted.signal.aborted) await stopAndExit(0)
+}
+
+async function stopped(app: App, log: Log): Promise<boolean> {
+  try {
+    await withTimeout(app.stop(), STOP_LIMIT_MS, () => new Error('stopping took too long'))
+    log.info('The service has stopped.', STOP)
+    return true
+  } catch (error) {
+    log.error('The service did not stop in order; what was not finished goes on at the next start.', { ...STOP, error })
+    return false
+  }
+}
+
+function once(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { migrations } from '../migrations/index.ts'
+import { VERSION } from '../version.ts'
+import { cli } from './cli.ts'
+
+describe('posthorn', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  /** Runs the command as a process, in an empty folder, with this environment only. */
+  async function posthorn(args: string[], env: Record<string, string> = {}) {
+    const entry = new URL('./posthorn.ts', import.meta.url).pathname
+    const tsx = import.meta.resolve('tsx')
+    const child = spawn(process.execPath, ['--import', tsx, entry, ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const output = { out: '', error: '' }
+    child.stdout.on('data', (chunk) => {
+      output.out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      output.error += chunk
+    })
+    await once(child, 'close')
+    return { ...output, code: child.exitCode }
+  }
+
+  it('tells its commands and its version', async () => {
+    expect(await posthorn(['--version'])).toEqual({ out: `${VERSION}\n`, error: '', code: 0 })
+    const said: string[] = []
+    expect(await cli([], { out: (text) => said.push(text), error: () => {} })).toBe(0)
+    for (const command of ['start', 'migrate up', 'migrate status']) expect(said.join()).toContain(`  ${command}  `)
+  })
+
+  it.each([
+    [['migrate'], '"migrate" is not a command.'],
+    [['start', 'now'], '"start now" is not a command.'],
+    [['toString'], '"toString" is not a command.'],
+    [['--force'], "Unknown option '--force'"],
+  ])('refuses %j with exit code 2', async (args, message) => {
+    const said: string[] = []
+    const code = await cli(args, { out: (text) => said.push(`out ${text}`), error: (text) => said.push(text) })
+    expect(said.join()).toContain(`posthorn: ${message}`)
+    expect(said.join()).not.toContain('out ')
+    expect(code).toBe(2)
+  })
+
+  it('tells every fault of the settings, with exit code 2, before it opens anything', async () => {
+    const { out, error, code } = await posthorn(['start'], { PORT: 'x', DATABASE_URL: 'postgres://h/d' })
+    expect(error).toBe(
+      'posthorn: The settings are not valid:\n' +
+        '  - PORT must be a whole number from 0 to 65535.\n' +
+        '  - SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.\n',
+    )
+    expect({ out, code }).toEqual({ out: '', code: 2 })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('migrates, and tells what is applied and pending without creating anything', async () => {
+    const names = migrations.map((migration) => migration.name)
+    const before = await posthorn(['migrate', 'status'])
+    expect(before).toMatchObject({ error: '', code: 0 })
+    expect(before.out.split('\n')[0]).toBe(`pending  ${names[0]}`)
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+
+    const up = await posthorn(['migrate', 'up'])
+    expect(up.out.split('\n').slice(0, names.length)).toEqual(names.map((name) => `applied ${name}`))
+    expect((await posthorn(['migrate', 'up'])).out).toBe('The database is up to date.\n')
+    expect((await posthorn(['migrate', 'status'])).out).toBe(
+      `${names.map((name) => `applied  ${name}\n`).join('')}Nothing is pending.\n`,
+    )
+  })
+
+  it('does not start with pending migrations when auto-apply is off, and names the command', async () => {
+    const { out, code } = await posthorn(['start'], { AUTO_APPLY_MIGRATIONS: 'false', HOST: '127.0.0.1', PORT: '0' })
+    expect(out).toContain('Run: posthorn migrate up')
+    expect(code).toBe(1)
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type LogEntry, logger, redactor } from './infra/log/index.ts'
+import { fixedClock } from './lib/clock.ts'
+import { idGenerator } from './lib/ids.ts'
+import { type App, run, type SignalName } from './lifecycle.ts'
+
+/** Runs an app in a process that only looks like one: signals are sent by hand, and exits are written down. */
+function running(app: Partial<App>) {
+  const clock = fixedClock(0)
+  const records: LogEntry[] = []
+  const exits: number[] = []
+  const calls: string[] = []
+  let send: (signal: SignalName) => void = () => {}
+  const log = logger({
+    clock,
+    ids: idGenerator(clock),
+    instance: 'ins_1',
+    level: 'info',
+    redactor: redactor(),
+    sinks: [(entry) => void records.push(entry)],
+  })
+  const whole: App = {
+    async start(aborted) {
+      calls.push('start')
+      return (await app.start?.(aborted)) ?? { url: 'http://here' }
+    },
+    async stop() {
+      calls.push('stop')
+      await app.stop?.()
+    },
+  }
+  const host = {
+    onSignal: (listener: typeof send) => {
+      send = listener
+    },
+    exit: (code: number) => void exits.push(code),
+  }
+  const ended = run(whole, { log, clock }, host)
+  return { ended, clock, records, exits, calls, signal: (name: SignalName) => send(name) }
+}
+
+const texts = (records: LogEntry[]) => records.map((entry) => `${entry.level} ${entry.message}`)
+
+/** Lets everything that is ready run. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the process', () => {
+  it('logs the signal, stops the app, and exits 0', async () => {
+    const service = running({})
+    await settled()
+    expect(texts(service.records)).toEqual(['info The service answers at http://here.'])
+    service.signal('SIGTERM')
+    await service.ended
+    expect(service.calls).toEqual(['start', 'stop'])
+    expect(service.exits).toEqual([0])
+    expect(texts(service.records).slice(1)).toEqual([
+      'info SIGTERM received: stopping.',
+      'info The service has stopped.',
+    ])
+  })
+
+  it('takes a second signal within a second for the same one, and exits 1 at a later one', async () => {
+    const service = running({ stop: () => new Promise(() => {}) })
+    await settled()
+    service.signal('SIGINT')
+    service.clock.advance(1000)
+    service.signal('SIGINT')
+    await settled()
+    expect(service.exits).toEqual([])
+    service.clock.advance(1)
+    service.signal('SIGTERM')
+    expect(service.exits).toEqual([1])
+    expect(texts(service.records).at(-1)).toBe('warn SIGTERM again: exiting at once.')
+  })
+
+  it('exits 1 when the start fails, after closing what was opened, and says why', async () => {
+    const service = running({ start: () => Promise.reject(new Error('the port is taken')) })
+    await service.ended
+    expect(service.calls).toEqual(['start', 'stop'])
+    expect(service.exits).toEqual([1])
+    expect(texts(service.records)[0]).toBe('fatal The service cannot start: the port is taken')
+  })
+
+  it('that is told to stop while it starts aborts the start and exits 0', async () => {
+    const service = running({
+      start: (aborted) =>
+        new Promise((_resolve, reject) => aborted.addEventListener('abort', () => reject(new Error('aborted')))),
+    })
+    await settled()
+    service.signal('SIGTERM')
+    await service.ended
+    expect(service.calls).toEqual(['start', 'stop'])
+    expect(service.exits).toEqual([0])
+  })
+
+  it('does not wait for a start or a stop that never ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const service = running({ start: () => new Promise(() => {}), stop: () => new Promise(() => {}) })
+      await settled()
+      service.signal('SIGTERM')
+      await settled()
+      await vi.advanceTimersByTimeAsync(5000)
+      expect(service.calls).toEqual(['start', 'stop'])
+      await vi.advanceTimersByTimeAsync(29_000)
+      await service.ended
+      expect(service.exits).toEqual([1])
+      expect(texts(service.records).at(-1)).toMatch(/^error The service did not stop in order/)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('exits 1 when stopping fails', async () => {
+    const service = running({ stop: () => Promise.reject(new Error('no')) })
+    await settled()
+    service.signal('SIGTERM')
+    await service.ended
+    expect(service.exits).toEqual([1])
+  })
+})
