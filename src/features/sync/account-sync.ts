@@ -97,14 +97,17 @@ export class AccountSync {
     if (account.status === 'connecting') await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
     const everything = this.#now() >= this.#pollAt
     if (everything) await this.#lookAtFolders(open, signal)
+    const [own] = this.#folders
+    // Before the first reading, so that what arrives during it is told.
+    if (account.watch && own !== undefined) await open.session.watch(own.providerId)
     await this.#syncChanged(open, signal)
     await this.#settle(open, signal)
     if (everything || account.status !== 'connected') await this.#inStep(account)
     this.#failures = 0
-    const [own] = this.#folders
-    if (account.watch && own !== undefined) await open.session.watch(own.providerId)
-    else await this.#hangUp()
-    if (!account.watch) this.lookEverywhere()
+    if (!account.watch) {
+      await this.#hangUp()
+      this.lookEverywhere()
+    }
     const pollInMs = account.watch ? this.#pollAt - this.#now() : this.#timing.pollMs
     return { nextRunInMs: this.#dirty.size > 0 ? 0 : Math.max(0, pollInMs) }
   }

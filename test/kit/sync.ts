@@ -1,0 +1,103 @@
+import { recorder } from '../../src/events/index.ts'
+import { accounts, fence, ownership } from '../../src/features/accounts/index.ts'
+import { messageReader } from '../../src/features/messages/index.ts'
+import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
+import { memoryBus } from '../../src/infra/bus/index.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import type { AddressGuard } from '../../src/infra/net/index.ts'
+import { databaseQueue } from '../../src/infra/queue/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { type RingKey, sealer } from '../../src/lib/seal.ts'
+import { type ImapTimes, imapProvider } from '../../src/providers/imap/index.ts'
+import type { Dovecot } from '../servers/dovecot.ts'
+import { imapLink } from './accounts.ts'
+
+/** Fixed, so that a second process on the same database opens the same credentials. */
+const RING: RingKey[] = [{ id: 'k1', key: Buffer.alloc(32, 7) }]
+
+export interface SyncServiceOptions {
+  instanceId?: string
+  settings?: Partial<SyncDeps['settings']>
+  timing?: SyncDeps['timing']
+  imap?: Partial<ImapTimes>
+  log?: SyncDeps['log']
+}
+
+/** What of the service brings mailboxes in step, on a database, with the real IMAP provider. */
+export function syncService(db: Db, options: SyncServiceOptions = {}) {
+  const clock = systemClock
+  const ids = idGenerator(clock)
+  const log = options.log ?? silentLog
+  const bus = memoryBus({ log })
+  const instanceId = options.instanceId ?? ids('ins')
+  const queue = databaseQueue({
+    ...{ db, bus, clock, ids, log, instanceId },
+    backoff: { baseMs: 100, capMs: 1000 },
+  })
+  const events = recorder({ clock, ids, bus })
+  const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { times: options.imap }) })
+  const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, onRemove: async () => {} })
+  const owning = ownership({
+    ...{ db, bus, clock, log, instanceId },
+    onInstanceDead: (dead) => queue.releaseInstance(dead),
+    timing: { hintGapMs: 10 },
+  })
+  const mail = () => imap.mail
+  const engine = sync({
+    ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
+    settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
+    ...(options.timing !== undefined && { timing: options.timing }),
+  })
+  const wake = wakeAccount(bus)
+  return {
+    accounts: room,
+    queue,
+    ownership: owning,
+    reader: messageReader({ db, accounts: room, mail, clock, ids }),
+    wake: (accountId: string) => db.transaction((tx) => wake(tx, accountId)),
+    async start() {
+      engine.start()
+      await owning.start()
+    },
+    async stop() {
+      await engine.stop(2000)
+      await owning.stop()
+      await imap.mail.closeOperations()
+      await queue.close()
+      await bus.close()
+    },
+    /** Links a mailbox of the test server. */
+    async link(server: Dovecot, user: string, password: string, mailbox = 'INBOX') {
+      const { id } = await db.transaction((tx) =>
+        room.link(
+          tx,
+          imapLink({
+            email: user,
+            providerUser: JSON.stringify([server.host, user, mailbox]),
+            settings: {
+              imap: {
+                host: server.host,
+                port: server.imapsPort,
+                username: user,
+                security: 'tls',
+                allowSelfSigned: true,
+                mailbox,
+              },
+            },
+            secrets: { password },
+          }),
+        ),
+      )
+      return id
+    },
+  }
+}
+
+export type SyncService = ReturnType<typeof syncService>
+
+const anyAddress: AddressGuard = {
+  check: async (target) => ({ ...target, address: target.host, family: 4 }),
+  allowsPlain: () => true,
+}
