@@ -1,9 +1,7 @@
 import { createServer as createSocket } from 'node:net'
-import { recorder } from '../../src/events/index.ts'
-import { accounts } from '../../src/features/accounts/index.ts'
+import type { AccountsDeps } from '../../src/features/accounts/index.ts'
 import { type AuthDeps, authRoutes } from '../../src/features/auth/index.ts'
 import { idempotency } from '../../src/features/idempotency/index.ts'
-import type { Bus } from '../../src/infra/bus/bus.ts'
 import type { Cache } from '../../src/infra/cache/cache.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { createServer } from '../../src/infra/http/index.ts'
@@ -13,6 +11,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/provider.ts'
+import { accountsRoom } from './accounts.ts'
 
 export const HOSTED_KEY = 'test-key'
 
@@ -38,19 +37,23 @@ export interface Call {
 
 export interface HostedOptions
   extends Partial<
-    Pick<AuthDeps, 'publicUrl' | 'redirectUrl' | 'consent' | 'authScreen' | 'licence' | 'imap' | 'clock'>
-  > {}
+    Pick<AuthDeps, 'publicUrl' | 'redirectUrl' | 'consent' | 'authScreen' | 'licence' | 'imap' | 'guard' | 'clock'>
+  > {
+  accounts?: Partial<AccountsDeps>
+}
 
 export type Hosted = Awaited<ReturnType<typeof serveHosted>>
 
 /** The hosted flow alone, on a real port, with real accounts behind it. */
 export async function serveHosted(db: Db, options: HostedOptions = {}) {
+  const { accounts, ...overrides } = options
   const clock: Clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const sealing = sealer(parseKeyRing(generateKeyRing()))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const mail = mailServer()
+  const room = accountsRoom(db, { clock, ids, sealer: sealing, ...accounts })
   const idempotent = idempotency({ db, clock, sealer: sealing })
   const app = createServer({
     log: silentLog,
@@ -75,16 +78,8 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     imap: { verify: mail.verify },
     idempotency: idempotent,
     authScreen: {},
-    accounts: accounts({
-      db,
-      clock,
-      ids,
-      sealer: sealing,
-      bus: silentBus,
-      events: recorder({ clock, ids, bus: silentBus }),
-      onRemove: async () => {},
-    }),
-    ...options,
+    accounts: room.accounts,
+    ...overrides,
   })
   await app.listen({ host: '127.0.0.1', port })
 
@@ -108,6 +103,15 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     url,
     mail: mail.server,
     call,
+    accountCount: async () =>
+      Number(
+        (
+          await db.read
+            .selectFrom('accounts')
+            .select((eb) => eb.fn.countAll().as('n'))
+            .executeTakeFirst()
+        )?.n,
+      ),
     close: () => app.close(),
 
     /** A new session. */
@@ -144,6 +148,21 @@ export interface Opened {
 }
 
 export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+
+/** What a browser posts from the form for the mail server, and the headers it sends. */
+export function imapForm(code: string, opened: Opened, fields: Record<string, string> = {}): Call {
+  return {
+    form: { session: code, state: opened.state, ...IMAP_FIELDS, ...fields },
+    headers: { cookie: opened.cookie, accept: BROWSER_ACCEPT },
+  }
+}
+
+export const IMAP_FIELDS = {
+  email: 'ada@example.com',
+  host: 'imap.example.com',
+  username: 'ada',
+  password: 'right',
+}
 
 /** The value of a field of a page, as the browser would send it. */
 export function fieldValue(page: string, name: string): string {
@@ -204,14 +223,6 @@ function mailServer() {
 const openGuard: AddressGuard = {
   check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),
   allowsPlain: ({ host }) => host === 'localhost',
-}
-
-const silentBus: Bus = {
-  provider: 'memory',
-  publish() {},
-  subscribe: () => () => {},
-  ping: async () => {},
-  close: async () => {},
 }
 
 function countingCache(): Cache {

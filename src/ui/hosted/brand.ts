@@ -59,18 +59,24 @@ export function brand(settings: AuthScreen): Brand {
 
 function palette(colour: Colour, page: string, card: string): Palette {
   const cardColour = parseColour(card) ?? WHITE
+  const pageColour = parseColour(page) ?? cardColour
   const accent = groundOf(colour)
   const onAccent = textOn(accent)
   const tint = mix(cardColour, accent, 0.1)
-  const ring = readableOn(accent, parseColour(page) ?? cardColour, 3)
+  const ring = readableOnAll(accent, [cardColour, pageColour], 3)
   return {
     accent: hex(accent),
     // Away from the text on it, so that hovering never costs contrast.
     accentHover: hex(mix(accent, onAccent[0] === 255 ? BLACK : WHITE, 0.14)),
     accentEdge: hex(contrast(accent, cardColour) < 3 ? ring : accent),
     onAccent: hex(onAccent),
-    accentText: hex(readableOn(readableOn(colour, cardColour, 4.6), tint, 4.6)),
+    accentText: hex(readableOnAll(colour, [cardColour, pageColour, tint], 4.5)),
     ring: hex(ring),
     tint: hex(tint),
   }
+}
+
+/** Grounds of one scheme are all light or all dark, so each step keeps what the one before reached. */
+function readableOnAll(colour: Colour, grounds: readonly Colour[], ratio: number): Colour {
+  return grounds.reduce((moved, ground) => readableOn(moved, ground, ratio), colour)
 }

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { wantsHtml } from './accepts.ts'
+
+it.each([
+  [undefined, true],
+  ['', true],
+  ['*/*', true],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', true],
+  ['text/*', true],
+  ['TEXT/HTML', true],
+  ['application/json', false],
+  ['application/problem+json', false],
+  ['application/json, text/plain, */*', false],
+  ['application/json;q=0.5, text/html', true],
+  ['text/html;q=0.4, application/json', false],
+  ['text/html;q=0, */*', false],
+  ['image/png', false],
+])('Accept %s asks for a page: %s', (accept, page) => {
+  expect(wantsHtml(accept)).toBe(page)
+})

@@ -1,0 +1,319 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { BROWSER_ACCEPT, fieldValue, type Hosted, imapForm, refreshOf, serveHosted } from '../../../test/kit/hosted.ts'
+import type { Db } from '../../infra/db/index.ts'
+
+const JSON_ACCEPT = { accept: 'application/json' }
+const HTML_ACCEPT = { accept: BROWSER_ACCEPT }
+
+describeEachDatabase('the hosted pages', (open) => {
+  let db: Db
+  let hosted: Hosted
+  beforeEach(async () => {
+    db = await open()
+    hosted = await serveHosted(db)
+  })
+  afterEach(() => hosted.close())
+
+  it('may be opened by anybody any number of times, and by HEAD, without changing anything', async () => {
+    const { code, authUrl } = await hosted.session()
+    const before = await db.read.selectFrom('authSessions').selectAll().execute()
+    const mine = await hosted.open(authUrl)
+    for (let index = 0; index < 5; index += 1) await hosted.open(authUrl)
+    const head = await hosted.call(authUrl, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(await db.read.selectFrom('authSessions').selectAll().execute()).toEqual(before)
+    const answer = await hosted.call('/auth/authorize/imap', imapForm(code, mine))
+    expect(await answer.text()).toContain('Mailbox connected')
+  })
+
+  it('let tabs of one browser coexist', async () => {
+    const { code, authUrl } = await hosted.session()
+    const tabs = [await hosted.open(authUrl), await hosted.open(authUrl)]
+    const cookie = tabs.map((tab) => tab.cookie).join('; ')
+    for (const tab of tabs) {
+      const form = { session: code, state: tab.state, email: 'ada@gmx.de' }
+      const answer = await hosted.call('/auth/authorize', { form, headers: { cookie } })
+      expect([answer.status, fieldValue(await answer.text(), 'host')]).toEqual([200, 'imap.gmx.net'])
+    }
+  })
+
+  it('can be neither framed, nor scripted, nor kept, nor reveal their address', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.call(authUrl)
+    const failed = await hosted.call('/auth/authorize?session=unknown', { headers: HTML_ACCEPT })
+    const posted = await hosted.call('/auth/authorize', { json: { session: code, state: 's', email: 'a@gmx.de' } })
+    for (const answer of [opened, failed, posted]) {
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      const nonce = /style-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? ''
+      expect(policy.split('; ')).toEqual([
+        "default-src 'none'",
+        `style-src 'nonce-${nonce}'`,
+        `script-src 'nonce-${nonce}'`,
+        'img-src data:',
+        `form-action ${hosted.url}`,
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ])
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+      const page = await answer.text()
+      const inline = [...page.matchAll(/<(?:style|script)(?! type="application\/json")[^>]*>/g)].map(([tag]) => tag)
+      expect(inline.length).toBeGreaterThan(0)
+      for (const tag of inline) expect(tag).toContain(`nonce="${nonce}"`)
+      expect(page).not.toMatch(/ style="| on[a-z]+="/)
+    }
+    expect((await hosted.call(authUrl)).headers.get('content-security-policy')).not.toBe(
+      opened.headers.get('content-security-policy'),
+    )
+  })
+
+  it('answer a link that is not complete, not known, or not ours with a page or with JSON, as asked', async () => {
+    const { code } = await hosted.session()
+    const cases: [string, number, string][] = [
+      ['/auth/authorize', 400, 'validation_failed'],
+      ['/auth/authorize?session=', 400, 'validation_failed'],
+      ['/auth/authorize?session=unknown', 404, 'not_found'],
+      [`/auth/authorize?session=${code.toUpperCase()}`, 404, 'not_found'],
+      ['/providers/nobody/callback?code=1&state=2', 404, 'route_not_found'],
+    ]
+    for (const [path, status, errorCode] of cases) {
+      const page = await hosted.call(path, { headers: HTML_ACCEPT })
+      expect([page.status, await page.text()]).toEqual([status, expect.stringContaining(`data-code="${errorCode}"`)])
+      const json = await hosted.call(path, { headers: JSON_ACCEPT })
+      expect([json.status, await json.json()]).toEqual([
+        status,
+        expect.objectContaining({ success: false, error: expect.objectContaining({ code: errorCode }) }),
+      ])
+    }
+  })
+
+  it('take forms only with the cookie of the page, whose state and session it must be', async () => {
+    const { code, authUrl } = await hosted.session()
+    const { code: otherCode, authUrl: otherUrl } = await hosted.session()
+    const mine = await hosted.open(authUrl)
+    const other = await hosted.open(otherUrl)
+    const form = { session: code, state: mine.state, email: 'ada@example.com' }
+    const tries: [Record<string, string>, string][] = [
+      [form, ''],
+      [form, other.cookie],
+      [form, mine.cookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+      [{ ...form, state: other.state }, mine.cookie],
+      [{ ...form, session: otherCode }, mine.cookie],
+      [{ ...form, state: 'guessed' }, mine.cookie],
+    ]
+    for (const [fields, cookie] of tries) {
+      const answer = await hosted.call('/auth/authorize', { form: fields, headers: { cookie, ...HTML_ACCEPT } })
+      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('Please open the link again')])
+    }
+    expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
+    expect((await hosted.call('/auth/authorize', { form, headers: { cookie: mine.cookie } })).status).toBe(200)
+  })
+
+  it('ask for session and state in every post', async () => {
+    const { code } = await hosted.session()
+    for (const part of [
+      {},
+      { session: code },
+      { state: 'x' },
+      { session: '', state: 'x' },
+      { session: code, state: '' },
+      { session: 5, state: 'x' },
+      { session: [code], state: 'x' },
+      { session: code, state: 'x'.repeat(2049) },
+    ]) {
+      for (const path of ['/auth/authorize', '/auth/authorize/imap', '/auth/authorize/imap/folders']) {
+        const answer = await hosted.call(path, { json: part, headers: JSON_ACCEPT })
+        expect(answer.status).toBe(400)
+        expect(await answer.json()).toMatchObject({
+          error: {
+            code: 'validation_failed',
+            details: [
+              { path: expect.stringMatching(/^body\.(session|state)$/) },
+              ...('session' in part || 'state' in part ? [] : [expect.anything()]),
+            ],
+          },
+        })
+      }
+    }
+    for (const json of [[], 'text', 7]) {
+      expect((await hosted.call('/auth/authorize', { json, headers: JSON_ACCEPT })).status).toBe(400)
+    }
+  })
+
+  it('ask again for an address that is none, tied to its field', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    for (const email of ['', 'ada', 'ada@', '<a@b>', `${'x'.repeat(320)}@example.com`]) {
+      const form = { session: code, state: opened.state, email }
+      const answer = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })
+      const page = await answer.text()
+      expect(answer.status).toBe(200)
+      expect(page).toMatch(/<input id="email"[^>]* aria-invalid="true" aria-describedby="email-fault"/)
+      expect(page).toMatch(/<p class="fault" id="email-fault" role="alert">/)
+    }
+    const json = await hosted.call('/auth/authorize', {
+      json: { session: code, state: 's', email: 'ada' },
+      headers: JSON_ACCEPT,
+    })
+    expect([json.status, await json.json()]).toEqual([400, expect.objectContaining({ success: false })])
+  })
+
+  it('escape whatever came from outside', async () => {
+    const nasty = '"><script>alert(1)</script><a href=\'x'
+    const named = await serveHosted(db, { authScreen: { name: nasty } })
+    const { code, authUrl } = await hosted.session({ customUserId: nasty })
+    const opened = await hosted.open(`${authUrl}&state=${encodeURIComponent(nasty)}`)
+    expect(opened.state).toBe(nasty)
+    const form = imapForm(code, opened, {
+      email: nasty,
+      host: nasty,
+      port: nasty,
+      mailbox: nasty,
+      caldavUrl: nasty,
+      intent: nasty,
+    })
+    const pages = [
+      opened.page,
+      await (await hosted.call('/auth/authorize', { ...form, form: { ...form.form, email: nasty } })).text(),
+      await (await hosted.call('/auth/authorize/imap', form)).text(),
+      await (
+        await hosted.call(`/auth/authorize?session=${encodeURIComponent(nasty)}`, { headers: HTML_ACCEPT })
+      ).text(),
+      (await named.open(`${named.url}/auth/authorize?session=${code}`)).page,
+    ]
+    for (const page of pages) {
+      expect(page).not.toContain('<script>alert')
+      expect(page).not.toContain("<a href='x")
+    }
+    await named.close()
+  })
+
+  it('build every address from the public one, never from the Host header', async () => {
+    const publicUrl = 'https://mail.example.com/tools/posthorn'
+    const proxied = await serveHosted(db, { publicUrl })
+    const { code, authUrl } = await proxied.session({ provider: 'imap' })
+    expect(authUrl).toBe(`${publicUrl}/auth/authorize?session=${code}`)
+    const path = `/auth/authorize?session=${code}`
+    const answer = await proxied.call(path, {
+      headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
+    })
+    const page = await answer.text()
+    expect(page).toContain(`action="${publicUrl}/auth/authorize/imap"`)
+    expect(page).not.toContain('evil.example')
+    expect(page).not.toContain(proxied.url)
+    expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/tools\/posthorn; HttpOnly; SameSite=Lax; Secure$/)
+    expect(answer.headers.get('content-security-policy')).toContain('form-action https://mail.example.com;')
+    await proxied.close()
+  })
+
+  it('show the form for the mail server at once when the application asked for imap', async () => {
+    const { authUrl } = await hosted.session({ provider: 'imap', email: 'ada@posteo.de' })
+    const { page } = await hosted.open(authUrl)
+    expect(['email', 'host', 'username'].map((name) => fieldValue(page, name))).toEqual([
+      'ada@posteo.de',
+      'posteo.de',
+      'ada@posteo.de',
+    ])
+    const { authUrl: bare } = await hosted.session({ provider: 'imap' })
+    expect((await hosted.open(bare)).page).toContain('Sign in to your mailbox')
+  })
+
+  it('offer the email hint in the first step', async () => {
+    const { authUrl } = await hosted.session({ email: 'hint@example.com' })
+    expect(fieldValue((await hosted.open(authUrl)).page, 'email')).toBe('hint@example.com')
+  })
+
+  it('carry the brand: name, logo, links and colour', async () => {
+    const logoUrl = 'https://cdn.example.com/logo.svg'
+    const branded = await serveHosted(db, {
+      authScreen: {
+        name: 'Northwind',
+        logoUrl,
+        color: '#ff6600',
+        supportUrl: 'https://n.example/help',
+        privacyUrl: 'https://n.example/privacy',
+      },
+    })
+    const { authUrl } = await branded.session()
+    const answer = await branded.call(authUrl)
+    const page = await answer.text()
+    expect(page).toContain(`<img src="${logoUrl}" alt="Northwind"`)
+    expect(page).toContain('Connect your mailbox to Northwind')
+    expect(page).toContain('https://n.example/help')
+    expect(page).toContain('https://n.example/privacy')
+    expect(answer.headers.get('content-security-policy')).toContain('img-src data: https://cdn.example.com;')
+    await branded.close()
+  })
+
+  it('limit how often one address may ask, and say when to come back', async () => {
+    const { authUrl } = await hosted.session()
+    const answers = await Promise.all(Array.from({ length: 301 }, () => hosted.call(authUrl, { headers: HTML_ACCEPT })))
+    const refused = answers.filter((answer) => answer.status === 429)
+    expect(refused).toHaveLength(1)
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await refused[0]?.text()).toContain('Too many attempts')
+  })
+})
+
+describeEachDatabase('the choice of a provider', (open) => {
+  let hosted: Hosted
+  const asked: { email: string | null; state: string | undefined; fromPage: boolean }[] = []
+  beforeEach(async () => {
+    asked.length = 0
+    hosted = await serveHosted(await open(), {
+      consent: {
+        gmail: async ({ email, state, fromPage }) => {
+          asked.push({ email, state, fromPage })
+          return 'https://accounts.example/consent?state=ours'
+        },
+      },
+    })
+  })
+  afterEach(() => hosted.close())
+
+  const post = async (code: string, link: string, fields: Record<string, string>) => {
+    const opened = await hosted.open(link)
+    const form = { session: code, state: opened.state, ...fields }
+    const answer = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })
+    return { status: answer.status, page: await answer.text() }
+  }
+
+  it('shows what can be connected, and leads to the consent of the one that is picked', async () => {
+    const { code, authUrl } = await hosted.session()
+    const { page } = await hosted.open(authUrl)
+    expect([...page.matchAll(/name="provider" value="(\w+)"/g)].map(([, name]) => name)).toEqual(['gmail', 'imap'])
+    const picked = await post(code, authUrl, { email: '', provider: 'gmail' })
+    expect([picked.status, refreshOf(picked.page)]).toEqual([200, 'https://accounts.example/consent?state=ours'])
+    expect(asked).toEqual([{ email: null, state: undefined, fromPage: true }])
+    expect((await post(code, authUrl, { email: '', provider: 'imap' })).page).toContain('Sign in to your mailbox')
+  })
+
+  it('follows the address, and hands an explicit state on', async () => {
+    const { code, authUrl } = await hosted.session()
+    expect(refreshOf((await post(code, `${authUrl}&state=mine`, { email: 'ada@gmail.com' })).page)).toBeDefined()
+    expect(asked).toEqual([{ email: 'ada@gmail.com', state: 'mine', fromPage: true }])
+    expect((await post(code, authUrl, { email: 'ada@example.com' })).page).toContain('Sign in to your mailbox')
+    // Not set up here, so its mailboxes can only be reached as any other.
+    expect((await post(code, authUrl, { email: 'ada@outlook.com' })).page).toContain('value="outlook.office365.com"')
+  })
+
+  it('is refused when it is not offered, or not the one the session is for', async () => {
+    const { code, authUrl } = await hosted.session()
+    expect((await post(code, authUrl, { provider: 'microsoft' })).status).toBe(400)
+    const fixed = await hosted.session({ provider: 'gmail' })
+    expect((await post(fixed.code, fixed.authUrl, { provider: 'imap' })).status).toBe(400)
+    expect(refreshOf((await post(fixed.code, fixed.authUrl, { email: 'ada@example.com' })).page)).toBeDefined()
+    const opened = await hosted.open(fixed.authUrl)
+    expect((await hosted.call('/auth/authorize/imap', imapForm(fixed.code, opened))).status).toBe(400)
+    expect(hosted.mail.attempts).toHaveLength(0)
+  })
+
+  it('asks for one when neither an address nor a provider is given', async () => {
+    const { code, authUrl } = await hosted.session()
+    expect((await post(code, authUrl, { email: '' })).page).toContain('or choose your provider')
+  })
+})

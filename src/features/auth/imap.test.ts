@@ -1,0 +1,372 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import {
+  BROWSER_ACCEPT,
+  fieldValue,
+  type Hosted,
+  IMAP_FIELDS,
+  imapForm,
+  refreshOf,
+  serveHosted,
+} from '../../../test/kit/hosted.ts'
+import { GuardError } from '../../infra/net/index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { ProviderError } from '../../providers/provider.ts'
+
+const JSON_ACCEPT = { accept: 'application/json' }
+const PATH = '/auth/authorize/imap'
+
+describeEachDatabase('the form for the mail server', (open) => {
+  let hosted: Hosted
+  beforeEach(async () => {
+    hosted = await serveHosted(await open())
+  })
+  afterEach(() => hosted.close())
+
+  /** Opens a new session's link and posts the form. */
+  async function submit(fields: Record<string, string>, session: Record<string, unknown> = {}) {
+    const { code, authUrl } = await hosted.session(session)
+    const opened = await hosted.open(authUrl)
+    const answer = await hosted.call(PATH, imapForm(code, opened, fields))
+    return { code, opened, status: answer.status, headers: answer.headers, page: await answer.text() }
+  }
+
+  const json = (body: Record<string, unknown>) => hosted.call(PATH, { json: body, headers: JSON_ACCEPT })
+
+  it('reads its fields as text, and takes what is empty as absent', async () => {
+    await submit({ port: '', secure: '', mailbox: '', smtpHost: '', allowSelfSigned: '' })
+    await submit({ port: '143', allowSelfSigned: 'true', mailbox: 'Work/Größe', email: ' ada@example.com ' })
+    await submit({ port: '143', secure: 'true' })
+    await submit({ port: '993', secure: 'false' })
+    expect(hosted.mail.attempts.map(({ settings }) => settings.imap)).toEqual([
+      {
+        host: 'imap.example.com',
+        port: 993,
+        username: 'ada',
+        security: 'tls',
+        allowSelfSigned: false,
+        mailbox: 'INBOX',
+      },
+      {
+        host: 'imap.example.com',
+        port: 143,
+        username: 'ada',
+        security: 'starttls',
+        allowSelfSigned: true,
+        mailbox: 'Work/Größe',
+      },
+      {
+        host: 'imap.example.com',
+        port: 143,
+        username: 'ada',
+        security: 'tls',
+        allowSelfSigned: false,
+        mailbox: 'INBOX',
+      },
+      {
+        host: 'imap.example.com',
+        port: 993,
+        username: 'ada',
+        security: 'starttls',
+        allowSelfSigned: false,
+        mailbox: 'INBOX',
+      },
+    ])
+  })
+
+  it('takes JSON too, with numbers and booleans, and no cookie', async () => {
+    const { code } = await hosted.session()
+    const answer = await json({
+      session: code,
+      state: 'mine',
+      ...IMAP_FIELDS,
+      port: 143,
+      secure: false,
+      allowSelfSigned: true,
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(hosted.mail.attempts[0]?.settings.imap).toMatchObject({
+      port: 143,
+      security: 'starttls',
+      allowSelfSigned: true,
+    })
+    expect(new URL(refreshOf(await answer.text()) ?? '').searchParams.get('state')).toBe('mine')
+  })
+
+  it('leads on by a link and a refresh, never by a redirect, and ends its cookie', async () => {
+    const { code, status, headers, page } = await submit({}, { redirectUri: 'https://app.example/done?own=1#top' })
+    const { accountId } = await hosted.status(code)
+    const target = `https://app.example/done?own=1&status=success&accountId=${accountId}&provider=imap&email=ada%40example.com&session=${code}#top`
+    expect([status, headers.get('location'), refreshOf(page)]).toEqual([200, null, target])
+    expect(page).toContain(`href="${target.replaceAll('&', '&amp;')}"`)
+    expect(headers.getSetCookie().at(-1)).toMatch(/^posthorn_auth_\w{8}=; Max-Age=0; /)
+  })
+
+  it('hands back the state that the application chose, and not the page’s own', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(`${authUrl}&state=chosen%20one`)
+    const answer = await hosted.call(PATH, imapForm(code, opened))
+    expect(new URL(refreshOf(await answer.text()) ?? '').searchParams.get('state')).toBe('chosen one')
+    const minted = await submit({})
+    expect(new URL(refreshOf(minted.page) ?? '').searchParams.has('state')).toBe(false)
+  })
+
+  it('keeps the application’s own id of the user with the account', async () => {
+    const { code } = await submit({}, { customUserId: 'user-7' })
+    const first = (await hosted.status(code)).accountId
+    expect((await hosted.status((await submit({}, { customUserId: 'user-7' })).code)).accountId).toBe(first)
+    expect((await hosted.status((await submit({})).code)).accountId).not.toBe(first)
+  })
+
+  it('shows every fault at its field and keeps what was typed, but the password', async () => {
+    const { status, page } = await submit({
+      email: 'nobody',
+      host: 'https://x/',
+      port: '70000',
+      username: '',
+      password: '',
+      smtpPort: 'x',
+    })
+    expect(status).toBe(200)
+    expect(page).toContain('role="alert"')
+    for (const name of ['email', 'host', 'port', 'password', 'smtpPort']) {
+      expect(page).toMatch(new RegExp(`id="${name}"[^>]* aria-invalid="true" aria-describedby="${name}-fault`))
+      expect(page).toContain(`<p class="fault" id="${name}-fault">`)
+      expect(page).toContain(`<a href="#${name}">`)
+    }
+    expect([fieldValue(page, 'host'), fieldValue(page, 'port'), fieldValue(page, 'password')]).toEqual([
+      'https://x/',
+      '70000',
+      '',
+    ])
+    expect(page).toMatch(/<details open>/)
+    expect(hosted.mail.attempts).toHaveLength(0)
+  })
+
+  it('answers faults to programs as JSON with their paths', async () => {
+    const { code } = await hosted.session()
+    const answer = await json({ session: code, state: 's', email: 'no', port: 'x' })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({
+      success: false,
+      error: {
+        code: 'validation_failed',
+        details: expect.arrayContaining(
+          ['email', 'host', 'username', 'password', 'port'].map((name) =>
+            expect.objectContaining({ path: `body.${name}` }),
+          ),
+        ),
+      },
+    })
+  })
+
+  it.each([
+    ['imap_auth_failed', () => new ProviderError('auth_expired', '* NO [AUTHENTICATIONFAILED] secret greeting')],
+    ['imap_tls', () => new ProviderError('tls', 'secret greeting')],
+    ['imap_unreachable', () => new ProviderError('unavailable', 'ECONNREFUSED secret greeting')],
+    ['imap_unreachable', () => new ProviderError('rate_limited', 'secret greeting')],
+    ['imap_unreachable', () => new GuardError('refused', '169.254.169.254 secret greeting; see PRIVATE_TARGETS')],
+    ['imap_unreachable', () => new GuardError('unresolved', 'secret greeting')],
+  ])('shows %s and nothing of what the server said', async (code, failure) => {
+    hosted.mail.failure = failure()
+    const { page, status, code: session } = await submit({ password: 'geheim' })
+    expect([status, page]).toEqual([200, expect.stringContaining(`data-code="${code}"`)])
+    const answer = await json({ session, state: 's', ...IMAP_FIELDS })
+    const body = await answer.text()
+    expect([answer.status, body]).toEqual([400, expect.stringContaining(`"code":"${code}"`)])
+    for (const text of [page, body]) expect(text).not.toMatch(/secret greeting|PRIVATE_TARGETS|169\.254|geheim/)
+    expect(await hosted.status(session)).toMatchObject({ status: 'failed', failureCode: code, accountId: null })
+  })
+
+  it('can be tried again after a failure', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    await hosted.call(PATH, imapForm(code, opened, { password: 'wrong' }))
+    expect(await hosted.status(code)).toMatchObject({ status: 'failed' })
+    await hosted.call(PATH, imapForm(code, opened))
+    expect(await hosted.status(code)).toMatchObject({ status: 'completed', failureCode: null })
+  })
+
+  it('says which folder is not there, without counting it as a failed sign-in', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    for (let index = 0; index < 12; index += 1) {
+      const answer = await hosted.call(PATH, imapForm(code, opened, { mailbox: 'Nowhere' }))
+      expect(await answer.text()).toContain('The folder does not exist on the mail server.')
+    }
+    expect(await hosted.accountCount()).toBe(0)
+  })
+
+  it('allows ten failed sign-ins per session, also when they come at once and by all ways', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    hosted.mail.password = 'another'
+    const body = { session: code, state: 'one', ...IMAP_FIELDS }
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, (_, index) =>
+        index % 2 === 0
+          ? hosted.call('/auth/authorize/imap/folders', { json: body })
+          : hosted.call(PATH, { json: body, headers: JSON_ACCEPT }),
+      ),
+    )
+    expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(10).fill(400), ...Array(5).fill(429)])
+    expect(hosted.mail.attempts).toHaveLength(10)
+    hosted.mail.password = 'right'
+    const late = await hosted.call(PATH, imapForm(code, opened))
+    expect([late.status, Number(late.headers.get('retry-after')) > 60]).toEqual([429, true])
+    expect(await late.text()).toContain('Too many attempts')
+  })
+
+  it('does not count sign-ins that worked', async () => {
+    const { code } = await hosted.session()
+    const body = { session: code, state: 'one', ...IMAP_FIELDS }
+    for (let index = 0; index < 12; index += 1) {
+      expect((await hosted.call('/auth/authorize/imap/folders', { json: body })).status).toBe(200)
+    }
+  })
+
+  it('links once when it is posted twice at once, and the second answer still leads on', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    const waiting: (() => void)[] = []
+    hosted.mail.beforeAnswer = () =>
+      new Promise((resolve) => {
+        if (waiting.push(resolve) === 2) for (const answer of waiting) answer()
+      })
+    const answers = await Promise.all([
+      hosted.call(PATH, imapForm(code, opened)),
+      hosted.call(PATH, imapForm(code, opened)),
+    ])
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 410])
+    expect(await hosted.accountCount()).toBe(1)
+    const used = await answers.find((answer) => answer.status === 410)?.text()
+    expect(used).toContain('This link has been used')
+    expect(used).toContain('https://app.example/done?status=success&amp;accountId=acc_')
+  })
+
+  it('is used up by the account: replays and new opens are told so, and learn nothing more', async () => {
+    const { code, opened } = await submit({})
+    const calls = [
+      hosted.call(`/auth/authorize?session=${code}`, { headers: { accept: BROWSER_ACCEPT } }),
+      hosted.call('/auth/authorize', {
+        form: { session: code, state: opened.state },
+        headers: { accept: BROWSER_ACCEPT },
+      }),
+      hosted.call(PATH, { ...imapForm(code, opened), headers: { accept: BROWSER_ACCEPT } }),
+      json({ session: code, state: 'x', ...IMAP_FIELDS }),
+      hosted.call('/auth/authorize/imap/folders', { json: { session: code, state: 'x', ...IMAP_FIELDS } }),
+      hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' } }),
+    ]
+    for (const answer of await Promise.all(calls)) {
+      expect(answer.status).toBe(410)
+      expect(await answer.text()).not.toContain('acc_')
+    }
+    expect(hosted.mail.attempts).toHaveLength(1)
+  })
+
+  it('is used up and linked in one transaction: a link that fails leaves the session open', async () => {
+    let full = true
+    const limited = await serveHosted(await open(), {
+      accounts: {
+        licence: { check: () => (full ? Promise.reject(new AppError('licence_limit')) : Promise.resolve()) },
+      },
+    })
+    const { code, authUrl } = await limited.session()
+    const opened = await limited.open(authUrl)
+    const refused = await limited.call(PATH, imapForm(code, opened))
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining('No more mailboxes can be connected'),
+    ])
+    expect(await limited.status(code)).toMatchObject({
+      status: 'failed',
+      failureCode: 'licence_limit',
+      accountId: null,
+    })
+    full = false
+    expect((await limited.call(PATH, imapForm(code, opened))).status).toBe(200)
+    expect([await limited.accountCount(), (await limited.status(code)).status]).toEqual([1, 'completed'])
+    await limited.close()
+  })
+
+  it('lets people use mail ports only, unless the operator opened the host', async () => {
+    const { page } = await submit({ port: '22' })
+    expect(page).toContain('must use one of the ports 143, 993, 25, 465, 587, 443')
+    const { page: smtp } = await submit({ smtpHost: 'smtp.example.com', smtpPort: '6379' })
+    expect(smtp).toContain('id="smtpPort-fault"')
+    expect(hosted.mail.attempts).toHaveLength(0)
+    expect((await submit({ host: 'localhost', port: '10143' })).page).toContain('Mailbox connected')
+  })
+
+  it('lists folders by its second button, keeps the password sealed, and finishes without asking for it again', async () => {
+    const { code, authUrl } = await hosted.session()
+    const opened = await hosted.open(authUrl)
+    const listed = await hosted.call(
+      PATH,
+      imapForm(code, opened, { intent: 'folders', password: 'right', port: '993' }),
+    )
+    const page = await listed.text()
+    expect(listed.status).toBe(200)
+    expect([...page.matchAll(/<option value="([^"]+)"( selected)?>[^<]/g)].slice(0, 3).map(([, path]) => path)).toEqual(
+      ['INBOX', 'Work/Größe', 'Sent'],
+    )
+    expect(page).not.toContain('"right"')
+    expect(await hosted.status(code)).toMatchObject({ status: 'started' })
+    const passwordToken = fieldValue(page, 'passwordToken')
+    const rest = { password: '', passwordToken, mailbox: 'Work/Größe', port: '993' }
+
+    // The server was changed in between: the password is not sent there.
+    const moved = await hosted.call(PATH, imapForm(code, opened, { ...rest, host: 'evil.example' }))
+    expect(await moved.text()).toContain('Enter the password.')
+    expect(hosted.mail.attempts.map(({ settings }) => settings.imap?.host)).toEqual(['imap.example.com'])
+
+    const done = await hosted.call(PATH, imapForm(code, opened, rest))
+    expect(await done.text()).toContain('Mailbox connected')
+    expect(hosted.mail.attempts.at(-1)).toMatchObject({
+      secrets: { password: 'right' },
+      settings: { imap: { mailbox: 'Work/Größe' } },
+    })
+  })
+
+  it('lists folders as JSON, without the address, selectable ones only', async () => {
+    const { code } = await hosted.session()
+    const { host, username, password } = IMAP_FIELDS
+    const body = { session: code, state: 'x', host, username, password, port: '993', secure: true }
+    const answer = await hosted.call('/auth/authorize/imap/folders', { json: body })
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      {
+        folders: [
+          { path: 'INBOX', name: 'INBOX', delimiter: '/', specialUse: '\\Inbox' },
+          { path: 'Work/Größe', name: 'Größe', delimiter: '/', specialUse: null },
+          { path: 'Sent', name: 'Sent', delimiter: '/', specialUse: '\\Sent' },
+        ],
+      },
+    ])
+    expect(await hosted.accountCount()).toBe(0)
+    const refused = await hosted.call('/auth/authorize/imap/folders', { json: { ...body, password: 'wrong' } })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: 'imap_auth_failed', type: 'provider' } },
+    ])
+    const faulty = await hosted.call('/auth/authorize/imap/folders', {
+      json: { session: code, state: 'x' },
+      headers: { accept: BROWSER_ACCEPT },
+    })
+    expect(await faulty.json()).toMatchObject({
+      error: {
+        code: 'validation_failed',
+        details: expect.arrayContaining([expect.objectContaining({ path: 'body.host' })]),
+      },
+    })
+  })
+
+  it('takes a body of another kind for none', async () => {
+    const answer = await hosted.call(PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', ...JSON_ACCEPT },
+    })
+    expect([400, 415]).toContain(answer.status)
+  })
+})

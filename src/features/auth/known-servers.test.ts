@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { demandText, detectedProvider, HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer } from './known-servers.ts'
+
+describe('known mail servers', () => {
+  it.each([
+    ['ada@icloud.com', 'imap.mail.me.com'],
+    ['ada@ME.com', 'imap.mail.me.com'],
+    ['ada@yahoo.co.uk', 'imap.mail.yahoo.com'],
+    ['ada@gmx.de', 'imap.gmx.net'],
+    ['ada@web.de', 'imap.web.de'],
+    ['ada@fastmail.com', 'imap.fastmail.com'],
+    ['ada@posteo.de', 'posteo.de'],
+    ['ada@t-online.de', 'secureimap.t-online.de'],
+    ['ada@yandex.ru', 'imap.yandex.com'],
+    ['"odd@name"@mailbox.org', 'imap.mailbox.org'],
+  ])('proposes the server of %s', (email, host) => {
+    expect(knownServer(email)).toMatchObject({ host, port: 993 })
+  })
+
+  it('proposes nothing for domains it does not know, nor for names that every object has', () => {
+    for (const email of ['ada@example.com', 'ada@constructor', 'ada', '', 'ada@notgmx.de']) {
+      expect(knownServer(email)).toBeUndefined()
+    }
+  })
+
+  it('says what a provider asks of people first', () => {
+    const text = (email: string) => demandText(knownServer(email) ?? { name: '', host: '', port: 1, demand: undefined })
+    expect(text('ada@icloud.com')).toContain('app password')
+    expect(text('ada@gmx.net')).toContain('switched on')
+    expect(text('ada@proton.me')).toContain('Bridge')
+    expect(text('ada@posteo.de')).toBeUndefined()
+  })
+
+  it('knows which addresses belong to Google and Microsoft', () => {
+    expect(['a@gmail.com', 'a@hotmail.co.uk', 'a@fastmail.com', 'a@example.com'].map(detectedProvider)).toEqual([
+      'gmail',
+      'microsoft',
+      'imap',
+      'imap',
+    ])
+  })
+
+  it('is a table of well-formed names, each domain once', () => {
+    const name = /^([a-z0-9-]+\.)+[a-z]{2,}$/
+    for (const host of KNOWN_HOSTS) expect(host).toMatch(name)
+    for (const [domain, host] of Object.entries(HOST_BY_DOMAIN))
+      expect([domain, KNOWN_HOSTS.includes(host)]).toEqual([expect.stringMatching(name), true])
+  })
+})
