@@ -1,11 +1,8 @@
-import { type AddressGuard, GuardError } from '../../infra/net/index.ts'
+import { type AddressGuard, allowsFormPort, FORM_PORTS } from '../../infra/net/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/provider.ts'
 import { connectionTargets, type ImapConnection } from './imap-connection.ts'
-
-/** What people may type into a public form: mail and CalDAV, so that the form is no port scanner. */
-const FORM_PORTS: ReadonlySet<number> = new Set([143, 993, 25, 465, 587, 443])
 
 const VERIFY_MS = 10_000
 
@@ -13,19 +10,10 @@ const VERIFY_MS = 10_000
 export async function formPortFaults(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
   const faults: ErrorDetail[] = []
   for (const { field, host, port } of connectionTargets(connection)) {
-    if (FORM_PORTS.has(port) || (await isPrivateTarget(guard, host, port))) continue
+    if (await allowsFormPort(guard, { host, port })) continue
     faults.push({ path: `body.${field}`, message: `must use one of the ports ${[...FORM_PORTS].join(', ')}` })
   }
   return faults
-}
-
-async function isPrivateTarget(guard: AddressGuard, host: string, port: number): Promise<boolean> {
-  try {
-    return guard.allowsPlain(await guard.check({ host, port }))
-  } catch (error) {
-    if (error instanceof GuardError) return false
-    throw error
-  }
 }
 
 /**

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest'
+import { fixedClock } from '../../lib/clock.ts'
+import { type AddressGuard, addressGuard, allowsFormPort, GuardError } from './address-guard.ts'
+
+/** Names as DNS answers them, for a guard with this setting. */
+function guardOf(privateTargets: string, names: Record<string, string[]> = {}, asked: string[] = []): AddressGuard {
+  return addressGuard({
+    privateTargets,
+    clock: fixedClock(0),
+    async resolve(host) {
+      asked.push(host)
+      const addresses = names[host]
+      if (addresses === undefined) throw new Error('NXDOMAIN')
+      return { addresses, ttlMs: 1000 }
+    },
+  })
+}
+
+async function verdict(guard: AddressGuard, host: string): Promise<string> {
+  try {
+    const { address } = await guard.check({ host, port: 443 })
+    return address
+  } catch (error) {
+    return error instanceof GuardError ? error.reason : 'something else'
+  }
+}
+
+/** Every block of IANA's special-purpose registries and what is near it: which settings open it. */
+const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'never'][] = [
+  ['1.1.1.1', 'public'],
+  ['9.255.255.255', 'public'],
+  ['11.0.0.0', 'public'],
+  ['100.63.255.255', 'public'],
+  ['100.128.0.0', 'public'],
+  ['172.15.255.255', 'public'],
+  ['172.32.0.0', 'public'],
+  ['198.17.255.255', 'public'],
+  ['223.255.255.255', 'public'],
+  ['127.0.0.1', 'loopback'],
+  ['127.255.255.254', 'loopback'],
+  ['10.0.0.1', 'all'],
+  ['100.64.0.1', 'all'],
+  ['172.16.0.1', 'all'],
+  ['172.31.255.255', 'all'],
+  ['192.0.0.1', 'all'],
+  ['192.0.0.170', 'all'],
+  ['192.0.2.1', 'all'],
+  ['192.88.99.1', 'all'],
+  ['192.168.1.1', 'all'],
+  ['198.18.0.1', 'all'],
+  ['198.19.255.255', 'all'],
+  ['198.51.100.1', 'all'],
+  ['203.0.113.1', 'all'],
+  ['240.0.0.1', 'all'],
+  ['0.0.0.0', 'never'],
+  ['0.1.2.3', 'never'],
+  ['169.254.0.1', 'never'],
+  ['169.254.169.254', 'never'],
+  ['224.0.0.1', 'never'],
+  ['239.255.255.255', 'never'],
+  ['255.255.255.255', 'never'],
+  ['100.100.100.200', 'never'],
+  ['168.63.129.16', 'never'],
+  ['192.0.0.192', 'never'],
+  ['2606:4700::1111', 'public'],
+  ['2a00:1450:4001::1', 'public'],
+  ['64:ff9b::101:101', 'public'],
+  ['::1', 'loopback'],
+  ['::ffff:127.0.0.1', 'loopback'],
+  ['::ffff:7f00:1', 'loopback'],
+  ['::ffff:1.1.1.1', 'public'],
+  ['::ffff:10.0.0.1', 'all'],
+  ['::ffff:169.254.169.254', 'never'],
+  ['::127.0.0.1', 'all'],
+  ['::a9fe:a9fe', 'never'],
+  ['::ffff:0:10.0.0.1', 'all'],
+  ['::ffff:0:169.254.169.254', 'never'],
+  ['64:ff9b::10.0.0.1', 'all'],
+  ['64:ff9b::169.254.169.254', 'never'],
+  ['64:ff9b:1::10.0.0.1', 'all'],
+  ['64:ff9b:1::a9fe:a9fe', 'never'],
+  ['100::1', 'all'],
+  ['100:0:0:1::1', 'all'],
+  ['2001::1', 'all'],
+  ['2001:2::1', 'all'],
+  ['2001:10::1', 'all'],
+  ['2001:1ff:ffff::1', 'all'],
+  ['2001:200::1', 'public'],
+  ['2001:db8::1', 'all'],
+  ['2002:a00:1::1', 'all'],
+  ['2002:a9fe:a9fe::1', 'never'],
+  ['2002:101:101::1', 'all'],
+  ['3fff::1', 'all'],
+  ['4000::1', 'all'],
+  ['5f00::1', 'all'],
+  ['2606:4700::5efe:10.0.0.1', 'all'],
+  ['2606:4700::200:5efe:169.254.169.254', 'never'],
+  ['fc00::1', 'all'],
+  ['fd12:3456::1', 'all'],
+  ['fec0::1', 'all'],
+  ['fd00:ec2::254', 'never'],
+  ['fd00:ec2::23', 'never'],
+  ['fd20:ce::254', 'never'],
+  ['fd00:42::42', 'never'],
+  ['fe80::1', 'never'],
+  ['febf::1', 'never'],
+  ['ff02::1', 'never'],
+  ['::', 'never'],
+]
+
+describe('the address guard', () => {
+  it.each(ADDRESSES)('judges %s: %s', async (address, opened) => {
+    const expected: Record<string, boolean> = {
+      none: opened === 'public',
+      loopback: opened === 'public' || opened === 'loopback',
+      all: opened !== 'never',
+      '0.0.0.0/0,::/0': opened !== 'never',
+    }
+    for (const [setting, isOpen] of Object.entries(expected)) {
+      const named = guardOf(setting, { 'a.example': [address] })
+      expect((await verdict(named, 'a.example')) !== 'refused', `${setting}, by name`).toBe(isOpen)
+      expect((await verdict(named, address)) !== 'refused', `${setting}, as written`).toBe(isOpen)
+    }
+  })
+
+  const SPELLINGS = ['127.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.1', '127.0.0.1.', '[::1]']
+  it.each([...SPELLINGS, '１２７.0.0.1', '127。0。0。1', '[::ffff:7f00:1]'])(
+    'reads %s as loopback, as resolvers do',
+    async (host) => {
+      expect(await verdict(guardOf('none'), host)).toBe('refused')
+      expect(await verdict(guardOf('loopback'), host)).toMatch(/^(127\.0\.0\.1|::1)$/)
+    },
+  )
+
+  it.each([
+    '',
+    ' ',
+    '.',
+    'a..b',
+    'good.example@10.0.0.1',
+    '10.0.0.1/x',
+    'a b',
+    'a:80',
+    'fe80::1%eth0',
+    'a%2eb',
+    'a\\b',
+  ])('does not take "%s" for a host', async (host) => {
+    expect(await verdict(guardOf('all', { [host]: ['1.1.1.1'] }), host)).toBe('unresolved')
+  })
+
+  it('resolves names in their one spelling and keeps it as the server name', async () => {
+    const guard = guardOf('none', { 'xn--bcher-kva.example': ['1.1.1.1'] })
+    expect(await guard.check({ host: 'BÜCHER.example.', port: 993 })).toEqual({
+      host: 'xn--bcher-kva.example',
+      port: 993,
+      address: '1.1.1.1',
+      family: 4,
+    })
+  })
+
+  it('refuses a name when any of its addresses may not be reached', async () => {
+    const guard = guardOf('none', { 'a.example': ['1.1.1.1', '10.0.0.1'], 'b.example': ['1.1.1.1', 'fe80::1%eth0'] })
+    expect(await verdict(guard, 'a.example')).toBe('refused')
+    expect(await verdict(guard, 'b.example')).toBe('refused')
+  })
+
+  it('pins IPv4 where there is one', async () => {
+    const guard = guardOf('none', { 'a.example': ['2606:4700::1', '1.1.1.1'], 'b.example': ['2606:4700::1'] })
+    expect(await guard.check({ host: 'a.example', port: 1 })).toMatchObject({ address: '1.1.1.1', family: 4 })
+    expect(await guard.check({ host: 'b.example', port: 1 })).toMatchObject({ address: '2606:4700::1', family: 6 })
+  })
+
+  it('names the setting in a refusal, and not the address a name stands for', async () => {
+    const guard = guardOf('none', { 'a.example': ['10.1.2.3'] })
+    const refusal = guard.check({ host: 'a.example', port: 1 })
+    await expect(refusal).rejects.toThrow(
+      'a.example is not at a public address, and PRIVATE_TARGETS does not cover it.',
+    )
+    await expect(guard.check({ host: '169.254.169.254', port: 1 })).rejects.toThrow('PRIVATE_TARGETS')
+  })
+
+  it('opens what a list names: hosts, wildcards, addresses, networks and words', async () => {
+    const guard = guardOf('Mail.Internal., *.corp.example, 10.2.0.0/16, 192.168.7.7, loopback, fd12::/16', {
+      'mail.internal': ['10.9.9.9'],
+      'a.corp.example': ['172.16.0.1'],
+      'corp.example': ['172.16.0.1'],
+      'evilcorp.example': ['172.16.0.1'],
+      'meta.corp.example': ['169.254.169.254'],
+    })
+    const open = [
+      'mail.internal',
+      'a.corp.example',
+      '10.2.3.4',
+      '192.168.7.7',
+      '127.0.0.1',
+      'fd12::1',
+      '::ffff:10.2.3.4',
+    ]
+    for (const host of open) expect(await verdict(guard, host), host).not.toBe('refused')
+    const shut = [
+      '10.9.9.9',
+      'corp.example',
+      'evilcorp.example',
+      'meta.corp.example',
+      '10.3.0.1',
+      '192.168.7.8',
+      'fd13::1',
+    ]
+    for (const host of shut) expect(await verdict(guard, host), host).toBe('refused')
+  })
+
+  it('allows plain http only to what the setting covers', async () => {
+    const names = { 'a.example': ['1.1.1.1'], 'b.example': ['127.0.0.1'], 'c.example': ['10.0.0.1'] }
+    const plain = async (setting: string, host: string) => {
+      const guard = guardOf(setting, names)
+      return guard.allowsPlain(await guard.check({ host, port: 80 }))
+    }
+    expect(await plain('all', 'a.example')).toBe(false)
+    expect(await plain('all', 'c.example')).toBe(true)
+    expect(await plain('loopback', 'b.example')).toBe(true)
+    expect(await plain('loopback', 'a.example')).toBe(false)
+    expect(await plain('a.example', 'a.example')).toBe(true)
+  })
+
+  it('allows the ports of mail and https in forms, and others only at what the setting covers', async () => {
+    const guard = guardOf('loopback', { 'a.example': ['1.1.1.1'] })
+    for (const port of [143, 993, 25, 465, 587, 443]) {
+      expect(await allowsFormPort(guard, { host: 'a.example', port })).toBe(true)
+    }
+    expect(await allowsFormPort(guard, { host: 'a.example', port: 22 })).toBe(false)
+    expect(await allowsFormPort(guard, { host: '127.0.0.1', port: 22 })).toBe(true)
+    expect(await allowsFormPort(guard, { host: '10.0.0.1', port: 22 })).toBe(false)
+    expect(await allowsFormPort(guard, { host: 'unknown.example', port: 22 })).toBe(false)
+  })
+
+  it('asks again only when an answer is old, and checks it then', async () => {
+    const clock = fixedClock(1_000_000)
+    const answers = [['1.1.1.1'], ['10.0.0.1']]
+    const guard = addressGuard({
+      privateTargets: 'none',
+      clock,
+      resolve: async () => ({ addresses: answers.shift() ?? [], ttlMs: 1000 }),
+    })
+    const host = 'a.example'
+    expect(await Promise.all([verdict(guard, host), verdict(guard, host)])).toEqual(['1.1.1.1', '1.1.1.1'])
+    clock.advance(999)
+    expect(await verdict(guard, host)).toBe('1.1.1.1')
+    clock.advance(2)
+    expect(await verdict(guard, host)).toBe('refused')
+  })
+
+  it('does not remember that a name did not resolve', async () => {
+    const names: Record<string, string[]> = {}
+    const guard = guardOf('none', names)
+    expect(await verdict(guard, 'a.example')).toBe('unresolved')
+    names['a.example'] = ['1.1.1.1']
+    expect(await verdict(guard, 'a.example')).toBe('1.1.1.1')
+  })
+})

@@ -1,0 +1,36 @@
+import ipaddr from 'ipaddr.js'
+import { classOf, isWithin } from './address-class.ts'
+import { hostName } from './host-name.ts'
+
+/** Which addresses that are not public the setting PRIVATE_TARGETS opens. */
+export interface PrivateTargets {
+  /** True when this address of this host is opened, be it public or not; `never` addresses are not for this to judge. */
+  covers(host: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean
+}
+
+/** Reads `none`, `loopback`, `all`, or a list that may hold these words, hosts, `*.example.com`, addresses and networks. */
+export function privateTargets(setting: string): PrivateTargets {
+  const items = setting.split(',').map((item) => item.trim().toLowerCase())
+  const words = new Set(items)
+  const rest = items.filter((item) => !['', 'none', 'loopback', 'all'].includes(item))
+  const networks = rest.map(networkOf).filter((network) => network !== undefined)
+  const names = rest.filter((item) => networkOf(item) === undefined)
+  const hosts = new Set(names.map((name) => hostName(name) ?? name))
+  const suffixes = names.filter((name) => name.startsWith('*.')).map((name) => name.slice(1).replace(/\.$/, ''))
+  return {
+    covers(host, address) {
+      const kind = classOf(address)
+      if (words.has('all') && kind !== 'public') return true
+      if (words.has('loopback') && kind === 'loopback') return true
+      return isWithin(address, networks) || hosts.has(host) || suffixes.some((suffix) => host.endsWith(suffix))
+    },
+  }
+}
+
+function networkOf(item: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
+  if (ipaddr.isValidCIDR(item)) return ipaddr.parseCIDR(item)
+  const host = hostName(item)
+  if (host === undefined || !ipaddr.isValid(host)) return undefined
+  const address = ipaddr.process(host)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}

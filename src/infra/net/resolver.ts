@@ -1,0 +1,84 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { sleep, withTimeout } from '../../lib/abort.ts'
+
+/** What a name stands for. Never empty: a name without addresses rejects. */
+export interface Resolved {
+  addresses: string[]
+  ttlMs: number
+}
+
+export type Resolve = (host: string) => Promise<Resolved>
+
+const MAX_TTL_MS = 60_000
+const MIN_TTL_MS = 1000
+const LOCAL_TTL_MS = 10_000
+const MAX_LOOKUPS = 2
+const HOSTS_FILE =
+  process.platform === 'win32' ? `${String.raw`C:\Windows`}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
+
+/**
+ * Resolves over sockets (c-ares), not by `getaddrinfo`: that one occupies a thread of libuv's four for as long as a
+ * silent name server lets it, and a few dead names would stop every file and every other name. The system's hosts file
+ * comes first; names that DNS does not know go to `getaddrinfo` after all, for search domains and mDNS.
+ */
+export function resolver(options: { timeoutMs: number; servers?: string[]; hostsFile?: string }): Resolve {
+  const dns = new Resolver({ timeout: options.timeoutMs / 2, tries: 2 })
+  if (options.servers !== undefined) dns.setServers(options.servers)
+  let lookups = 0
+
+  async function overDns(host: string): Promise<Resolved> {
+    const answers = await Promise.allSettled([dns.resolve4(host, { ttl: true }), dns.resolve6(host, { ttl: true })])
+    const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    if (records.length === 0) {
+      const failed = answers.find((answer) => answer.status === 'rejected' && !isAbsent(answer.reason))
+      throw failed?.status === 'rejected' ? failed.reason : new Absent(`${host} has no address`)
+    }
+    const ttlMs = Math.min(...records.map((record) => record.ttl * 1000), MAX_TTL_MS)
+    return { addresses: records.map((record) => record.address), ttlMs: Math.max(ttlMs, MIN_TTL_MS) }
+  }
+
+  async function overSystem(host: string): Promise<Resolved> {
+    while (lookups >= MAX_LOOKUPS) await sleep(10)
+    lookups += 1
+    try {
+      const found = await lookup(host, { all: true })
+      return { addresses: found.map(({ address }) => address), ttlMs: LOCAL_TTL_MS }
+    } finally {
+      lookups -= 1
+    }
+  }
+
+  async function resolve(host: string): Promise<Resolved> {
+    const addresses = (await readHosts(options.hostsFile ?? HOSTS_FILE)).get(host) ?? []
+    if (addresses.length > 0) return { addresses, ttlMs: LOCAL_TTL_MS }
+    if (host === 'localhost' || host.endsWith('.localhost')) {
+      return { addresses: ['127.0.0.1', '::1'], ttlMs: LOCAL_TTL_MS }
+    }
+    try {
+      return await overDns(host)
+    } catch (error) {
+      if (!(error instanceof Absent)) throw error
+      return overSystem(host)
+    }
+  }
+
+  return (host) => withTimeout(resolve(host), options.timeoutMs, () => new Error(`${host} did not resolve in time`))
+}
+
+class Absent extends Error {}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+}
+
+async function readHosts(file: string): Promise<Map<string, string[]>> {
+  const byName = new Map<string, string[]>()
+  const text = await readFile(file, 'utf8').catch(() => '')
+  for (const line of text.split('\n')) {
+    const [address, ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
+    if (address === undefined) continue
+    for (const name of names) byName.set(name, [...(byName.get(name) ?? []), address])
+  }
+  return byName
+}
