@@ -1,4 +1,4 @@
-import { type AddressGuard, allowsFormPort, FORM_PORTS } from '../../infra/net/index.ts'
+import { type AddressGuard, allowsFormPort, FORM_PORTS, GuardError } from '../../infra/net/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/provider.ts'
