@@ -29,6 +29,7 @@ export {
   type ImapFields,
   parseImapConnection,
 } from './imap-connection.ts'
+export { livingInstances } from './instance-store.ts'
 export { type OwnershipDeps, type OwnershipTiming, ownership } from './ownership.ts'
 export { type AccountRoutesDeps, accountRoutes } from './routes.ts'
 export { accountSchema, imapFieldSchemas } from './schemas.ts'

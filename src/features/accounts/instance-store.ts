@@ -115,3 +115,9 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .execute(),
   }
 }
+
+/** The instances that live now; a dead one is among them until it is buried. */
+export async function livingInstances(handle: Handle): Promise<string[]> {
+  const rows = await handle.selectFrom('instances').select('id').execute()
+  return rows.map((row) => row.id)
+}

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { AppError } from '../../lib/errors.ts'
 import type { Cache } from '../cache/cache.ts'
 import type { Log } from '../log/log.ts'
+import { countingWithFallback } from './counting.ts'
 
 /** One bucket: so many requests in a window that begins with the first of them. */
 export interface Bucket {
@@ -39,9 +40,10 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** The three moments at which a request may be one too many, as hooks. */
 export function rateGuards(limits: RateLimits, log: Log): { byAddress: Guard; byCaller: Guard; bySubject: Guard } {
-  const { cache, api } = limits
+  const { api } = limits
+  const increment = countingWithFallback(limits.cache, log)
   const count = async (reply: FastifyReply, key: string, bucket: Bucket): Promise<void> => {
-    const { count: used, resetInMs } = await cache.increment(`rate:${key}`, bucket.windowMs)
+    const { count: used, resetInMs } = await increment(`rate:${key}`, bucket.windowMs)
     tell(reply, bucket, used, resetInMs)
     if (used <= bucket.limit) return
     if (used === bucket.limit + 1) log.warn('a rate limit was reached', { operation: 'http.limit', metadata: { key } })

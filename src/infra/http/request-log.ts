@@ -18,8 +18,10 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
     metadata: { method: request.method, route, status, ...(request.caller && { caller: request.caller.owner }) },
   }
   const message = `${request.method} ${route} ${status}`
-  if (status >= 500) log.error(message, { ...fields, error: cause })
+  if (status === 500) log.error(message, { ...fields, error: cause })
   else if (QUIET_ROUTES.includes(route)) log.debug(message, fields)
+  // A provider or a callback that failed, or a service that stops: not a bug of ours.
+  else if (status > 500) log.warn(message, { ...fields, error: cause })
   else log.info(message, fields)
 }
 

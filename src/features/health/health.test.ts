@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { memoryCache } from '../../../test/kit/cache.ts'
+import { type Api, api } from '../../../test/kit/http.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import type { App } from '../../infra/http/index.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { type HealthDeps, health, healthRoutes, waitingRoom } from './index.ts'
+
+let app: App
+afterEach(() => app.close())
+
+const clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))
+const works = async () => {}
+const fails = async () => {
+  throw new Error('connect to postgres://user:password@host failed')
+}
+
+async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
+  app = testServer()
+  const deps: HealthDeps = {
+    clock,
+    instanceId: 'ins_1',
+    version: '1.2.3',
+    phase: () => 'ready',
+    db: { engine: 'sqlite', ping: works },
+    cache: memoryCache(),
+    queue: { provider: 'database', ping: works },
+    bus: { provider: 'memory', ping: works },
+    licence: { plan: 'community', accountLimit: null, hasRoom: () => true, problem: () => undefined },
+    countAccounts: async () => 3,
+    providers: () => [{ name: 'imap', canConnect: true }],
+    settingsProblems: () => [],
+    keysBesideData: false,
+    ...changes,
+  }
+  healthRoutes(app, { health: health(deps) })
+  return api(await app.listen({ port: 0, host: '127.0.0.1' }))
+}
+
+describe('GET /health', () => {
+  it('answers anybody in the specified form', async () => {
+    const answer = await (await serve()).get('/health')
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({
+      success: true,
+      data: {
+        status: 'healthy',
+        services: { database: true, cache: true, queue: true, pubsub: true },
+        cache: { provider: 'memory' },
+        queue: { provider: 'database' },
+        pubsub: { provider: 'memory' },
+        gmailPush: { configured: false, ready: false, mode: 'polling' },
+        onboarding: { canProceed: true, reasons: [] },
+        license: { plan: 'community', effectiveAccountLimit: null, currentAccounts: 3 },
+        memory: { percentage: expect.any(Number) },
+        warnings: [],
+      },
+    })
+    expect(answer.json.data.memory.percentage).toBeGreaterThan(0)
+    expect(answer.json.data.memory.percentage).toBeLessThan(100)
+  })
+
+  it('is degraded, still 200, when a needed part is down, and tells strangers nothing of why', async () => {
+    for (const part of [
+      { db: { engine: 'postgres', ping: fails } },
+      { queue: { provider: 'database', ping: fails } },
+      { bus: { provider: 'postgres', ping: fails } },
+      { cache: { ...memoryCache(), ping: fails } },
+      { gmailPush: () => ({ configured: true, ready: false }) },
+    ] satisfies Partial<HealthDeps>[]) {
+      const answer = await (await serve(part)).get('/health')
+      expect([answer.status, answer.json.data.status]).toEqual([200, 'degraded'])
+      expect(answer.text).not.toContain('password')
+      await app.close()
+    }
+  })
+
+  it('does not wait for a part that hangs', async () => {
+    const hanging = await serve({ bus: { provider: 'postgres', ping: () => new Promise(() => {}) } })
+    const answer = await hanging.get('/health')
+    expect(answer.json.data.services).toEqual({ database: true, cache: true, queue: true, pubsub: false })
+  })
+
+  it('asks the parts once a second, however often it is asked', async () => {
+    let asked = 0
+    const client = await serve({
+      db: {
+        engine: 'sqlite',
+        ping: async () => {
+          asked += 1
+        },
+      },
+    })
+    await Promise.all([client.get('/health'), client.get('/health'), client.get('/health/ready')])
+    expect(asked).toBe(1)
+    clock.advance(1000)
+    await client.get('/health')
+    expect(asked).toBe(2)
+  })
+
+  it('says whether a mailbox can be connected, and every reason why not', async () => {
+    const blocked = await serve({
+      providers: () => [{ name: 'gmail', canConnect: false }],
+      licence: { plan: 'team', accountLimit: 3, hasRoom: (accounts) => accounts < 3, problem: () => 'It has ended.' },
+      settingsProblems: () => ['PUBSUB_TOPIC_NAME is not a topic.'],
+      keysBesideData: true,
+    })
+    const { data } = (await blocked.get('/health')).json
+    expect(data.onboarding).toEqual({
+      canProceed: false,
+      reasons: ['no_provider', 'licence_full', 'settings_invalid'],
+    })
+    expect(data.license).toEqual({ plan: 'team', effectiveAccountLimit: 3, currentAccounts: 3 })
+    expect(data.warnings).toEqual(['keys_beside_data', 'licence', 'settings_invalid'])
+    await app.close()
+
+    const down = await serve({ countAccounts: () => Promise.reject(new Error('down')) })
+    const answer = (await down.get('/health')).json.data
+    expect(answer.onboarding).toEqual({ canProceed: false, reasons: ['database_unavailable'] })
+    expect(answer.license.currentAccounts).toBeNull()
+  })
+})
+
+describe('GET /health/detailed', () => {
+  it('needs a key, and tells each part with its latency and its problem', async () => {
+    const client = await serve({ bus: { provider: 'postgres', ping: fails }, keysBesideData: true })
+    expect((await client.get('/health/detailed')).status).toBe(401)
+    const answer = await api(client.url, 'reader').get('/health/detailed')
+    expect(answer.json.data).toMatchObject({
+      status: 'degraded',
+      version: '1.2.3',
+      instance: 'ins_1',
+      phase: 'ready',
+      startedAt: expect.stringMatching(/^2026-01-31T08:/),
+      database: { healthy: true, engine: 'sqlite', latencyMs: expect.any(Number) },
+      queue: { healthy: true },
+      rateLimiter: { healthy: true, provider: 'memory' },
+      pubsub: { healthy: false, provider: 'postgres', problem: 'failed' },
+      memory: { rssBytes: expect.any(Number) },
+      warnings: [{ code: 'keys_beside_data', message: expect.stringContaining('ENCRYPTION_KEYS') }],
+    })
+    expect(answer.text).not.toContain('password')
+  })
+})
+
+describe('the probes of orchestrators', () => {
+  it('are alive in every phase, and ready only when requests are welcome', async () => {
+    let phase: ReturnType<HealthDeps['phase']> = 'migrating'
+    const client = await serve({ phase: () => phase })
+    expect((await client.get('/health/live')).json).toEqual({ success: true, data: { status: 'alive' } })
+    const migrating = await client.get('/health/ready')
+    expect([migrating.status, migrating.json.error.code]).toEqual([503, 'not_ready'])
+    expect(migrating.headers.get('retry-after')).toBe('5')
+    phase = 'ready'
+    expect((await client.get('/health/ready')).status).toBe(200)
+    phase = 'draining'
+    expect((await client.get('/health/ready')).json.error.message).toBe('The service is draining.')
+    expect((await client.get('/health/live')).status).toBe(200)
+  })
+
+  it('are not ready while the database does not answer', async () => {
+    const client = await serve({ db: { engine: 'postgres', ping: fails } })
+    expect((await client.get('/health/ready')).status).toBe(503)
+  })
+})
+
+describe('the waiting room', () => {
+  it('is alive and not ready while the service migrates, and leaves the port to it', async () => {
+    const room = await waitingRoom({ host: '127.0.0.1', port: 0, ids: idGenerator(clock), phase: () => 'migrating' })
+    const client = api(`http://127.0.0.1:${room.port}`)
+    expect((await client.get('/health/live')).json.data).toEqual({ status: 'alive' })
+    const answer = await client.post('/accounts', {})
+    expect([answer.status, answer.json.error.message]).toEqual([503, 'The service is migrating.'])
+    expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
+    await room.close()
+    await room.close()
+    app = testServer()
+    await app.listen({ port: room.port, host: '127.0.0.1' })
+  })
+})

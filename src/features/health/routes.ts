@@ -1,0 +1,53 @@
+import type { App } from '../../infra/http/index.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Health } from './health.ts'
+import { detailedSchema, statusSchema, summarySchema } from './schemas.ts'
+
+const PUBLIC = { access: 'public' } as const
+const RETRY_AFTER_SECONDS = '5'
+
+export function healthRoutes(app: App, { health }: { health: Health }): void {
+  const schema = { tags: ['Operation'] }
+
+  app.get(
+    '/health',
+    { config: PUBLIC, schema: { ...schema, summary: 'How the service is', response: { 200: summarySchema } } },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return { success: true, data: await health.summary() }
+    },
+  )
+
+  app.get(
+    '/health/detailed',
+    {
+      config: { access: 'key:read' },
+      schema: { ...schema, summary: 'How each part of the service is', response: { 200: detailedSchema } },
+    },
+    async () => ({ success: true, data: await health.detailed() }),
+  )
+
+  app.get(
+    '/health/live',
+    { config: PUBLIC, schema: { ...schema, summary: 'The process answers', response: { 200: statusSchema } } },
+    async () => ({ success: true, data: { status: 'alive' } }),
+  )
+
+  app.get(
+    '/health/ready',
+    {
+      config: PUBLIC,
+      schema: {
+        ...schema,
+        summary: 'Requests are welcome',
+        description: '503 while the service starts, migrates or drains, and while its database does not answer.',
+        response: { 200: statusSchema },
+      },
+    },
+    async () => {
+      const message = await health.notReady()
+      if (message === undefined) return { success: true, data: { status: 'ready' } }
+      throw new AppError('not_ready', { message, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+    },
+  )
+}

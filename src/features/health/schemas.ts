@@ -1,0 +1,100 @@
+import { type Static, type TObject, Type } from 'typebox'
+import { nullable, timestamp } from '../../infra/http/index.ts'
+
+const cacheProvider = Type.Enum(['memory', 'redis'], { type: 'string' })
+const queueProvider = Type.Enum(['database', 'redis'], { type: 'string' })
+const pubsubProvider = Type.Enum(['memory', 'postgres', 'redis'], { type: 'string' })
+
+const status = Type.Enum(['healthy', 'degraded'], {
+  type: 'string',
+  description: 'degraded when a needed part is down; the answer is 200 all the same.',
+})
+const services = Type.Object({
+  database: Type.Boolean(),
+  cache: Type.Boolean(),
+  queue: Type.Boolean(),
+  pubsub: Type.Boolean(),
+})
+const gmailPush = Type.Object({
+  configured: Type.Boolean(),
+  ready: Type.Boolean(),
+  mode: Type.Enum(['push', 'polling'], { type: 'string' }),
+})
+const onboarding = Type.Object({
+  canProceed: Type.Boolean({ description: 'A mailbox can be connected now.' }),
+  reasons: Type.Array(
+    Type.Enum(['no_provider', 'licence_full', 'settings_invalid', 'database_unavailable'], { type: 'string' }),
+  ),
+})
+const license = Type.Object({
+  plan: Type.String(),
+  effectiveAccountLimit: nullable(Type.Integer({ description: 'null without a cap.' })),
+  currentAccounts: nullable(Type.Integer({ description: 'null while the database does not answer.' })),
+})
+const percentage = Type.Number({ description: "Of the container's limit, else of the machine's memory." })
+
+const answerOf = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
+
+export const summarySchema = answerOf(
+  Type.Object(
+    {
+      status,
+      services,
+      cache: Type.Object({ provider: cacheProvider }),
+      queue: Type.Object({ provider: queueProvider }),
+      pubsub: Type.Object({ provider: pubsubProvider }),
+      gmailPush,
+      onboarding,
+      license,
+      memory: Type.Object({ percentage }),
+      warnings: Type.Array(Type.String({ examples: ['keys_beside_data'] })),
+    },
+    { title: 'Health' },
+  ),
+)
+
+/** What anybody may know. */
+export type Summary = Static<typeof summarySchema>['data']
+export type Reason = Summary['onboarding']['reasons'][number]
+
+const probed = {
+  healthy: Type.Boolean(),
+  latencyMs: Type.Number(),
+  problem: Type.Optional(Type.String()),
+}
+
+export const detailedSchema = answerOf(
+  Type.Object(
+    {
+      status,
+      services,
+      version: Type.String(),
+      instance: Type.String(),
+      phase: Type.Enum(['starting', 'migrating', 'ready', 'draining'], { type: 'string' }),
+      startedAt: timestamp(),
+      uptimeSeconds: Type.Integer(),
+      database: Type.Object({ ...probed, engine: Type.Enum(['sqlite', 'postgres'], { type: 'string' }) }),
+      cache: Type.Object({ ...probed, provider: cacheProvider }),
+      queue: Type.Object({ ...probed, provider: queueProvider }),
+      rateLimiter: Type.Object({ ...probed, provider: cacheProvider }),
+      pubsub: Type.Object({ ...probed, provider: pubsubProvider }),
+      gmailPush,
+      onboarding,
+      license,
+      providers: Type.Array(Type.Object({ name: Type.String(), canConnect: Type.Boolean() })),
+      memory: Type.Object({
+        percentage,
+        rssBytes: Type.Integer(),
+        heapUsedBytes: Type.Integer(),
+        limitBytes: Type.Integer(),
+      }),
+      warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+    },
+    { title: 'DetailedHealth' },
+  ),
+)
+
+/** For operators. */
+export type Detailed = Static<typeof detailedSchema>['data']
+
+export const statusSchema = answerOf(Type.Object({ status: Type.String() }))

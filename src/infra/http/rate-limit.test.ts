@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { afterEach, describe, expect, it } from 'vitest'
+import { memoryCache } from '../../../test/kit/cache.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { type App, clientBlock, type ServerOptions } from './index.ts'
+
+let app: App
+afterEach(() => app.close())
+
+function serve(options: Partial<ServerOptions> = {}) {
+  app = testServer({ trustedProxies: ['127.0.0.1'], ...options })
+  const body = Type.Object({ session: Type.String() })
+  const subject = (request: { body: unknown }) => (request.body as { session: string }).session
+  app.post(
+    '/form',
+    {
+      config: {
+        access: 'public',
+        rateLimit: {
+          name: 'form',
+          address: { limit: 3, windowMs: 60_000 },
+          subject: { limit: 2, windowMs: 10_000, of: subject },
+        },
+      },
+      schema: { body },
+    },
+    async () => ({}),
+  )
+  app.get(
+    '/form/help',
+    { config: { access: 'public', rateLimit: { name: 'form', address: { limit: 3, windowMs: 60_000 } } } },
+    async () => ({}),
+  )
+  app.get('/things', { config: { access: 'key:read' } }, async () => ({}))
+  return {
+    post: (session: unknown, address = '203.0.113.1') =>
+      app.inject({ method: 'POST', url: '/form', headers: { 'x-forwarded-for': address }, payload: { session } }),
+    help: (address = '203.0.113.1') => app.inject({ url: '/form/help', headers: { 'x-forwarded-for': address } }),
+    things: (key: string) => app.inject({ url: '/things', headers: { authorization: `Bearer ${key}` } }),
+  }
+}
+
+describe('the buckets of a public route', () => {
+  it('stop an address after its limit, invalid requests included, over all routes that share the name', async () => {
+    const { post, help } = serve()
+    expect((await post(5)).statusCode).toBe(400)
+    expect((await post('a')).statusCode).toBe(200)
+    const last = await help()
+    expect(last.headers['ratelimit-limit']).toBe('3')
+    expect(last.headers['ratelimit-remaining']).toBe('0')
+    const refused = await post('b')
+    expect(refused.statusCode).toBe(429)
+    expect(refused.json().error.code).toBe('rate_limited')
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60)
+    expect((await post('b', '203.0.113.2')).statusCode).toBe(200)
+  })
+
+  it('stop a session whatever addresses it is tried from, and tell the tighter bucket', async () => {
+    const { post } = serve()
+    const first = await post('secret-code', '203.0.113.1')
+    expect([first.headers['ratelimit-remaining'], first.headers['ratelimit-policy']]).toEqual(['1', '2;w=10'])
+    await post('secret-code', '203.0.113.2')
+    expect((await post('secret-code', '203.0.113.3')).statusCode).toBe(429)
+    expect((await post('other', '203.0.113.3')).statusCode).toBe(200)
+  })
+
+  it('count the addresses of one IPv6 network as one client', async () => {
+    const { post } = serve()
+    for (const host of ['1', '2', '3']) await post(host, `2001:db8:0:1::${host}`)
+    expect((await post('4', '2001:db8:0:1:ffff::9')).statusCode).toBe(429)
+    expect((await post('5', '2001:db8:0:2::1')).statusCode).toBe(200)
+    expect(clientBlock('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
+    expect(clientBlock('::ffff:192.0.2.1')).toBe('192.0.2.1')
+    expect(clientBlock('not an address')).toBe('not an address')
+  })
+
+  it('keep no session code in the cache', async () => {
+    const keys: string[] = []
+    const cache = memoryCache()
+    const { post } = serve({
+      rateLimits: { cache: { ...cache, increment: (key, ttlMs) => (keys.push(key), cache.increment(key, ttlMs)) } },
+    })
+    await post('secret-code')
+    expect(keys).toHaveLength(2)
+    expect(keys.join()).not.toContain('secret-code')
+  })
+
+  it('still count, here, when the cache is out of reach', async () => {
+    const broken = () => Promise.reject(new Error('the cache is down'))
+    const { post } = serve({ rateLimits: { cache: { ...memoryCache(), provider: 'redis', increment: broken } } })
+    for (const session of ['1', '2', '3']) expect((await post(session)).statusCode).toBe(200)
+    expect((await post('4')).statusCode).toBe(429)
+  })
+})
+
+describe('the bucket of a key', () => {
+  it('is off by default, and counts each key on its own when it is on', async () => {
+    const off = serve()
+    expect((await off.things('good')).headers['ratelimit-limit']).toBeUndefined()
+    await app.close()
+    const on = serve({ rateLimits: { cache: memoryCache(), api: { limit: 2, windowMs: 60_000 } } })
+    await on.things('good')
+    expect((await on.things('good')).headers['ratelimit-remaining']).toBe('0')
+    expect((await on.things('good')).statusCode).toBe(429)
+    expect((await on.things('reader')).statusCode).toBe(200)
+    expect((await on.things('unknown')).statusCode).toBe(401)
+  })
+})
