@@ -40,11 +40,24 @@ describe('imports may', () => {
   it('go sideways for types and for read fragments', () => {
     expect(
       faultsOf({
-        'features/labels/index.ts': "export { labelNames } from './read.ts'\nexport type { Label } from './label.ts'",
-        'features/labels/read.ts': '',
-        'features/labels/label.ts': '',
-        'features/messages/a.ts': "import { type Label, labelNames } from '../labels/index.ts'",
-        'features/messages/b.ts': "import type {\n  Label,\n} from '../labels/index.ts'",
+        'features/drafts/index.ts': "export { labelNames } from './read.ts'\nexport type { Label } from './label.ts'",
+        'features/drafts/read.ts': '',
+        'features/drafts/label.ts': '',
+        'features/outbox/a.ts': "import { type Label, labelNames } from '../drafts/index.ts'",
+        'features/outbox/b.ts': "import type {\n  Label,\n} from '../drafts/index.ts'",
+      }),
+    ).toEqual([])
+  })
+
+  it('go from what is done with a mailbox to what it holds', () => {
+    expect(
+      faultsOf({
+        'features/sync/index.ts':
+          "import { messageStore } from '../messages/index.ts'\nimport { labelStore } from '../labels/index.ts'",
+        'features/messages/index.ts': "import { labelStore } from '../labels/index.ts'",
+        'features/labels/index.ts': '',
+        'providers/imap/index.ts': "import { ProviderError } from '../provider.ts'",
+        'providers/provider.ts': '',
       }),
     ).toEqual([])
   })
@@ -90,6 +103,15 @@ describe('a fault is', () => {
     ).toEqual(['features/sync/x.ts: imports config.ts, which is on a higher floor (5 above 4).'])
   })
 
+  it('what a mailbox holds looking up at what is done with it', () => {
+    expect(
+      faultsOf({
+        'features/labels/x.ts': "import type { M } from '../messages/index.ts'",
+        'features/messages/index.ts': '',
+      }),
+    ).toEqual(['features/labels/x.ts: imports features/messages/index.ts, which is on a higher floor (3.2 above 3.1).'])
+  })
+
   it('a room entered beside its index', () => {
     expect(
       faultsOf({
@@ -108,18 +130,16 @@ describe('a fault is', () => {
     const message = 'sideways only types and read fragments may be imported.'
     expect(
       faultsOf({
-        'features/labels/index.ts': "export { labelStore } from './store.ts'",
-        'features/labels/store.ts': '',
-        'features/messages/a.ts': "import { labelStore } from '../labels/index.ts'",
-        'features/messages/b.ts': "import '../labels/index.ts'",
-        'features/messages/c.ts': "export * from '../labels/index.ts'",
-        'features/messages/d.ts': "const labels = await import('../labels/index.ts')",
+        'features/drafts/index.ts': "export { labelStore } from './store.ts'",
+        'features/drafts/store.ts': '',
+        'features/outbox/a.ts': "import { labelStore } from '../drafts/index.ts'",
+        'features/outbox/b.ts': "import '../drafts/index.ts'",
+        'features/outbox/c.ts': "export * from '../drafts/index.ts'",
+        'features/outbox/d.ts': "const labels = await import('../drafts/index.ts')",
       }),
     ).toEqual([
-      `features/messages/a.ts: takes labelStore from features/labels/index.ts; ${message}`,
-      ...['b', 'c', 'd'].map(
-        (name) => `features/messages/${name}.ts: takes * from features/labels/index.ts; ${message}`,
-      ),
+      `features/outbox/a.ts: takes labelStore from features/drafts/index.ts; ${message}`,
+      ...['b', 'c', 'd'].map((name) => `features/outbox/${name}.ts: takes * from features/drafts/index.ts; ${message}`),
     ])
   })
 

@@ -4,7 +4,7 @@
  */
 import { type Loaded, loadConfig } from './config/load.ts'
 
-export { ConfigError, type Loaded, loadConfig, type Sources } from './config/load.ts'
+export { ConfigError, type Loaded, loadConfig } from './config/load.ts'
 export type { Config } from './config/settings.ts'
 
 /** The settings of this process. Throws `ConfigError`. */

@@ -9,7 +9,7 @@ export interface Redactor {
   hide(secret: string): void
 }
 
-export const REDACTED = '[redacted]'
+const REDACTED = '[redacted]'
 
 const MAX_TEXT = 8192
 const MAX_DEPTH = 6
