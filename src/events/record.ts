@@ -1,4 +1,4 @@
-import type { Bus } from '../infra/bus/bus.ts'
+import type { Bus } from '../infra/bus/index.ts'
 import type { Tx } from '../infra/db/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'

@@ -68,6 +68,8 @@ export interface Accounts {
   synced(tx: Tx, accountId: string): Promise<void>
   /** Applies what differs: `account.updated`, `account.paused`, `account.resumed`. Throws not_found, and conflict when two identities would be equal. */
   change(tx: Tx, accountId: string, changes: AccountChanges): Promise<Account>
+  /** Lets an account whose credentials were refused be tried once more; resuming does so too. Throws not_found. */
+  tryAgain(tx: Tx, accountId: string): Promise<Account>
   /** Deletes the account, records `account.deleted`, and leaves its data to the erasure. Throws not_found. */
   remove(tx: Tx, accountId: string): Promise<void>
   /**

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
-import type { Queue, Worker } from '../../infra/queue/queue.ts'
+import type { Queue, Worker } from '../../infra/queue/index.ts'
 import { accountStore } from './store.ts'
 
 /** Deletes up to `limit` rows of a deleted account and answers how many went; 0 is the end. Each room gives one for its tables. */

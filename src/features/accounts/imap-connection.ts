@@ -6,26 +6,23 @@ import type { CaldavSettings, ImapSettings, MailSecrets, MailSettings, SmtpSetti
 /** The fields of the hosted form and of `POST /accounts` as they arrive: forms send text only, and empty means absent. */
 export type ImapFields = { [Name in ImapField]?: unknown }
 
-export const IMAP_FIELDS = [
-  'email',
-  'host',
-  'port',
-  'secure',
-  'allowSelfSigned',
-  'username',
-  'password',
-  'mailbox',
-  'smtpHost',
-  'smtpPort',
-  'smtpSecure',
-  'smtpUsername',
-  'smtpPassword',
-  'caldavUrl',
-  'caldavUsername',
-  'caldavPassword',
-] as const
-
-export type ImapField = (typeof IMAP_FIELDS)[number]
+export type ImapField =
+  | 'email'
+  | 'host'
+  | 'port'
+  | 'secure'
+  | 'allowSelfSigned'
+  | 'username'
+  | 'password'
+  | 'mailbox'
+  | 'smtpHost'
+  | 'smtpPort'
+  | 'smtpSecure'
+  | 'smtpUsername'
+  | 'smtpPassword'
+  | 'caldavUrl'
+  | 'caldavUsername'
+  | 'caldavPassword'
 
 /** What the fields mean: everything a verified account needs but its owner's name for it. */
 export interface ImapConnection {

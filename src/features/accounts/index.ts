@@ -7,8 +7,6 @@ import './schema.ts'
 export {
   ACCOUNTS_TOPIC,
   type Account,
-  type AccountChanges,
-  type AccountStatus,
   type Accounts,
   type Fence,
   type LicenceCheck,
@@ -16,22 +14,19 @@ export {
   type Ownership,
   type OwnershipChange,
   OwnershipLost,
-  type TokenSummary,
   type WorkStatus,
 } from './account.ts'
-export { type Erase, type Erasure, type ErasureDeps, erasure } from './erasure.ts'
+export { type Erase, type Erasure, erasure } from './erasure.ts'
 export { fence } from './fence.ts'
 export { formPortFaults, verifyImap } from './imap-check.ts'
 export {
-  IMAP_FIELDS,
   type ImapConnection,
   type ImapField,
   type ImapFields,
   parseImapConnection,
 } from './imap-connection.ts'
 export { livingInstances } from './instance-store.ts'
-export { type OwnershipDeps, type OwnershipTiming, ownership } from './ownership.ts'
-export { type AccountRoutesDeps, accountRoutes } from './routes.ts'
-export { accountSchema, imapFieldSchemas } from './schemas.ts'
+export { type OwnershipTiming, ownership } from './ownership.ts'
+export { accountRoutes } from './routes.ts'
 export { type AccountsDeps, accounts } from './service.ts'
-export { countAccounts, resolveAccount } from './store.ts'
+export { countAccounts } from './store.ts'

@@ -1,6 +1,6 @@
-import type { Bus } from '../../infra/bus/bus.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/log.ts'
+import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from './account.ts'
 import { instanceStore, type OwnedAccount } from './instance-store.ts'

@@ -114,11 +114,18 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 
   app.post(
     '/accounts/:accountId/sync',
-    { config: WRITE, schema: schema('Look for mail now', 'Answers at once; a paused account stays paused.') },
+    {
+      config: WRITE,
+      schema: schema(
+        'Look for mail now',
+        'Answers at once. Refused credentials are tried once more; a paused account stays paused.',
+      ),
+    },
     idempotency.writing(async (request) => {
-      const account = await accounts.get(await idOf(request.params.accountId))
+      const id = await idOf(request.params.accountId)
       return async (tx) => {
-        await deps.wake(tx, account.id)
+        const account = await accounts.tryAgain(tx, id)
+        await deps.wake(tx, id)
         return account
       }
     }),

@@ -29,7 +29,7 @@ const optionalFlag = (description: string) =>
   Type.Optional(nullable(Type.Union([Type.Boolean(), Type.String()], { description })))
 
 /** The connection fields, as loosely as forms send them; `parseImapConnection` says what each must be. Empty means absent. */
-export const imapFieldSchemas = {
+const imapFieldSchemas = {
   email: optionalText('The mailbox address. Required.'),
   host: optionalText('The IMAP server. Required.'),
   port: optionalPort('Default 993.'),

@@ -128,7 +128,7 @@ describeEachDatabase('accounts', (open) => {
     expect(versions).toEqual([...versions].sort((a, b) => a - b))
   })
 
-  it('a pause shows as the status and keeps what was underneath', async () => {
+  it('a pause shows as the status; resuming tries refused credentials once more', async () => {
     const db = await open()
     const room = accountsRoom(db)
     const { id } = await room.link()
@@ -137,13 +137,32 @@ describeEachDatabase('accounts', (open) => {
     await db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
     expect(await change({ paused: true })).toMatchObject({ paused: true, status: 'paused' })
     await change({ paused: true })
-    expect(await change({ paused: false, watch: false })).toMatchObject({ status: 'auth_error', watch: false })
+    expect(await change({ paused: false, watch: false })).toMatchObject({ status: 'connecting', watch: false })
     expect((await room.events(id)).map((event) => event.type)).toEqual([
       'account.connected',
       'account.auth_error',
       'account.paused',
       'account.updated',
       'account.resumed',
+    ])
+  })
+
+  it('refused credentials are tried once more when somebody asks, and refused again make no second event', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const { id } = await room.link()
+    const tryAgain = () => db.transaction((tx) => room.accounts.tryAgain(tx, id))
+    const refuse = () => db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
+    expect(await tryAgain()).toMatchObject({ status: 'connecting' })
+    await refuse()
+    expect(await tryAgain()).toMatchObject({ status: 'connecting', statusReason: null })
+    await refuse()
+    await db.transaction((tx) => room.accounts.change(tx, id, { paused: true }))
+    expect(await tryAgain()).toMatchObject({ status: 'paused' })
+    expect((await room.events(id)).map((event) => event.type)).toEqual([
+      'account.connected',
+      'account.auth_error',
+      'account.paused',
     ])
   })
 

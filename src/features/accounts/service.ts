@@ -1,5 +1,5 @@
 import type { NewEvent, Recorder } from '../../events/index.ts'
-import type { Bus } from '../../infra/bus/bus.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -120,10 +120,19 @@ export function accounts(deps: AccountsDeps): Accounts {
       }
       const paused = Number(changes.paused ?? row.paused)
       if (paused !== row.paused) {
-        row = await store(tx).change(accountId, { paused }, clock.now())
+        row = await store(tx).change(accountId, { paused, ...(paused === 0 && onceMore(row)) }, clock.now())
         await record(tx, paused === 1 ? 'account.paused' : 'account.resumed', row)
       }
       return accountOf(row)
+    },
+
+    async tryAgain(tx, accountId) {
+      const row = await store(tx).lock(accountId)
+      const changes = onceMore(row)
+      if (row.paused === 1 || changes === undefined) return accountOf(row)
+      const changed = await store(tx).change(accountId, changes, clock.now())
+      announce(tx, accountId)
+      return accountOf(changed)
     },
 
     async remove(tx, accountId) {
@@ -178,6 +187,11 @@ export function accounts(deps: AccountsDeps): Accounts {
       throw error
     }
   }
+}
+
+/** What lets an account whose credentials were refused be tried once more; somebody asked for it, so it is no hammering. */
+function onceMore(row: AccountRow) {
+  return row.status === 'auth_error' ? { status: 'connecting' as const, statusReason: null } : undefined
 }
 
 /** Which trouble is announced after this status, and the event that announces the difference. */
