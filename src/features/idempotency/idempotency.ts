@@ -21,8 +21,6 @@ export interface IdempotencyDeps {
   db: Db
   clock: Clock
   sealer: Sealer
-  /** As the server's: decides whether an error of an upper floor is one that is kept. */
-  translateError?: (error: unknown) => AppError | undefined
 }
 
 /**
@@ -37,7 +35,7 @@ export interface IdempotencyDeps {
  * A crash before the commit leaves a lease that runs out, after which a repeat starts over; a crash after it
  * leaves the answer.
  */
-export function idempotency({ db, clock, sealer, translateError }: IdempotencyDeps): Idempotency {
+export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency {
   const keys = claims({ db, clock, sealer })
   const written = new WeakSet<object>()
 
@@ -65,7 +63,7 @@ export function idempotency({ db, clock, sealer, translateError }: IdempotencyDe
         return answer
       })
     } catch (error) {
-      await settle(claim.lease, asAppError(error, translateError))
+      await settle(claim.lease, asAppError(error))
       throw error
     }
   }

@@ -70,17 +70,5 @@ export function keyStore(handle: Handle, dialect: Dialect) {
         .where('state', '=', 'running')
         .execute()
     },
-
-    /** Deletes up to `limit` rows whose time is over; answers how many. */
-    async deleteExpired(now: number, limit: number): Promise<number> {
-      const expired = handle
-        .selectFrom('idempotencyKeys')
-        .select('id')
-        .where('expiresAt', '<=', now)
-        .orderBy('expiresAt')
-        .limit(limit)
-      const rows = await handle.deleteFrom('idempotencyKeys').where('id', 'in', expired).returning('id').execute()
-      return rows.length
-    },
   }
 }

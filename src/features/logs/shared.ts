@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Bus } from '../../infra/bus/bus.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 import type { LogEntry, LogFilter, LogRange, LogRing, LogView } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import { cut, joiner, type Piece } from './pieces.ts'

@@ -55,11 +55,11 @@ const FASTIFY_CODES: Record<string, () => AppError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found'),
 }
 
-/** What the caller is told of anything thrown. `translate` knows the errors of the upper floors. */
-export function asAppError(error: unknown, translate?: (error: unknown) => AppError | undefined): AppError {
+/** What the caller is told of anything thrown: the errors rooms throw as they are, anything unforeseen as a bare 500. */
+export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const known = FASTIFY_CODES[codeOf(error)]
-  return known?.() ?? translate?.(error) ?? new AppError('internal', { cause: error })
+  return known?.() ?? new AppError('internal', { cause: error })
 }
 
 function codeOf(error: unknown): string {

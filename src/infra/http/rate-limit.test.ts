@@ -79,7 +79,15 @@ describe('the buckets of a public route', () => {
     const keys: string[] = []
     const cache = memoryCache()
     const { post } = serve({
-      rateLimits: { cache: { ...cache, increment: (key, ttlMs) => (keys.push(key), cache.increment(key, ttlMs)) } },
+      rateLimits: {
+        cache: {
+          ...cache,
+          increment(key, ttlMs) {
+            keys.push(key)
+            return cache.increment(key, ttlMs)
+          },
+        },
+      },
     })
     await post('secret-code')
     expect(keys).toHaveLength(2)

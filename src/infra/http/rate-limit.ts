@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../../lib/errors.ts'
 import type { Cache } from '../cache/cache.ts'
-import type { Log } from '../log/log.ts'
+import type { Log } from '../log/index.ts'
 import { countingWithFallback } from './counting.ts'
 
 /** One bucket: so many requests in a window that begins with the first of them. */

@@ -10,7 +10,7 @@ import fastify, {
 } from 'fastify'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../log/log.ts'
+import type { Log } from '../log/index.ts'
 import { type Access, type Authenticator, accessGuard, demandKey } from './access.ts'
 import { BODY_LIMIT, readBodies } from './body.ts'
 import { answerBrokenConnection } from './broken-connection.ts'
@@ -42,8 +42,6 @@ export interface ServerOptions {
   rateLimits: RateLimits
   /** Addresses and CIDRs whose `X-Forwarded-*` are believed; empty: nobody's. */
   trustedProxies: readonly string[]
-  /** Turns the errors of upper floors (a provider's) into what the caller is told. */
-  translateError?: (error: unknown) => AppError | undefined
 }
 
 /** Graph ids have several hundred characters; 2048 is the longest path parameter taken. */
@@ -108,7 +106,7 @@ export function createServer(options: ServerOptions): App {
   closeConnectionsAtLast(app)
 
   app.setErrorHandler((thrown, request, reply) => {
-    const error = asAppError(thrown, options.translateError)
+    const error = asAppError(thrown)
     if (error.status >= 500) request.failure = error.cause ?? error
     return sendError(request, reply, error)
   })
