@@ -23,7 +23,7 @@ await build({
   packages: 'external',
   sourcemap: true,
   logLevel: 'warning',
-})
+}).catch(() => process.exit(1)) // esbuild has said what is wrong.
 if (!process.argv.includes('--quiet')) {
   console.log(
     `built ${present.map(([name]) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,

@@ -81,9 +81,13 @@ function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus
   }
 }
 
+/** Only where unqualified names look: another schema may have a table of this name. */
 async function hasTable(db: Db): Promise<boolean> {
-  const tables = await db.read.introspection.getTables()
-  return tables.some((table) => table.name === 'migrations')
+  const found =
+    db.engine === 'postgres'
+      ? sql`select 1 from pg_class where oid = to_regclass('migrations')`
+      : sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`
+  return (await found.execute(db.read)).rows.length > 0
 }
 
 async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
