@@ -21,7 +21,7 @@ import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { notFound } from '../../src/lib/errors.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
-import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
 import { interimOutbound, loopbackGuard } from './interim-outbound.ts'
 
 export interface WebhookHouseOptions {
@@ -29,6 +29,9 @@ export interface WebhookHouseOptions {
   /** The same ring for two houses on one database. */
   ring?: string
   readMessage?: ReadMessage
+  leaseMs?: number
+  /** Names the process in the queue, so that another may free what it held. */
+  instanceId?: string
 }
 
 /** Everything of the webhook room on one database, as `app.ts` puts it together. */
@@ -39,6 +42,7 @@ export interface WebhookHouse {
   clock: Clock
   recorder: Recorder
   outbound: Outbound
+  sealer: Sealer
   endpoints: Endpoints
   trials: Trials
   engine: WebhookEngine
@@ -58,13 +62,26 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const ids = idGenerator(clock)
   const log = silentLog
   const bus = memoryBus({ log })
-  const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: randomUUID(), pollMs: 500 })
+  const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: options.instanceId ?? randomUUID(), pollMs: 500 })
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
   const outbound = interimOutbound()
   const events = recorder({ clock, ids, bus })
-  const deps = { db, bus, queue, clock, ids, log, sealer: seal, recorder: events, outbound, guard: loopbackGuard }
-  const readMessage: ReadMessage =
-    options.readMessage ?? (async (_account, id) => Promise.reject(notFound('message', id)))
+  const { readMessage = noMessage, leaseMs = 30_000 } = options
+  const guard = loopbackGuard
+  const deps = {
+    db,
+    bus,
+    queue,
+    clock,
+    ids,
+    log,
+    sealer: seal,
+    recorder: events,
+    outbound,
+    guard,
+    leaseMs,
+    sweepMs: 1000,
+  }
   const room = endpoints(deps)
   const engine = new WebhookEngine(deps)
   let closing: Promise<void> | undefined
@@ -75,6 +92,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     clock,
     recorder: events,
     outbound,
+    sealer: seal,
     endpoints: room,
     trials: trials({ ...deps, readMessage }),
     engine,
@@ -105,6 +123,8 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   }
   return house
 }
+
+const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))
 
 /** What a test does not say about an event. */
 export const SAMPLE: NewEvent = {

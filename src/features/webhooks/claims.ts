@@ -3,7 +3,7 @@ import { type EventRow, findEvents } from '../../events/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import type { DeliveryRow } from './delivery.ts'
+import type { DeliveryRow, Lease } from './delivery.ts'
 import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './delivery-state.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
@@ -17,22 +17,30 @@ export interface Claimed {
 
 /** Deliveries claimed at once; with the largest events this bounds memory to 16 MB per endpoint. */
 const CLAIM_ROWS = 64
-const LEASE_MS = 60_000
-const RENEW_MS = 15_000
+export const LEASE_MS = 30_000
+
+export interface ClaimDeps {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+  /** How long a silent worker keeps what it claimed. Default 30,000. */
+  leaseMs?: number
+}
 
 /** The due deliveries of one endpoint, claimed in batches and held by a lease that is renewed until they are settled. */
 export class Claims {
-  readonly token = randomUUID()
-  readonly #deps: { db: Db; clock: Clock; sealer: Sealer }
+  readonly #deps: ClaimDeps
   readonly #endpointId: string
+  readonly lease: Lease
   readonly #held = new Set<string>()
   #waiting: Claimed[] = []
   #endpoint: OpenEndpoint | undefined
   #renewedAt: number
 
-  constructor(deps: { db: Db; clock: Clock; sealer: Sealer }, endpointId: string) {
+  constructor(deps: ClaimDeps, endpointId: string) {
     this.#deps = deps
     this.#endpointId = endpointId
+    this.lease = { token: randomUUID(), forMs: deps.leaseMs ?? LEASE_MS }
     this.#renewedAt = deps.clock.monotonic()
   }
 
@@ -55,7 +63,7 @@ export class Claims {
       else this.#waiting.push({ delivery, event, endpoint })
     }
     // An event vanishes only with its account or by age; what it was to say must not be said any more.
-    if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.token))
+    if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.lease.token))
     this.settled(orphans)
     return deliveries.length === CLAIM_ROWS
   }
@@ -64,9 +72,8 @@ export class Claims {
     const row = await endpointStore(tx).find(this.#endpointId)
     if (row === undefined) await cancelForEndpoint(tx, this.#endpointId)
     if (row?.isActive !== 1) return { row, deliveries: [] }
-    const nowMs = this.#deps.clock.now()
-    const lease = { token: this.token, untilMs: nowMs + LEASE_MS }
-    return { row, deliveries: await claimDue(tx, this.#deps.db.dialect, row.id, lease, nowMs, CLAIM_ROWS) }
+    const { db, clock } = this.#deps
+    return { row, deliveries: await claimDue(tx, db.dialect, row.id, this.lease, clock.now(), CLAIM_ROWS) }
   }
 
   /** Opening what is sealed costs more than a claim; it is done again only when it changed. */
@@ -83,13 +90,12 @@ export class Claims {
     for (const id of ids) this.#held.delete(id)
   }
 
-  /** Call it every second or so: it renews when the lease has run for a while. */
+  /** Call it every second or so: it renews when a third of the lease has run. */
   async renew(): Promise<void> {
     const { db, clock } = this.#deps
-    if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < RENEW_MS) return
+    if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < this.lease.forMs / 3) return
     this.#renewedAt = clock.monotonic()
-    const lease = { token: this.token, untilMs: clock.now() + LEASE_MS }
-    await db.transaction((tx) => renewLease(tx, [...this.#held], lease))
+    await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held], this.lease))
   }
 
   /** Gives back everything that is still held. */
@@ -97,6 +103,6 @@ export class Claims {
     const ids = [...this.#held]
     this.#held.clear()
     this.#waiting = []
-    if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.token))
+    if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.lease.token))
   }
 }

@@ -1,5 +1,11 @@
-import type { Dialect, Handle, Tx } from '../../infra/db/index.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Dialect, Tx } from '../../infra/db/index.ts'
 import type { DeliveryRow, Lease } from './delivery.ts'
+
+/** Leases run on the database's time, the one clock that replicas share. */
+const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`
+const isFree = (dialect: Dialect): RawBuilder<boolean> =>
+  sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 
 /**
  * Takes up to `limit` due deliveries of one endpoint, oldest due first. By state: what another worker holds is passed
@@ -18,14 +24,14 @@ export async function claimDue(
     .select('id')
     .where('endpointId', '=', endpointId)
     .where('nextAttemptAt', '<=', nowMs)
-    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', nowMs)]))
+    .where(isFree(dialect))
     .orderBy('nextAttemptAt')
     .orderBy('id')
     .limit(limit)
     .modifyEnd(dialect.skipLocked)
   const rows = await tx
     .updateTable('webhookDeliveries')
-    .set({ lease: lease.token, leasedUntil: lease.untilMs })
+    .set({ lease: lease.token, leasedUntil: untilOf(dialect, lease) })
     .where('id', 'in', due)
     .returningAll()
     .execute()
@@ -37,10 +43,10 @@ function order(left: DeliveryRow, right: DeliveryRow): number {
 }
 
 /** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `settle` sees to it). */
-export async function renewLease(tx: Tx, ids: readonly string[], lease: Lease): Promise<void> {
+export async function renewLease(tx: Tx, dialect: Dialect, ids: readonly string[], lease: Lease): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
-    .set({ leasedUntil: lease.untilMs })
+    .set({ leasedUntil: untilOf(dialect, lease) })
     .where('id', 'in', ids)
     .where('lease', '=', lease.token)
     .execute()
@@ -67,13 +73,13 @@ export async function releaseAllLeases(tx: Tx): Promise<void> {
 }
 
 /** When the endpoint's next free delivery is due; undefined when none waits. */
-export async function findNextDue(handle: Handle, endpointId: string, nowMs: number): Promise<number | undefined> {
-  const row = await handle
+export async function findNextDue({ read, dialect }: Db, endpointId: string): Promise<number | undefined> {
+  const row = await read
     .selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
     .where('endpointId', '=', endpointId)
     .where('nextAttemptAt', 'is not', null)
-    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', nowMs)]))
+    .where(isFree(dialect))
     .orderBy('nextAttemptAt')
     .limit(1)
     .executeTakeFirst()
@@ -81,8 +87,8 @@ export async function findNextDue(handle: Handle, endpointId: string, nowMs: num
 }
 
 /** Active endpoints with something due and free: what the sweeper announces again. One index probe per endpoint. */
-export async function listEndpointsDue(handle: Handle, nowMs: number): Promise<string[]> {
-  const rows = await handle
+export async function listEndpointsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
+  const rows = await read
     .selectFrom('webhookEndpoints')
     .select('id')
     .where('isActive', '=', 1)
@@ -93,7 +99,7 @@ export async function listEndpointsDue(handle: Handle, nowMs: number): Promise<s
           .select('webhookDeliveries.id')
           .whereRef('webhookDeliveries.endpointId', '=', 'webhookEndpoints.id')
           .where('nextAttemptAt', '<=', nowMs)
-          .where((inner) => inner.or([inner('leasedUntil', 'is', null), inner('leasedUntil', '<=', nowMs)])),
+          .where(isFree(dialect)),
       ),
     )
     .orderBy('id')

@@ -9,10 +9,10 @@ export type AttemptRow = Selectable<Tables['webhookAttempts']>
 
 export type DeliveryStatus = DeliveryRow['status']
 
-/** Who holds a delivery while it is sent. A worker that stays silent past `untilMs` loses it. */
+/** Who holds a delivery while it is sent. A worker that stays silent for longer loses it. */
 export interface Lease {
   token: string
-  untilMs: number
+  forMs: number
 }
 
 /** A delivery that starts waiting now; with a lease it belongs to its maker at once. */

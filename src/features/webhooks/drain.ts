@@ -21,6 +21,8 @@ export interface DeliverDeps {
   sealer: Sealer
   recorder: Recorder
   outbound: Outbound
+  /** How long a silent worker keeps what it claimed. Default 30,000. */
+  leaseMs?: number
 }
 
 /** Requests to one endpoint at a time. */
@@ -41,7 +43,7 @@ export function deliverRun(deps: DeliverDeps, hints: DueHints): Run {
       stopListening()
     }
     const nowMs = deps.clock.now()
-    const nextDueAt = await findNextDue(deps.db.read, endpointId, nowMs)
+    const nextDueAt = await findNextDue(deps.db, endpointId)
     const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
     // An inactive endpoint's deliveries wait until someone activates it, which announces it again.
     if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
@@ -74,7 +76,7 @@ class Drain {
     this.#deps = deps
     this.#signal = signal
     this.#claims = new Claims(deps, endpointId)
-    this.#settler = new Settler(deps, this.#claims.token, {
+    this.#settler = new Settler(deps, this.#claims.lease.token, {
       settled: (ids) => this.#claims.settled(ids),
       failure: (error) => this.#fail(error),
     })

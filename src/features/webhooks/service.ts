@@ -24,6 +24,10 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
+  /** How long a silent worker keeps what it claimed. Default 30,000. */
+  leaseMs?: number
+  /** How often what is due is announced again. Default 15,000. */
+  sweepMs?: number
 }
 
 const SWEEP_MS = 15_000
@@ -57,7 +61,7 @@ export class WebhookEngine {
       this.#sweeping = this.#announceDue().catch((error: unknown) =>
         this.#deps.log.error('Due webhook deliveries could not be looked for.', { error, operation: 'webhooks.sweep' }),
       )
-    }, SWEEP_MS)
+    }, this.#deps.sweepMs ?? SWEEP_MS)
   }
 
   /** Takes nothing new and waits for requests under way, at most `graceMs`; what is cut off is sent again after the next start. */
@@ -77,7 +81,7 @@ export class WebhookEngine {
   /** Losing a job, a hint, or the whole queue costs at most one round of this. */
   async #announceDue(): Promise<void> {
     const { db, queue, clock } = this.#deps
-    const due = await listEndpointsDue(db.read, clock.now())
+    const due = await listEndpointsDue(db, clock.now())
     if (due.length > 0) await db.transaction((tx) => queue.addIn(tx, DELIVER_LANE, due))
   }
 }

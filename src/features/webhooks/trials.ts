@@ -9,6 +9,7 @@ import type { Sealer } from '../../lib/seal.ts'
 import { attempt } from './attempt.ts'
 import { attemptInput } from './attempt-input.ts'
 import { type DeliveryRow, newDelivery } from './delivery.ts'
+import { renewLease } from './delivery-state.ts'
 import { insertDeliveries } from './delivery-store.ts'
 import { type EndpointRow, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
@@ -49,30 +50,33 @@ export function trials(deps: TrialDeps): Trials {
 
   async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
     const token = randomUUID()
-    const made = await db.transaction(async (tx) => {
+    const { row, pairs } = await db.transaction(async (tx) => {
       const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
       const row = (await findEvents(tx, [eventId])).get(eventId)
       if (row === undefined) throw new Error(`the event ${eventId} is not there after it was recorded`)
-      const nowMs = clock.now()
-      const leasedUntil = nowMs + Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs)) + LEASE_MARGIN_MS
       const pairs = targets.map((endpoint) => ({
         endpoint,
-        delivery: { ...newDelivery(deps.ids, row, endpoint, nowMs, trigger), lease: token, leasedUntil },
+        delivery: { ...newDelivery(deps.ids, row, endpoint, clock.now(), trigger), lease: token },
       }))
-      await insertDeliveries(
+      const made = pairs.map(({ delivery }) => delivery)
+      await insertDeliveries(tx, made)
+      const longestMs = Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs))
+      await renewLease(
         tx,
-        pairs.map(({ delivery }) => delivery),
+        db.dialect,
+        made.map(({ id }) => id),
+        { token, forMs: longestMs + LEASE_MARGIN_MS },
       )
       return { row, pairs }
     })
     const attempted = await Promise.all(
-      made.pairs.map(async ({ endpoint, delivery }) => {
-        const input = attemptInput(delivery, made.row, openEndpoint(endpoint, deps.sealer), clock.now())
+      pairs.map(async ({ endpoint, delivery }) => {
+        const input = attemptInput(delivery, row, openEndpoint(endpoint, deps.sealer), clock.now())
         return { delivery, endpoint, outcome: await attempt(input, deps, never) }
       }),
     )
     await db.transaction((tx) => settle(tx, recorder, token, attempted, clock.now()))
-    return made.pairs.map(({ delivery }) => delivery.id)
+    return pairs.map(({ delivery }) => delivery.id)
   }
 
   return {

@@ -1,0 +1,410 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { webhookHouse } from '../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../test/servers/receiver.ts'
+import { notFound } from '../../lib/errors.ts'
+import { idempotency } from '../idempotency/index.ts'
+import { deliveryRoutes, endpointRoutes, type ReadMessage } from './index.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** One message is known. */
+const readMessage: ReadMessage = async (accountId, messageId) => {
+  if (accountId !== 'acc_1') throw notFound('account', accountId)
+  if (messageId !== 'msg_1') throw notFound('message', messageId)
+  return { accountId, provider: 'imap', objectId: messageId, version: 3, data: { id: messageId, subject: 'Hello' } }
+}
+
+const ROUTES: [Method, string][] = [
+  ['GET', '/webhooks/endpoints'],
+  ['POST', '/webhooks/endpoints'],
+  ['GET', '/webhooks/endpoints/x'],
+  ['PUT', '/webhooks/endpoints/x'],
+  ['DELETE', '/webhooks/endpoints/x'],
+  ['POST', '/webhooks/endpoints/x/test'],
+  ['POST', '/webhooks/test-message'],
+  ['GET', '/webhooks/deliveries'],
+  ['GET', '/webhooks/deliveries/x'],
+  ['POST', '/webhooks/deliveries/x/retry'],
+]
+
+const BAD_INPUT: [path: string, wrong: Record<string, unknown>][] = [
+  ['url', { url: undefined }],
+  ['url', { url: 'not a url' }],
+  ['url', { url: 'ftp://127.0.0.1/x' }],
+  ['url', { url: 'https://user:pass@127.0.0.1/x' }],
+  ['url', { url: 'https://10.0.0.1/x' }],
+  ['url', { url: 'http://not-there-yet.invalid/x' }],
+  ['id', { id: 'with space' }],
+  ['id', { id: 'x'.repeat(65) }],
+  ['secret', { secret: '' }],
+  ['secret', { secret: 'whsec_not*base64' }],
+  ['eventTypes.1', { eventTypes: ['message.received', 'message.unknown'] }],
+  ['eventTypes.0', { eventTypes: ['nothing.*'] }],
+  ['eventTypes', { eventTypes: 'message.received' }],
+  ['headers.Host', { headers: { Host: 'x' } }],
+  ['headers.content-length', { headers: { 'content-length': '1' } }],
+  ['headers.Webhook-Id', { headers: { 'Webhook-Id': 'x' } }],
+  ['headers.Connection', { headers: { Connection: 'close' } }],
+  ['headers.a b', { headers: { 'a b': 'x' } }],
+  ['headers.x-bad', { headers: { 'x-bad': 'line\r\nbreak' } }],
+  ['headers.x-masked', { headers: { 'x-masked': '***' } }],
+  ['retryCount', { retryCount: 21 }],
+  ['retryCount', { retryCount: -1 }],
+  ['retryCount', { retryCount: 1.5 }],
+  ['retryDelayMs', { retryDelayMs: 86_400_001 }],
+  ['timeoutMs', { timeoutMs: 99 }],
+  ['timeoutMs', { timeoutMs: 60_001 }],
+  ['isActive', { isActive: 'yes' }],
+  ['retryStrategy', { retryStrategy: 'sometimes' }],
+]
+
+describeEachDatabase('the webhooks over HTTP', (open) => {
+  async function serve() {
+    const db = await open()
+    const receiver = closing(await startReceiver())
+    const house = closing(webhookHouse(db, { readMessage }))
+    const idem = idempotency({ db, clock: house.clock, sealer: house.sealer })
+    const app = testServer({ idempotency: idem })
+    closing({ close: () => app.close() })
+    endpointRoutes(app, { endpoints: house.endpoints, idempotency: idem })
+    deliveryRoutes(app, { db, clock: house.clock, queue: house.queue, trials: house.trials, idempotency: idem })
+    const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
+      const sent = { authorization: 'Bearer good', ...headers }
+      const response = await app.inject({ method, url, headers: sent, ...(payload && { payload }) })
+      return { status: response.statusCode, body: response.json(), headers: response.headers }
+    }
+    return { call, house, receiver }
+  }
+
+  it('an endpoint is created with the defaults, and its secret is shown this once', async () => {
+    const { call, receiver } = await serve()
+    const { status, body } = await call('POST', '/webhooks/endpoints', { url: receiver.url })
+    expect(status).toBe(201)
+    const shown = {
+      id: expect.stringMatching(/^whe_/),
+      url: receiver.url,
+      hasSecret: true,
+      eventTypes: ['message.received', 'mailbox.changed'],
+      headers: {},
+      isActive: true,
+      retryCount: 3,
+      retryDelayMs: 1000,
+      retryStrategy: 'fixed',
+      timeoutMs: 30_000,
+      lastDeliveryAt: null,
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    }
+    expect(body).toEqual({ ...shown, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/) })
+    expect((await call('GET', `/webhooks/endpoints/${body.id}`)).body).toEqual(shown)
+    expect((await call('GET', '/webhooks/endpoints')).body).toEqual({
+      endpoints: [shown],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1, hasNext: false, hasPrev: false },
+    })
+  })
+
+  it('an endpoint takes an id of its own, and repeats of event types are dropped', async () => {
+    const { call } = await serve()
+    const given = {
+      id: 'My.hook_1-a',
+      url: 'https://not-there-yet.invalid/hook?a=b',
+      secret: null,
+      eventTypes: ['message.*', 'booking.created', 'message.*', '*'],
+      headers: { 'X-Api-Key': 'k', Authorization: 'Basic abc' },
+      isActive: false,
+      retryCount: 0,
+      retryDelayMs: 86_400_000,
+      retryStrategy: 'exponential',
+      timeoutMs: 100,
+    }
+    const { status, body } = await call('POST', '/webhooks/endpoints', given)
+    expect([status, body]).toMatchObject([
+      201,
+      {
+        id: given.id,
+        url: given.url,
+        isActive: false,
+        retryCount: 0,
+        retryDelayMs: 86_400_000,
+        retryStrategy: 'exponential',
+        timeoutMs: 100,
+        hasSecret: false,
+        eventTypes: ['message.*', 'booking.created', '*'],
+        headers: { 'X-Api-Key': '***', Authorization: '***' },
+      },
+    ])
+    const again = await call('POST', '/webhooks/endpoints', given)
+    expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
+  })
+
+  it('bad input is refused, each fault with its place', async () => {
+    const { call, receiver } = await serve()
+    for (const [path, wrong] of BAD_INPUT) {
+      const { status, body } = await call('POST', '/webhooks/endpoints', { url: receiver.url, ...wrong })
+      expect([status, body.error?.details?.[0]?.path]).toEqual([400, `body.${path}`])
+    }
+  })
+
+  it('a refused address names the setting', async () => {
+    const { call } = await serve()
+    const { body } = await call('POST', '/webhooks/endpoints', { url: 'https://10.0.0.1/x' })
+    expect(body.error.details[0].message).toContain('PRIVATE_TARGETS')
+  })
+
+  it('an update changes what is given and keeps the rest; what was read can be written back', async () => {
+    const { call, receiver, house } = await serve()
+    const created = await call('POST', '/webhooks/endpoints', {
+      url: receiver.url,
+      headers: { 'X-A': '1', 'X-B': '2' },
+    })
+    const path = `/webhooks/endpoints/${created.body.id}`
+    const { secret: _secret, ...unchanged } = created.body
+    expect((await call('PUT', path)).body).toEqual({ ...unchanged, updatedAt: expect.any(String) })
+    const { body } = await call('PUT', path, { ...unchanged, retryCount: 7, headers: { 'X-A': '***', 'X-C': '3' } })
+    expect(body).toMatchObject({ retryCount: 7, headers: { 'X-A': '***', 'X-C': '***' }, hasSecret: true })
+    expect(body.headers).not.toHaveProperty('X-B')
+    await house.engine.start()
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    expect(receiver.requests[0]?.headers).toMatchObject({ 'x-a': '1', 'x-c': '3' })
+    expect((await call('PUT', path, { headers: null, secret: null })).body).toMatchObject({
+      headers: {},
+      hasSecret: false,
+    })
+    const bad = await call('PUT', path, { timeoutMs: 1, url: 'x' })
+    expect([bad.status, bad.body.error.details.map((detail: { path: string }) => detail.path)]).toEqual([
+      400,
+      ['body.timeoutMs'],
+    ])
+    expect((await call('PUT', '/webhooks/endpoints/whe_none', {})).status).toBe(404)
+  })
+
+  it('a deleted endpoint is gone, and its id free', async () => {
+    const { call, receiver } = await serve()
+    await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'mine' })
+    expect((await call('DELETE', '/webhooks/endpoints/mine')).body).toEqual({
+      success: true,
+      message: expect.any(String),
+    })
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      expect((await call(method, '/webhooks/endpoints/mine')).status).toBe(404)
+    }
+    expect((await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'mine' })).status).toBe(201)
+  })
+
+  it('the list of endpoints has pages', async () => {
+    const { call, receiver } = await serve()
+    for (const id of ['a', 'b', 'c']) await call('POST', '/webhooks/endpoints', { url: receiver.url, id })
+    const first = await call('GET', '/webhooks/endpoints?limit=2')
+    expect(first.body.pagination).toMatchObject({ total: 3, totalPages: 2, hasNext: true })
+    const cursor = encodeURIComponent(first.body.pagination.nextCursor)
+    const second = await call('GET', `/webhooks/endpoints?limit=2&cursor=${cursor}`)
+    expect(second.body.endpoints.map((endpoint: { id: string }) => endpoint.id)).toEqual(['c'])
+    expect((await call('GET', '/webhooks/endpoints?page=0')).status).toBe(400)
+  })
+
+  it('a repeated creation under one Idempotency-Key makes one endpoint and shows the same secret', async () => {
+    const { call, receiver } = await serve()
+    const headers = { 'idempotency-key': 'once' }
+    const first = await call('POST', '/webhooks/endpoints', { url: receiver.url }, headers)
+    const second = await call('POST', '/webhooks/endpoints', { url: receiver.url }, headers)
+    expect([second.status, second.headers['idempotent-replayed']]).toEqual([201, 'true'])
+    expect(second.body).toEqual(first.body)
+    expect((await call('GET', '/webhooks/endpoints')).body.endpoints).toHaveLength(1)
+  })
+
+  it('a test makes one attempt at once, to an inactive endpoint too, and answers the delivery', async () => {
+    const { call, receiver } = await serve()
+    const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, isActive: false })
+    const { status, body } = await call('POST', `/webhooks/endpoints/${created.body.id}/test`)
+    expect([status, body]).toMatchObject([
+      200,
+      { status: 'success', trigger: 'test', test: true, eventType: 'webhook.test', attempt: 1, maxAttempts: 1 },
+    ])
+    receiver.verify(created.body.secret)
+    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toEqual(body.payload)
+    expect(body.payload).toMatchObject({ deliveryId: body.id, test: true, type: 'webhook.test' })
+
+    receiver.always({ status: 500, body: 'broken' })
+    const failed = await call('POST', `/webhooks/endpoints/${created.body.id}/test`)
+    expect(failed.body).toMatchObject({
+      status: 'failed',
+      responseStatus: 500,
+      responseBody: 'broken',
+      nextAttemptAt: null,
+    })
+    expect(receiver.requests).toHaveLength(2)
+    expect((await call('POST', '/webhooks/endpoints/whe_none/test')).status).toBe(404)
+  })
+
+  it('a test event is never fanned out', async () => {
+    const { call, receiver, house } = await serve()
+    const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, eventTypes: ['*'] })
+    await house.engine.start()
+    await call('POST', `/webhooks/endpoints/${created.body.id}/test`)
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(2))
+    expect((await call('GET', '/webhooks/deliveries')).body.pagination.total).toBe(2)
+  })
+
+  it('a stored message goes to every active endpoint that hears of message.received', async () => {
+    const { call, receiver } = await serve()
+    await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/a`, id: 'a' })
+    await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/b`, id: 'b', eventTypes: ['message.*'] })
+    await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/c`, id: 'c', isActive: false })
+    await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/d`, id: 'd', eventTypes: ['mailbox.changed'] })
+    const { status, body } = await call('POST', '/webhooks/test-message', { accountId: 'acc_1', messageId: 'msg_1' })
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        success: true,
+        deliveries: [
+          { endpointId: 'a', status: 'success', test: true, trigger: 'test-message', accountId: 'acc_1' },
+          { endpointId: 'b', status: 'success', test: true, eventType: 'message.received' },
+        ],
+      },
+    ])
+    expect(receiver.requests.map((request) => request.path).sort()).toEqual(['/hook/a', '/hook/b'])
+    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toMatchObject({ test: true, data: { subject: 'Hello' } })
+    const wrong = { accountId: 'acc_1', messageId: 'msg_2' }
+    expect((await call('POST', '/webhooks/test-message', wrong)).status).toBe(404)
+    expect((await call('POST', '/webhooks/test-message', { accountId: 'acc_2', messageId: 'msg_1' })).status).toBe(404)
+    expect((await call('POST', '/webhooks/test-message', { accountId: '' })).status).toBe(400)
+  })
+
+  it('deliveries are listed newest first, by every filter, with cursors', async () => {
+    const { call, receiver, house } = await serve()
+    receiver.script({ status: 500 })
+    const options = { url: receiver.url, retryCount: 0 }
+    await call('POST', '/webhooks/endpoints', { ...options, id: 'all', eventTypes: ['*'] })
+    await house.engine.start()
+    await house.record({ type: 'message.sent', accountId: 'acc_b' })
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await house.record({ accountId: 'acc_a' }, { accountId: 'acc_a' }, { type: 'mailbox.changed', accountId: 'acc_b' })
+    await eventually(async () => {
+      const { body } = await call('GET', '/webhooks/deliveries?status=success')
+      expect(body.pagination.total).toBe(3)
+    })
+    const types = async (query: string) => {
+      const { body } = await call('GET', `/webhooks/deliveries?${query}`)
+      return body.deliveries.map((delivery: { eventType: string }) => delivery.eventType)
+    }
+    const newestFirst = ['mailbox.changed', 'message.received', 'message.received', 'message.sent']
+    expect(await types('')).toEqual(newestFirst)
+    expect(await types('endpointId=all')).toEqual(newestFirst)
+    expect(await types('endpointId=other')).toEqual([])
+    expect(await types('accountId=acc_b')).toEqual(['mailbox.changed', 'message.sent'])
+    expect(await types('status=failed')).toEqual(['message.sent'])
+    expect(await types('eventType=message.received&accountId=acc_a&status=success')).toHaveLength(2)
+    const first = await call('GET', '/webhooks/deliveries?limit=3&endpointId=all')
+    expect(first.body.pagination).toMatchObject({ total: 4, hasNext: true })
+    const cursor = encodeURIComponent(first.body.pagination.nextCursor)
+    expect(await types(`limit=3&endpointId=all&cursor=${cursor}`)).toEqual(['message.sent'])
+    expect(await types('limit=3&page=2')).toEqual(['message.sent'])
+    expect((await call('GET', `/webhooks/deliveries?cursor=${cursor}`)).body.error.code).toBe('invalid_cursor')
+    expect((await call('GET', '/webhooks/deliveries?status=lost')).status).toBe(400)
+    expect((await call('GET', '/webhooks/deliveries?limit=0')).status).toBe(400)
+  })
+
+  it('a delivery is shown whole', async () => {
+    const { call, receiver, house } = await serve()
+    receiver.script({ status: 418, body: 'teapot' }, { status: 201, body: 'thanks' })
+    await call('POST', '/webhooks/endpoints', {
+      url: receiver.url,
+      id: 'one',
+      retryDelayMs: 0,
+      headers: { 'X-A': '1' },
+    })
+    await house.engine.start()
+    const [eventId] = await house.record({})
+    const { id } = await eventually(async () => {
+      const { body } = await call('GET', '/webhooks/deliveries')
+      expect(body.deliveries[0]?.status).toBe('success')
+      return body.deliveries[0]
+    })
+    const time = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/)
+    const attempt = { startedAt: time, durationMs: expect.any(Number) }
+    const { body } = await call('GET', `/webhooks/deliveries/${id}`)
+    expect(body).toEqual({
+      id,
+      endpointId: 'one',
+      eventId,
+      eventType: 'message.received',
+      accountId: 'acc_test',
+      status: 'success',
+      trigger: 'event',
+      test: false,
+      attempt: 2,
+      maxAttempts: 4,
+      url: receiver.url,
+      payload: JSON.parse(receiver.requests[0]?.body ?? ''),
+      requestHeaders: {
+        'content-type': 'application/json',
+        'user-agent': expect.stringContaining('Posthorn'),
+        'webhook-id': eventId,
+        'webhook-timestamp': receiver.requests[1]?.headers['webhook-timestamp'],
+        'webhook-signature': 'v1,***',
+        'x-a': '***',
+      },
+      responseStatus: 201,
+      responseBody: 'thanks',
+      error: null,
+      durationMs: expect.any(Number),
+      createdAt: time,
+      lastAttemptAt: time,
+      nextAttemptAt: null,
+      deliveredAt: time,
+      attempts: [
+        {
+          attempt: 1,
+          ...attempt,
+          responseStatus: 418,
+          responseBody: 'teapot',
+          error: { kind: 'http_status', message: 'The endpoint answered 418.' },
+        },
+        { attempt: 2, ...attempt, responseStatus: 201, responseBody: 'thanks', error: null },
+      ],
+    })
+    expect((await call('GET', '/webhooks/deliveries/dlv_none')).status).toBe(404)
+    expect((await call('GET', '/webhooks/endpoints/one')).body.lastDeliveryAt).toEqual(time)
+  })
+
+  it('a delivery is sent again on request: same ids, same bytes, and it verifies', async () => {
+    const { call, receiver, house } = await serve()
+    receiver.script({ status: 500 })
+    const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, retryCount: 0 })
+    await house.engine.start()
+    await house.record({})
+    const failed = await eventually(async () => {
+      const { body } = await call('GET', '/webhooks/deliveries?status=failed')
+      expect(body.deliveries).toHaveLength(1)
+      return body.deliveries[0]
+    })
+    for (const attempt of [2, 3]) {
+      const { status, body } = await call('POST', `/webhooks/deliveries/${failed.id}/retry`)
+      expect([status, body]).toMatchObject([200, { id: failed.id, status: 'pending', trigger: 'retry' }])
+      await eventually(async () => {
+        const after = await call('GET', `/webhooks/deliveries/${failed.id}`)
+        expect(after.body).toMatchObject({ status: 'success', attempt, maxAttempts: attempt })
+      })
+    }
+    receiver.verify(created.body.secret)
+    expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+    await call('DELETE', `/webhooks/endpoints/${created.body.id}`)
+    expect((await call('POST', `/webhooks/deliveries/${failed.id}/retry`)).status).toBe(409)
+    expect((await call('POST', '/webhooks/deliveries/dlv_none/retry')).status).toBe(404)
+  })
+
+  it('every route wants the key, and a reading key only reads', async () => {
+    const { call } = await serve()
+    for (const [method, path] of ROUTES) {
+      expect((await call(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
+      const reading = await call(method, path, undefined, { authorization: 'Bearer reader' })
+      expect(reading.status === 403).toBe(method !== 'GET')
+    }
+  })
+})

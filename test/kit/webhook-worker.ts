@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import type { Place } from './database.ts'
+import { webhookHouse } from './webhooks.ts'
+
+/**
+ * A process of its own that records events and delivers them until it is killed. Arguments: the place as JSON, the key ring,
+ * how long a lease runs. Says "ready" when it has begun.
+ */
+const [place = '{}', ring = '', leaseMs = ''] = process.argv.slice(2)
+const { dataDir, databaseUrl }: Place = JSON.parse(place)
+
+const db =
+  databaseUrl === undefined
+    ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
+    : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
+const house = webhookHouse(db, { ring, leaseMs: Number(leaseMs), instanceId: 'worker' })
+// Whoever was called so before is dead; the service learns that from its heartbeats.
+await house.queue.releaseInstance('worker')
+await house.engine.start()
+process.stdout.write('ready\n')
+for (;;) {
+  await house.record({}, {}, {})
+  await new Promise((resolve) => setTimeout(resolve, 5))
+}
