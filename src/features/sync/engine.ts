@@ -1,6 +1,6 @@
-import type { Bus } from '../../infra/bus/bus.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { Worker } from '../../infra/queue/queue.ts'
+import type { Worker } from '../../infra/queue/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'
 

@@ -4,7 +4,7 @@ import {
   OutboundError,
   type OutboundFailure,
 } from '../../infra/http/outbound-contract.ts'
-import type { Log } from '../../infra/log/log.ts'
+import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { webhookHeaders } from '../../lib/sign.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
-import type { Queue } from '../../infra/queue/queue.ts'
+import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
   deliveryList,

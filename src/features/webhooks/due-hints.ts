@@ -1,4 +1,4 @@
-import type { Bus } from '../../infra/bus/bus.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 
 /** Tells running turns that their endpoint has something new. Hints only: a turn also looks by itself. */
 export interface DueHints {

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
-import type { Queue } from '../../infra/queue/queue.ts'
+import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'

@@ -1,6 +1,6 @@
 import { findEvents } from '../../events/index.ts'
 import type { Dialect, Tx } from '../../infra/db/index.ts'
-import type { Queue } from '../../infra/queue/queue.ts'
+import type { Queue } from '../../infra/queue/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { endpointStore } from './endpoint-store.ts'

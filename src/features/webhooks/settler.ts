@@ -1,6 +1,6 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/log.ts'
+import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Attempted, settle } from './settle.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Backoff } from '../../lib/retry.ts'
-import type { Bus } from '../bus/bus.ts'
+import type { Bus } from '../bus/index.ts'
 import type { Db, Handle } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import { gather } from './gather.ts'
