@@ -1,0 +1,6 @@
+/**
+ * Short-lived values that may vanish: rate buckets, label lists. Never the only copy of anything.
+ * `Cache` is the contract; the memory kind serves one process.
+ */
+export type { Cache } from './cache.ts'
+export { type MemoryCacheOptions, memoryCache } from './memory.ts'

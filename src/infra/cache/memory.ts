@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../lib/clock.ts'
+import type { Cache } from './cache.ts'
+
+export interface MemoryCacheOptions {
+  clock: Clock
+  /** Values and counters are bounded apart, each to this many. Default 50,000. */
+  maxEntries?: number
+  /** Of all values together. Default 32 MB. */
+  maxBytes?: number
+}
+
+const ENTRY_BYTES = 100
+
+/** The cache of a single process: the least recently used goes first, so that one room's keys cannot fill the memory. */
+export function memoryCache({ clock, maxEntries = 50_000, maxBytes = 32 * 1024 * 1024 }: MemoryCacheOptions): Cache {
+  const shared = { max: maxEntries, ttlResolution: 0, perf: { now: () => clock.monotonic() } }
+  const values = new LRUCache<string, string>({
+    ...shared,
+    maxSize: maxBytes,
+    sizeCalculation: (value, key) => ENTRY_BYTES + 2 * (value.length + key.length),
+  })
+  // Apart, so that a flood of values does not forget who has asked too often.
+  const counters = new LRUCache<string, { count: number; endsAt: number }>(shared)
+  return {
+    provider: 'memory',
+    async get(key) {
+      return values.get(key)
+    },
+    async set(key, value, ttlMs) {
+      if (ttlMs > 0) values.set(key, value, { ttl: ttlMs })
+      else values.delete(key)
+    },
+    async delete(key) {
+      values.delete(key)
+      counters.delete(key)
+    },
+    async increment(key, ttlMs) {
+      const now = clock.monotonic()
+      const known = counters.get(key)
+      const counter = known === undefined || known.endsAt <= now ? { count: 0, endsAt: now + ttlMs } : known
+      counter.count += 1
+      if (counter !== known) counters.set(key, counter, { ttl: ttlMs })
+      return { count: counter.count, resetInMs: Math.ceil(counter.endsAt - now) }
+    },
+    ping: async () => {},
+    async close() {
+      values.clear()
+      counters.clear()
+    },
+  }
+}
