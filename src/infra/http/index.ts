@@ -8,6 +8,14 @@ export { asAppError, type ErrorBody, errorBody } from './errors.ts'
 export type { Answer, Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'
 export { type ApiInfo, type OpenApiDocument, openApiDocument } from './openapi/document.ts'
 export { openApiRoutes } from './openapi/routes.ts'
+export { type OutboundDeps, outbound } from './outbound.ts'
+export {
+  type Outbound,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFailure,
+  type OutboundRequest,
+} from './outbound-contract.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './rate-limit.ts'
 export { done, errorSchema, listOf, nullable, pageQuery, pagination, timestamp } from './schemas.ts'
 export { type App, createServer, type ServerOptions } from './server.ts'
