@@ -7,7 +7,7 @@ import { accountsRoom, imapUser } from '../kit/accounts.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 
-const DEAD_AFTER_MS = 1500
+const DEAD_AFTER_MS = 3000
 /** A process stopped inside a transaction holds its rows until PostgreSQL ends its session after 30 s. */
 const TAKE_OVER_MS = 60_000
 
