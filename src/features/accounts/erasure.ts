@@ -28,7 +28,8 @@ export interface Erasure {
 }
 
 const LANE = 'erase'
-const ROWS_PER_TRANSACTION = 500
+/** On the file store one part keeps the event loop for as long as it takes: with 200 messages a few milliseconds. */
+const ROWS_PER_TRANSACTION = 200
 const SWEEP_MS = 60_000
 const GRACE_MS = 5_000
 
