@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { refuseSubject } from '../../../test/kit/refuse.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
@@ -184,18 +184,3 @@ describeEachDatabase('the store of messages', (open) => {
     expect((await counts(db)).inbox).toEqual({ total: 0, unread: 0 })
   })
 })
-
-/** A trigger stands in for whatever a database may dislike about a row. */
-async function refuseSubject(db: Db, subject: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    if (db.engine === 'sqlite') {
-      await sql`create trigger refuse before insert on messages when new.subject = ${sql.lit(subject)}
-        begin select raise(abort, 'CHECK constraint failed: no such subject'); end`.execute(tx)
-      return
-    }
-    await sql`create function refuse() returns trigger language plpgsql as ${sql.raw(
-      `$$ begin if new.subject = '${subject}' then raise exception 'no such subject'; end if; return new; end $$`,
-    )}`.execute(tx)
-    await sql`create trigger refuse before insert on messages for each row execute function refuse()`.execute(tx)
-  })
-}

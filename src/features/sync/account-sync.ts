@@ -47,6 +47,8 @@ export class AccountSync {
   #pollAt = Number.NEGATIVE_INFINITY
   /** The folders kept in step, the account's own first. */
   #folders: LabelRow[] = []
+  /** Folders that could not be brought in step since the last look at everything. */
+  readonly #behind = new Set<string>()
   #failures = 0
 
   constructor(deps: SyncDeps, accountId: string, epoch: number) {
@@ -154,6 +156,7 @@ export class AccountSync {
   /** Folders as they are now: new, renamed and vanished ones; then those in which something changed. */
   async #lookAtFolders({ session, context }: Open, signal: AbortSignal): Promise<void> {
     const pollAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
+    this.#behind.clear()
     const folders = await session.listFolders()
     // Every mailbox has an INBOX: an empty list is a server in trouble, not a mailbox without mail.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
@@ -197,11 +200,14 @@ export class AccountSync {
   async #syncOne({ session, mail, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
     const bodies = (step: FolderStep) => eventBodies(this.#deps, mail, this.#accountId, label, step)
     try {
-      if (await syncFolder(this.#deps, { ...context, session, label, bodies, signal })) return
-      this.#pollAt = Math.min(this.#pollAt, this.#now() + VANISHED_MS)
+      const isThere = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
+      this.#behind.delete(label.id)
+      if (!isThere) this.#pollAt = Math.min(this.#pollAt, this.#now() + VANISHED_MS)
     } catch (error) {
-      // One folder that the server will not open must not keep the others from their mail.
-      if (isOwn(label) || !(error instanceof ProviderError && error.kind === 'rejected')) throw error
+      // A folder that the server will not open, or has no second connection for, must not keep the others from their mail.
+      const isOver = this.#open === undefined || signal.aborted || isOwn(label)
+      if (isOver || !(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
+      this.#behind.add(label.id)
       this.#deps.log.warn('A folder cannot be brought in step; the others go on', {
         ...this.#about(context.provider),
         error,
@@ -218,13 +224,14 @@ export class AccountSync {
       if ((await store.gone(this.#accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
       for (const path of await this.#changedFolders(open.session)) this.#dirty.add(path)
       await this.#syncChanged(open, signal)
+      if (this.#behind.size > 0) return
       await deleteGone(this.#deps, open.context, begunAt)
     }
   }
 
   async #inStep(account: Account): Promise<void> {
     await this.#write(async (tx) => {
-      await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
+      if (this.#behind.size === 0) await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
       await this.#deps.accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
     })

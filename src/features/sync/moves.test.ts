@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { inStep, mail } from '../../../test/kit/in-step.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import type { Db } from '../../infra/db/index.ts'
+
+const WORK = { settings: { folders: ['Work'] } }
+
+describe.skipIf(!dovecotAvailable())('mail that moves', () => {
+  let server: Dovecot
+  beforeAll(async () => {
+    server = await startDovecot()
+  })
+  afterAll(() => server.stop())
+
+  describeEachDatabase('between folders and numberings', (open) => {
+    it('keeps its id in another folder kept in step, and is told as one update', async () => {
+      const { box, same, ids, received, events } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.deliver('a', 'b')),
+      })
+      await box.deliver('c')
+      await received('c')
+      const before = await ids()
+      await box.move('a', 'Work')
+      await box.move('c', 'Work')
+      await same()
+      expect(await ids()).toEqual(before)
+      await box.move('a', 'INBOX', 'Work')
+      await same()
+      expect(await ids()).toEqual(before)
+      await received('c')
+      const told = (await events()).filter((event) => event.type === 'message.updated')
+      expect(told.map((event) => `${event.data.subject} ${event.data.folder} ${event.version}`)).toEqual([
+        'a Work 2',
+        'c Work 2',
+        'a INBOX 3',
+      ])
+      expect((await events()).filter((event) => event.type === 'message.deleted')).toEqual([])
+    })
+
+    it('moves in opposite directions at once are two moves', async () => {
+      const { box, same, ids, received, service, accountId } = await inStep(server, open, {
+        ...WORK,
+        before: async (box) => {
+          await box.create('Work')
+          await box.deliver('a')
+          await box.put('Work', 'b')
+        },
+      })
+      const before = await ids()
+      await Promise.all([box.move('a', 'Work'), box.move('b', 'INBOX', 'Work')])
+      await service.wake(accountId)
+      await same()
+      expect(await ids()).toEqual(before)
+      await received()
+    })
+
+    it('a copy gets an id of its own and is told by its folder alone', async () => {
+      const { box, same, ids, received, events } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.deliver('a')),
+      })
+      await box.copy('a', 'Work')
+      await same()
+      expect((await ids()).a).toHaveLength(2)
+      await received()
+      const types = (await events()).map((event) => event.type)
+      expect(new Set(types)).toEqual(new Set(['mailbox.changed']))
+      expect((await events()).at(-1)?.data).toMatchObject({ folder: 'Work', added: 1, updated: 0, deleted: 0 })
+    })
+
+    it('a copy whose original leaves soon after was a move: the first id stays', async () => {
+      const { box, same, ids, received, events } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.deliver('a')),
+      })
+      const before = await ids()
+      await box.copy('a', 'Work')
+      await same()
+      await box.expunge('a')
+      await same()
+      expect(await ids()).toEqual(before)
+      await received()
+      expect((await events()).filter((event) => event.type.startsWith('message.'))).toMatchObject([
+        { type: 'message.updated', data: { folder: 'Work' } },
+      ])
+    })
+
+    it('mail that leaves for a folder not kept in step is deleted once; back again, it is new', async () => {
+      const { box, same, received, announced } = await inStep(server, open)
+      await box.deliver('a', 'b')
+      await received('a', 'b')
+      await box.move('a', 'Trash')
+      await same()
+      expect(await announced('message.deleted')).toEqual(['<a@x>'])
+      await box.move('a', 'INBOX', 'Trash')
+      await received('a', 'a', 'b')
+      await same()
+    })
+
+    it('mail in Sent, Drafts, Trash and Junk is told as what it is', async () => {
+      const { box, same, received, announced, events } = await inStep(server, open, {
+        settings: { folders: ['Trash', 'Junk'] },
+      })
+      await box.put('Sent', 's')
+      await box.put('Drafts', 'd')
+      await box.put('Trash', 't')
+      await box.put('Junk', 'j')
+      await same()
+      await received()
+      expect(await announced('message.sent')).toEqual(['<s@x>'])
+      expect(await announced('draft.created')).toEqual(['<d@x>'])
+      const folders = (await events())
+        .filter((event) => event.type === 'mailbox.changed')
+        .map((event) => event.data.folder)
+      expect(folders.sort()).toEqual(['Drafts', 'Junk', 'Sent', 'Trash'])
+    })
+
+    it('a new numbering keeps every id and announces only what arrived since', async () => {
+      const old = { date: 'Mon, 05 Jan 2026 10:00:00 +0000' }
+      const { db, box, user, same, ids, received, announced, service } = await inStep(server, open, {
+        before: async (box) => {
+          for (const id of ['a', 'b', 'c']) {
+            await server.deliver(box.user, mail(id, old), { date: new Date('2026-01-05T10:00:00Z') })
+          }
+        },
+      })
+      await box.deliver('n1')
+      await received('n1')
+      const before = await ids()
+      await service.stop()
+      await box.renumber('INBOX', 1_999_999_999)
+      await box.expunge('b')
+      await server.deliver(user, mail('appended'), { date: new Date('2026-02-01T10:00:00Z') })
+      await box.deliver('n2')
+      const again = syncService(db, { timing: { pollMs: 400 } })
+      onTestFinished(() => again.stop())
+      await again.start()
+      await same()
+      const { b, ...rest } = before
+      const { n2, appended, ...after } = await ids()
+      expect(b).toHaveLength(1)
+      expect(after).toEqual(rest)
+      expect([n2, appended].flat()).toHaveLength(2)
+      await received('n1', 'n2')
+      expect(await announced('message.deleted')).toEqual(['<b@x>'])
+    })
+
+    it('a renamed folder keeps its label, its ids and its place among those kept in step', async () => {
+      const { db, box, accountId, same, ids, received, events } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b', 'c')),
+      })
+      const before = await ids()
+      const label = await labelOf(db, accountId, 'Work')
+      await box.rename('Work', 'Projects')
+      await eventually(async () => expect((await labelOf(db, accountId, 'Projects'))?.id).toBe(label?.id))
+      await box.put('Projects', 'd')
+      await same(['INBOX', 'Projects'])
+      const { d, ...rest } = await ids()
+      expect(d).toHaveLength(1)
+      expect(rest).toEqual(before)
+      await received('d')
+      expect((await events()).filter((event) => event.type === 'message.deleted')).toEqual([])
+    })
+
+    it('a deleted folder takes its messages and its label along', async () => {
+      const { db, box, accountId, same, announced } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b')),
+      })
+      await box.drop('Work')
+      await same()
+      expect(await announced('message.deleted')).toEqual(['<a@x>', '<b@x>'])
+      await eventually(async () => expect(await labelOf(db, accountId, 'Work')).toBeUndefined())
+    })
+
+    it('a folder that appears is kept in step at once, and what came into it since is news', async () => {
+      const { box, same, received } = await inStep(server, open, WORK)
+      await box.create('Work')
+      await box.put('Work', 'a')
+      await received('a')
+      await same()
+    })
+
+    it('the same mail twice is two rows, each announced, and each keeps its row through a move', async () => {
+      const { box, same, ids, received } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(),
+      })
+      await server.deliverMany(box.user, [mail('twin'), mail('twin')])
+      await received('twin', 'twin')
+      const before = await ids()
+      expect(before.twin).toHaveLength(2)
+      await box.move('twin', 'Work')
+      await same()
+      expect(await ids()).toEqual(before)
+      await received('twin', 'twin')
+    })
+  })
+})
+
+async function labelOf(db: Db, accountId: string, path: string) {
+  return db.read
+    .selectFrom('labels')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('providerId', '=', path)
+    .executeTakeFirst()
+}

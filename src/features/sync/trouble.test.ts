@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { connected, inStep, mailboxOf } from '../../../test/kit/in-step.ts'
+import { announced } from '../../../test/kit/mailbox-state.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import type { Db } from '../../infra/db/index.ts'
+
+describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
+  let server: Dovecot
+  beforeAll(async () => {
+    server = await startDovecot()
+  })
+  afterAll(() => server.stop())
+
+  describeEachDatabase('goes on', (open) => {
+    it('a server that goes away and comes back: stalled, recovered, nothing missed', async () => {
+      const own = await startDovecot()
+      onTestFinished(() => own.stop())
+      const { db, box, service, accountId, received } = await inStep(own, open)
+      await own.shutDown()
+      await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+      await own.restart()
+      await box.deliver('a')
+      await received('a')
+      await connected(service, accountId)
+      expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled', 'account.recovered'])
+    })
+
+    it('a server that stops answering is given up, and found again', async () => {
+      const own = await startDovecot()
+      onTestFinished(() => own.stop())
+      const { box, service, accountId, received } = await inStep(own, open, {
+        imap: { checkEveryMs: 300, answerMs: 500, connectMs: 1000, silenceMs: 1000 },
+      })
+      own.pause()
+      await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+      own.resume()
+      await box.deliver('a')
+      await received('a')
+      await connected(service, accountId)
+    })
+
+    it('a refused password stops every attempt until there is another one', async () => {
+      const { db, user, box, service, accountId, received } = await inStep(server, open)
+      await server.setPassword(user, 'two')
+      await server.doveadm('kick', user)
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
+      )
+      const refusals = async () =>
+        (await server.log()).split('\n').filter((line) => line.includes(user) && /auth failed/.test(line)).length
+      const before = await refusals()
+      await service.wake(accountId)
+      await box.deliver('a')
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      expect(await refusals()).toBe(before)
+      await service.link(server, user, 'two')
+      await received('a')
+      await connected(service, accountId)
+      expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
+    })
+
+    it('too many connections is no wrong password: it waits, and lives with the one it gets', async () => {
+      const own = await startDovecot({ maxUserIpConnections: 1 })
+      onTestFinished(() => own.stop())
+      const db = await open()
+      await own.addUser('ann', 'one')
+      const { ImapFlow } = await import('imapflow')
+      const other = new ImapFlow({
+        ...{ host: own.host, port: own.imapPort, secure: false, doSTARTTLS: false, logger: false },
+        auth: { user: 'ann', pass: 'one' },
+      })
+      await other.connect()
+      const service = syncService(db, { timing: { stalledAfter: 1 } })
+      onTestFinished(() => service.stop())
+      const accountId = await service.link(own, 'ann', 'one')
+      await service.start()
+      await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+      await other.logout()
+      expect((await service.accounts.get(accountId)).statusReason).toMatch(/too many/)
+      await service.queue.clear(`sync:${service.ownership.instanceId}`)
+      await connected(service, accountId)
+      await mailboxOf(own, 'ann').deliver('a')
+      await eventually(async () => expect(await announced(db, accountId)).toEqual(['<a@x>']))
+    })
+
+    it('one account in trouble leaves the others alone', async () => {
+      const { db, service, received, box } = await inStep(server, open)
+      await server.addUser(`bad-${box.user}`, 'right')
+      const bad = await service.link(server, `bad-${box.user}`, 'wrong')
+      await eventually(async () => expect(await service.accounts.get(bad)).toMatchObject({ status: 'auth_error' }))
+      await box.deliver('a')
+      await received('a')
+      expect(await announced(db, bad)).toEqual([])
+    })
+
+    it('a paused account keeps no connection; resumed, it catches up', async () => {
+      const { db, user, box, service, accountId, received } = await inStep(server, open)
+      await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
+      await eventually(async () => expect(await sessions(server, user)).toBe(0))
+      await box.deliver('a')
+      await service.wake(accountId)
+      await received()
+      await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: false }))
+      await received('a')
+    })
+
+    it('an account that is not watched is polled, without a standing connection', async () => {
+      const { db, user, box, service, accountId, received } = await inStep(server, open, {
+        timing: { pollMs: 700 },
+        imap: { operationsIdleMs: 50 },
+      })
+      await db.transaction((tx) => service.accounts.change(tx, accountId, { watch: false }))
+      await eventually(async () => expect(await sessions(server, user)).toBe(0))
+      await box.deliver('a')
+      await received('a')
+      await eventually(async () => expect(await sessions(server, user)).toBe(0))
+    })
+
+    it('an account that goes to another process is let go at once, and told once', async () => {
+      const { db, box, service, accountId, received, user } = await inStep(server, open)
+      if (db.engine === 'sqlite') return
+      const other = syncService(db)
+      onTestFinished(() => other.stop())
+      await other.start()
+      await box.deliver('a')
+      await received('a')
+      await service.stop()
+      await eventually(() => expect(other.ownership.owned().has(accountId)).toBe(true))
+      await box.deliver('b')
+      await received('a', 'b')
+      await eventually(async () => expect(await sessions(server, user)).toBeLessThanOrEqual(2))
+    })
+
+    it('a mailbox whose folder does not exist says so', async () => {
+      const db = await open()
+      const user = `lost${process.pid}-${db.engine}`
+      await server.addUser(user, 'one')
+      const service = syncService(db)
+      onTestFinished(() => service.stop())
+      const accountId = await service.link(server, user, 'one', 'Nowhere')
+      await service.start()
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({
+          status: 'error',
+          statusReason: expect.stringContaining('Nowhere'),
+        }),
+      )
+      await mailboxOf(server, user).create('Nowhere')
+      await connected(service, accountId)
+    })
+  })
+})
+
+async function accountEvents(db: Db, accountId: string): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom('events')
+    .select('type')
+    .where('accountId', '=', accountId)
+    .where('type', 'like', 'account.%')
+    .orderBy('sequence')
+    .execute()
+  return rows.map((row) => row.type).filter((type) => type !== 'account.connected')
+}
+
+/** Open IMAP connections of the user. */
+async function sessions(server: Dovecot, user: string): Promise<number> {
+  const lines = (await server.doveadm('who', '-1', user)).split('\n').slice(1)
+  return lines.filter((line) => line.startsWith(`${user} `)).length
+}
