@@ -1,92 +1,42 @@
-import { Type } from 'typebox'
-import { expect, it } from 'vitest'
-import { memoryCache } from '../../../test/kit/cache.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { api } from '../../../test/kit/http.ts'
+import { countThings, type Moments, THINGS_KEY, thingsServer } from '../../../test/kit/things-server.ts'
 import type { Db } from '../../infra/db/index.ts'
-import { createServer } from '../../infra/http/index.ts'
-import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { idGenerator } from '../../lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
-import { serviceKey } from '../keys/index.ts'
-import { idempotency, purgeIdempotencyKeys } from './index.ts'
+import { purgeIdempotencyKeys } from './index.ts'
 
-/** A service with one route whose effect is a row of the jobs table, and whose first half a test may hold up or break. */
-async function serve(db: Db) {
-  const clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))
-  const secrets = sealer(parseKeyRing(generateKeyRing()))
-  const idem = idempotency({ db, clock, sealer: secrets })
-  const hooks = { prepare: async (_name: string) => {}, commit: async (_name: string) => {} }
-  const app = createServer({
-    log: silentLog,
-    ids: idGenerator(clock),
-    authenticator: serviceKey('secret'),
-    idempotency: idem,
-    rateLimits: { cache: memoryCache() },
-    trustedProxies: [],
+/** The server of things, with a clock that stands still and moments that a test may replace. */
+function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))) {
+  const hooks: Moments = { prepare: async () => {}, commit: async () => {} }
+  const moments: Moments = { prepare: () => hooks.prepare(), commit: (tx) => hooks.commit(tx) }
+  const app = thingsServer({ db, clock, sealer: sealer(parseKeyRing(ring)), moments })
+  onTestFinished(async () => {
+    await app.close()
   })
-  app.post(
-    '/things/:kind',
-    {
-      config: { access: 'key:write' },
-      schema: {
-        params: Type.Object({ kind: Type.String() }),
-        body: Type.Object({ name: Type.String(), size: Type.Optional(Type.Integer()) }),
-        response: { 201: Type.Object({ name: Type.String(), number: Type.Integer() }) },
-      },
-    },
-    idem.writing(async (request, reply) => {
-      const { name } = request.body
-      await hooks.prepare(name)
-      reply.code(201)
-      return async (tx) => {
-        await hooks.commit(name)
-        await tx
-          .insertInto('jobs')
-          .values({
-            lane: 'things',
-            subject: `${name} ${effects.next++}`,
-            state: 'idle',
-            runAt: 0,
-            again: 0,
-            attempts: 0,
-            leaseUntil: null,
-            lease: null,
-            instanceId: null,
-            lastRunAt: null,
-            lastError: null,
-            completed: 0,
-            failed: 0,
-          })
-          .execute()
-        return { name, number: effects.next, hidden: 'not in the schema' }
-      }
-    }),
-  )
-  const effects = { next: 0 }
   return {
-    app,
     clock,
     hooks,
     post: (key: string | undefined, body: object = { name: 'a' }, path = '/things/x') =>
       app.inject({
         method: 'POST',
         url: path,
-        headers: { authorization: 'Bearer secret', ...(key !== undefined && { 'idempotency-key': key }) },
+        headers: { authorization: `Bearer ${THINGS_KEY}`, ...(key !== undefined && { 'idempotency-key': key }) },
         payload: body,
       }),
-    async effects() {
-      const rows = await db.read.selectFrom('jobs').select('subject').execute()
-      return rows.length
-    },
+    effects: () => countThings(db),
     rows: () => db.read.selectFrom('idempotencyKeys').selectAll().execute(),
   }
 }
 
 describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   it('has its effect once, and a repeat gets the first answer', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     const first = await service.post('k1')
     const repeat = await service.post('k1')
     expect(first.statusCode).toBe(201)
@@ -99,7 +49,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('is one thing per key owner, path and key, and forgotten after 24 hours', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     await service.post('k1')
     await service.post('k2')
     await service.post('k1', { name: 'a' }, '/things/y')
@@ -113,7 +63,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('refuses another body under the same key, whatever the order of the members', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     await service.post('k1', { name: 'a', size: 1 })
     const same = await service.post('k1', { size: 1, name: 'a' })
     const other = await service.post('k1', { name: 'a', size: 2 })
@@ -124,7 +74,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('refuses a key that is empty or over 256 characters', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     expect((await service.post('x'.repeat(256))).statusCode).toBe(201)
     for (const key of ['', 'x'.repeat(257)]) {
       const refused = await service.post(key)
@@ -134,7 +84,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('makes one effect out of 20 at the same time; the others are told to come again', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     const all = await Promise.all(Array.from({ length: 20 }, () => service.post('k1')))
     const made = all.filter((response) => response.statusCode === 201)
     const told = all.filter((response) => response.statusCode === 409)
@@ -146,7 +96,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('keeps a refusal of the caller, and not a failure of ours, of the key or of the pace', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     service.hooks.commit = async () => {
       throw new AppError('conflict', { message: 'taken', details: [{ path: 'body.name', message: 'is taken' }] })
     }
@@ -177,7 +127,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('lets a repeat start over when the lease has run out, and undoes the first that comes back late', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     let letGo: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       letGo = resolve
@@ -203,7 +153,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
   })
 
   it('keeps nothing readable, and says so when an answer is too large to be kept', async () => {
-    const service = await serve(await open())
+    const service = serve(await open())
     await service.post('k1', { name: 'a visible name' })
     expect(JSON.stringify(await service.rows())).not.toContain('visible')
     const long = { name: 'x'.repeat(65 * 1024) }
@@ -217,7 +167,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
 
   it('forgets what is over, a batch at a time', async () => {
     const db = await open()
-    const service = await serve(db)
+    const service = serve(db)
     for (const key of ['old 1', 'old 2', 'old 3']) await service.post(key)
     service.clock.advance(23 * 60 * 60 * 1000)
     await service.post('young')
@@ -227,4 +177,53 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.rows()).toHaveLength(1)
     expect((await service.post('young')).headers['idempotent-replayed']).toBe('true')
   })
+})
+
+const PROCESS_TEST_MS = 60_000
+
+/** The same server as a process of its own; resolves when it has killed itself in the midst of its first request. */
+async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring: string): Promise<void> {
+  const database = place.databaseUrl ?? join(place.dataDir, 'posthorn.db')
+  const args = ['--import', 'tsx', 'test/kit/dying-service.ts', moment, database, ring]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const exited = once(child, 'exit')
+  const [address] = await once(child.stdout, 'data')
+  const client = api(String(address).trim(), THINGS_KEY)
+  await expect(client.post('/things/x', { name: 'a' }, { 'idempotency-key': 'k1' })).rejects.toThrow()
+  await exited
+}
+
+describeEachDatabase('a process that is killed while it answers a keyed POST', (open) => {
+  it(
+    'before the commit: nothing happened, and a repeat does it once the lease has run out',
+    async () => {
+      const place = await open.place()
+      const ring = generateKeyRing()
+      await requestThatKills('commit', place, ring)
+      const service = serve(await open(place), ring, fixedClock(Date.now()))
+      expect(await service.effects()).toBe(0)
+      expect((await service.post('k1')).json().error.code).toBe('idempotency_running')
+      service.clock.advance(60_000)
+      const repeat = await service.post('k1')
+      expect([repeat.statusCode, repeat.headers['idempotent-replayed']]).toEqual([201, undefined])
+      expect(await service.effects()).toBe(1)
+    },
+    PROCESS_TEST_MS,
+  )
+
+  it(
+    'after the commit: a repeat gets the answer nobody heard',
+    async () => {
+      const place = await open.place()
+      const ring = generateKeyRing()
+      await requestThatKills('answer', place, ring)
+      const service = serve(await open(place), ring, fixedClock(Date.now()))
+      const repeat = await service.post('k1')
+      expect([repeat.statusCode, repeat.headers['idempotent-replayed']]).toEqual([201, 'true'])
+      expect(repeat.json()).toEqual({ name: 'a', number: 1 })
+      expect(await service.effects()).toBe(1)
+    },
+    PROCESS_TEST_MS,
+  )
 })

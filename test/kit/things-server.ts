@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { idempotency } from '../../src/features/idempotency/index.ts'
+import { serviceKey } from '../../src/features/keys/index.ts'
+import type { Db, Tx } from '../../src/infra/db/index.ts'
+import type { App } from '../../src/infra/http/index.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Sealer } from '../../src/lib/seal.ts'
+import { testServer } from './server.ts'
+
+/** Moments of a request that a test may hold up or break. */
+export interface Moments {
+  prepare(): Promise<void>
+  /** After the effect, before the commit. */
+  commit(tx: Tx): Promise<void>
+}
+
+export const THINGS_KEY = 'secret'
+
+/** A server with one keyed POST, `/things/:kind`, each of whose effects is a row. */
+export function thingsServer(deps: { db: Db; clock: Clock; sealer: Sealer; moments: Moments }): App {
+  const { moments } = deps
+  const kept = idempotency(deps)
+  const app = testServer({ authenticator: serviceKey(THINGS_KEY), idempotency: kept })
+  let effects = 0
+  app.post(
+    '/things/:kind',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        params: Type.Object({ kind: Type.String() }),
+        body: Type.Object({ name: Type.String(), size: Type.Optional(Type.Integer()) }),
+        response: { 201: Type.Object({ name: Type.String(), number: Type.Integer() }) },
+      },
+    },
+    kept.writing(async (request, reply) => {
+      const { name } = request.body
+      await moments.prepare()
+      reply.code(201)
+      return async (tx) => {
+        effects += 1
+        await tx
+          .insertInto('serviceState')
+          .values({ name: `thing ${process.pid} ${effects}`, value: name })
+          .execute()
+        await moments.commit(tx)
+        return { name, number: effects, hidden: 'not in the schema' }
+      }
+    }),
+  )
+  return app
+}
+
+/** How many effects there are, whichever process made them. */
+export async function countThings(db: Db): Promise<number> {
+  const rows = await db.read.selectFrom('serviceState').select('name').where('name', 'like', 'thing %').execute()
+  return rows.length
+}
