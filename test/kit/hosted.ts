@@ -220,7 +220,8 @@ function mailServer() {
   }
 }
 
-const openGuard: AddressGuard = {
+/** Lets everything through to this machine. */
+export const openGuard: AddressGuard = {
   check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),
   allowsPlain: ({ host }) => host === 'localhost',
 }
