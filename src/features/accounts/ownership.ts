@@ -113,8 +113,7 @@ class Rounds implements Ownership {
   #hint(): void {
     if (this.#hinted || this.#stopping !== undefined) return
     this.#hinted = true
-    // Without a timer a round is running, or the first has not begun; what follows it sees the hint.
-    if (this.#timer !== undefined) this.#schedule()
+    if (this.#running === undefined) this.#schedule()
   }
 
   #schedule(): void {
@@ -125,7 +124,6 @@ class Rounds implements Ownership {
   }
 
   async #run(): Promise<void> {
-    this.#timer = undefined
     this.#hinted = false
     this.#running = this.#round()
     try {

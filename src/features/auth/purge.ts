@@ -1,21 +1,7 @@
-import type { Db } from '../../infra/db/index.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Tx } from '../../infra/db/index.ts'
 import { authSessionStore } from './store.ts'
 
-const BATCH = 500
-
-/** Deletes sessions that expired more than `keptMs` ago, in small transactions; answers how many. Stops between two when the signal aborts. */
-export async function purgeAuthSessions(
-  deps: { db: Db; clock: Clock },
-  keptMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const beforeMs = deps.clock.now() - keptMs
-  let purged = 0
-  while (!signal.aborted) {
-    const count = await deps.db.transaction((tx) => authSessionStore(tx).purge(beforeMs, BATCH))
-    purged += count
-    if (count < BATCH) break
-  }
-  return purged
+/** Deletes up to `limit` sessions that expired before `beforeMs`; true when there may be more. */
+export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+  return (await authSessionStore(tx).purge(beforeMs, limit)) === limit
 }

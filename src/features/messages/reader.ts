@@ -73,6 +73,13 @@ export function messageReader(deps: FolderDeps) {
       return { ...message, body: { text: body.text, html: body.html }, headers: body.headers }
     },
 
+    /** The message as its `message.received` says it, for test deliveries. */
+    async asReceived(idOrAlias: string, messageId: string) {
+      const { row, message } = await get(idOrAlias, messageId)
+      const { accountId, id: objectId, version } = row
+      return { accountId, provider: message.provider, objectId, version, data: { ...message } }
+    },
+
     async openRaw(idOrAlias: string, messageId: string) {
       const { row, message } = await get(idOrAlias, messageId)
       const operations = await operationsOf(deps, row.accountId)

@@ -1,0 +1,66 @@
+import { type Bus, memoryBus, openPostgresBus } from './infra/bus/index.ts'
+import { type Cache, memoryCache } from './infra/cache/index.ts'
+import type { Db } from './infra/db/index.ts'
+import { type Outbound, outbound } from './infra/http/index.ts'
+import { type AddressGuard, addressGuard, resolver } from './infra/net/index.ts'
+import { databaseQueue, type Queue } from './infra/queue/index.ts'
+import { openSecrets, type Secrets } from './infra/secrets/index.ts'
+import type { Ground } from './lifecycle.ts'
+import { migrateAtStart, openStore } from './store.ts'
+
+/** What the rooms stand on; each part is one kind of several, chosen here by the settings. */
+export interface Infrastructure {
+  db: Db
+  secrets: Secrets
+  bus: Bus
+  cache: Cache
+  queue: Queue
+  guard: AddressGuard
+  outbound: Outbound
+  /** In the reverse order of opening; also after an opening that failed half-way. Twice safely. */
+  close(): Promise<void>
+}
+
+/** Opens the store (migrated), the secrets, and the kinds of bus, cache and queue that the settings ask for. */
+export async function openInfrastructure(
+  ground: Ground,
+  aborted: AbortSignal,
+  onMigrate: () => void,
+): Promise<Infrastructure> {
+  const { config, clock, ids, instanceId, log, redactor } = ground
+  const closers: (() => Promise<void>)[] = []
+  const opened = <T>(part: T, close: (part: T) => Promise<void>): T => {
+    closers.push(() => close(part))
+    return part
+  }
+  const close = async () => {
+    for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
+  }
+  try {
+    const { db } = opened(await openStore(config, log, aborted), (store) => store.close())
+    onMigrate()
+    await migrateAtStart(db, config, log)
+    const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
+    const cache = opened(memoryCache({ clock }), (part) => part.close())
+    const bus = opened(await openBus(ground, db), (part) => part.close())
+    const queue = opened(databaseQueue({ db, bus, clock, ids, log, instanceId }), (part) => part.close())
+    const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
+    return {
+      db,
+      secrets,
+      bus,
+      cache,
+      queue,
+      guard,
+      outbound: opened(outbound({ guard }), (part) => part.close()),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openBus({ config, log }: Ground, db: Db): Promise<Bus> {
+  return config.databaseUrl === undefined ? memoryBus({ log }) : openPostgresBus({ url: config.databaseUrl, db, log })
+}

@@ -1,0 +1,192 @@
+import type { AddressInfo } from 'node:net'
+import type { Config } from './config.ts'
+import { eraseEvents, recorder } from './events/index.ts'
+import {
+  accountRoutes,
+  accounts as accountsRoom,
+  countAccounts,
+  erasure,
+  fence,
+  livingInstances,
+  ownership as ownershipOf,
+} from './features/accounts/index.ts'
+import { authRoutes } from './features/auth/index.ts'
+import { health, healthRoutes, type Phase } from './features/health/index.ts'
+import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
+import { serviceKey } from './features/keys/index.ts'
+import { eraseLabels } from './features/labels/index.ts'
+import { licence as licenceOf } from './features/licence/index.ts'
+import { logRoutes, sharedLogs } from './features/logs/index.ts'
+import { eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
+import { eraseCursors, syncLane, sync as syncRoom, wakeAccount } from './features/sync/index.ts'
+import {
+  cancelForAccount,
+  deliveryRoutes,
+  endpointRoutes,
+  endpoints as endpointsRoom,
+  eraseDeliveries,
+  trials as trialsOf,
+  WebhookEngine,
+} from './features/webhooks/index.ts'
+import { createServer, type App as HttpServer, openApiRoutes } from './infra/http/index.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import type { Ground } from './lifecycle.ts'
+import { imapProvider } from './providers/imap/index.ts'
+import type { MailProvider, ProviderName } from './providers/provider.ts'
+import type { AuthScreen } from './ui/hosted/index.ts'
+import { upkeep } from './upkeep.ts'
+import { VERSION } from './version.ts'
+
+/** Every room, made and handed what it needs of the others. */
+export interface Rooms {
+  /** Begins the work and answers requests; says at which address. */
+  start(port: number): Promise<string>
+  /** Stops accepting, lets what runs finish for at most `drainMs`, gives the accounts back. Twice safely. */
+  close(drainMs: number): Promise<void>
+}
+
+/** The same for every room: an address of the store, a clock, ids, a log. */
+export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms {
+  const { config, clock, ids, instanceId, log } = ground
+  const { db, secrets, bus, cache, queue, guard, outbound } = infrastructure
+  const { sealer } = secrets
+  const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound }
+  let phase: Phase = 'starting'
+
+  const events = recorder({ clock, ids, bus })
+  const licence = licenceOf({ key: config.licenceKey, clock })
+  const imap = imapProvider({ guard, clock })
+  const mail = (provider: ProviderName): MailProvider | undefined => (provider === 'imap' ? imap.mail : undefined)
+
+  const erasing = erasure({
+    ...shared,
+    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels],
+    forget: (accountId) => imap.mail.closeOperations(accountId),
+  })
+  const accounts = accountsRoom({
+    ...shared,
+    events,
+    licence,
+    async onRemove(tx, accountId) {
+      await cancelForAccount(tx, accountId)
+      await erasing.later(tx, accountId)
+    },
+  })
+  const ownership = ownershipOf({
+    ...shared,
+    instanceId,
+    async onInstanceDead(dead) {
+      await queue.releaseInstance(dead)
+      await queue.dropLane(syncLane(dead))
+    },
+  })
+  const sync = syncRoom({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    events,
+    mail,
+    settings: {
+      initialMessages: config.syncInitialMessages,
+      folders: config.syncFolders,
+      includeBodies: config.webhookIncludeBodies,
+    },
+  })
+  const reader = messageReader({ ...shared, accounts, mail })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events })
+  const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
+  const keeping = upkeep({ ...shared, retention: config })
+  const logs = sharedLogs({ bus, ring: ground.logs, instanceId, instances: () => livingInstances(db.read) })
+
+  const idempotency = idempotencyRoom({ db, clock, sealer })
+  const server = createServer({
+    log,
+    ids,
+    authenticator: serviceKey(secrets.serviceApiKey),
+    idempotency,
+    rateLimits: { cache, ...(config.apiRequestsPerMinute > 0 && { api: perMinute(config.apiRequestsPerMinute) }) },
+    trustedProxies: config.trustedProxies,
+  })
+
+  const healthOf = health({
+    clock,
+    instanceId,
+    version: VERSION,
+    phase: () => phase,
+    db,
+    cache,
+    queue,
+    bus,
+    licence,
+    countAccounts: () => countAccounts(db.read),
+    providers: () => [{ name: imap.name, canConnect: true }],
+    settingsProblems: () => [],
+    keysBesideData: secrets.keysBesideData,
+  })
+  healthRoutes(server, { health: healthOf })
+  authRoutes(server, {
+    ...shared,
+    idempotency,
+    accounts,
+    licence,
+    publicUrl: config.publicUrl,
+    redirectUrl: config.redirectUrl,
+    imap: imap.mail,
+    authScreen: authScreenOf(config),
+  })
+  accountRoutes(server, { db, accounts, idempotency, mail, wake: wakeAccount(bus) })
+  messageRoutes(server, { reader })
+  endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
+  deliveryRoutes(server, { ...shared, trials, idempotency })
+  logRoutes(server, { logs, cache })
+  openApiRoutes(server, {
+    title: 'Posthorn',
+    version: VERSION,
+    description: 'Mailboxes behind one REST API and signed webhooks.',
+    serverUrl: config.publicUrl,
+  })
+
+  async function stop(drainMs: number): Promise<void> {
+    phase = 'draining'
+    await Promise.all([server.close(), sync.stop(drainMs), webhooks.stop(drainMs), erasing.stop(), keeping.stop()])
+    await ownership.stop()
+    logs.close()
+    await imap.mail.closeOperations()
+  }
+
+  let stopping: Promise<void> | undefined
+  return {
+    async start(port) {
+      await webhooks.start()
+      await erasing.start()
+      await keeping.start()
+      sync.start()
+      await ownership.start()
+      await server.listen({ host: config.host, port })
+      phase = 'ready'
+      return addressOf(server)
+    },
+    close(drainMs) {
+      stopping ??= stop(drainMs)
+      return stopping
+    },
+  }
+}
+
+function addressOf(server: HttpServer): string {
+  const { address, family, port } = server.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+function authScreenOf(config: Config): AuthScreen {
+  return {
+    name: config.authScreenName,
+    logoUrl: config.authScreenLogoUrl,
+    color: config.authScreenColor,
+    supportUrl: config.authScreenSupportUrl,
+    privacyUrl: config.authScreenPrivacyUrl,
+  }
+}
+
+const perMinute = (limit: number) => ({ limit, windowMs: 60_000 })

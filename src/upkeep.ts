@@ -1,0 +1,70 @@
+import type { Config } from './config.ts'
+import { purgeEvents } from './events/index.ts'
+import { purgeAuthSessions } from './features/auth/index.ts'
+import { purgeIdempotencyKeys } from './features/idempotency/index.ts'
+import { purgeDeliveries } from './features/webhooks/index.ts'
+import type { Db, Tx } from './infra/db/index.ts'
+import type { Log } from './infra/log/index.ts'
+import type { Queue, Worker } from './infra/queue/index.ts'
+import { sleep } from './lib/abort.ts'
+import type { Clock } from './lib/clock.ts'
+
+export interface UpkeepDeps {
+  db: Db
+  queue: Queue
+  clock: Clock
+  log: Log
+  retention: Pick<Config, 'retentionEventsDays' | 'retentionDeliveriesDays' | 'retentionSessionsDays'>
+}
+
+/** Removes what has been kept long enough, once an hour, on one replica at a time. */
+export interface Upkeep {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const PAUSE_MS = 20
+const LANE = 'upkeep'
+const EVERY_MS = 60 * 60 * 1000
+const ROWS_PER_TRANSACTION = 500
+const DAY_MS = 24 * 60 * 60 * 1000
+const GRACE_MS = 5000
+
+/** Deletes up to `limit` rows older than `beforeMs`; true when there may be more. */
+type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<boolean>
+
+export function upkeep({ db, queue, clock, log, retention }: UpkeepDeps): Upkeep {
+  const plan: readonly [purge: Purge, keptMs: number][] = [
+    [purgeDeliveries, retention.retentionDeliveriesDays * DAY_MS],
+    [purgeEvents, retention.retentionEventsDays * DAY_MS],
+    [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
+    [purgeIdempotencyKeys, 0],
+  ]
+  let worker: Worker | undefined
+
+  /** Small transactions with a pause after each, so that a large backlog of old rows blocks nobody. */
+  async function run(signal: AbortSignal): Promise<void> {
+    for (const [purge, keptMs] of plan) {
+      const beforeMs = clock.now() - keptMs
+      for (let more = true; more && !signal.aborted; ) {
+        more = await db.transaction((tx) => purge(tx, beforeMs, ROWS_PER_TRANSACTION))
+        if (more) await sleep(PAUSE_MS, signal)
+      }
+    }
+    log.debug('What was kept long enough is removed.', { operation: 'service.upkeep' })
+  }
+
+  return {
+    async start() {
+      worker = queue.work(LANE, { concurrency: 1 }, async (_subject, { signal }) => {
+        await run(signal)
+        return { nextRunInMs: EVERY_MS }
+      })
+      await queue.add(LANE, 'retention')
+    },
+    async stop() {
+      await worker?.stop(GRACE_MS)
+      worker = undefined
+    },
+  }
+}
