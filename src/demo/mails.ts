@@ -1,0 +1,66 @@
+/** The mails of the demo. */
+export interface MailText {
+  from: string
+  subject: string
+  text: string
+  sentAt: Date
+}
+
+const FIRST_DAY = Date.UTC(2026, 0, 12, 8, 30)
+const DAY_MS = 24 * 60 * 60 * 1000
+
+export const SEEDED_MAILS: readonly MailText[] = [
+  [
+    'Charles Babbage <charles@demo.posthorn.example>',
+    'The engine, second drawing',
+    'Dear Ada,\n\nthe second drawing is done. The mill now turns.\n\nCharles',
+  ],
+  [
+    'Mary Somerville <mary@demo.posthorn.example>',
+    'Lecture on Thursday',
+    'Will you come to the lecture on Thursday at six?',
+  ],
+  [
+    'Michael Faraday <michael@demo.posthorn.example>',
+    'Re: sparks',
+    'It worked. Come and see before the candles burn down.',
+  ],
+  ['Billing <billing@demo.posthorn.example>', 'Invoice 1843-07', 'Your invoice for one set of punched cards is ready.'],
+  [
+    'Grüße aus Göttingen <carl@demo.posthorn.example>',
+    'Über die Primzahlen',
+    'Liebe Ada, ich habe eine hübsche Beobachtung gemacht.',
+  ],
+].map(([from = '', subject = '', text = ''], index) => ({
+  from,
+  subject,
+  text,
+  sentAt: new Date(FIRST_DAY + index * DAY_MS),
+}))
+
+/** A mail as it stands on the wire: headers encoded per RFC 2047, body in base64 so that any letter survives. */
+export function demoMail(mail: MailText): string {
+  const id = `${mail.sentAt.getTime()}.${Buffer.from(mail.subject).toString('hex').slice(0, 12)}@demo.posthorn.example`
+  return [
+    `Message-ID: <${id}>`,
+    `Date: ${mail.sentAt.toUTCString().replace('GMT', '+0000')}`,
+    `From: ${encodeAddress(mail.from)}`,
+    'To: Ada Lovelace <ada@demo.posthorn.example>',
+    `Subject: ${encodeWord(mail.subject)}`,
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(mail.text).toString('base64'),
+    '',
+  ].join('\r\n')
+}
+
+function encodeAddress(address: string): string {
+  const [, name = '', email = ''] = /^(.*) <(.*)>$/.exec(address) ?? []
+  return `${encodeWord(name)} <${email}>`
+}
+
+function encodeWord(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+
+export interface ReceivedEvent {
+  id: string
+  type: string
+  data: Record<string, unknown>
+  accountId: string | null
+}
+
+/** The application of the demo: one address that takes webhooks, believes none without a good signature, and remembers them. */
+export interface DemoReceiver {
+  url: string
+  /** The secret that the service showed when the endpoint was created. */
+  trust(secret: string): void
+  /** The next event of this type that matches; rejects after `timeoutMs`. */
+  waitFor(type: string, matches: (event: ReceivedEvent) => boolean, timeoutMs: number): Promise<ReceivedEvent>
+  onEvent(listener: (event: ReceivedEvent) => void): void
+  close(): Promise<void>
+}
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+export async function startDemoReceiver(): Promise<DemoReceiver> {
+  const events: ReceivedEvent[] = []
+  const listeners = new Set<(event: ReceivedEvent) => void>()
+  let verifier: Webhook | undefined
+
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await readBody(request)
+      // Throws unless the signature is good and the timestamp is fresh.
+      const event = verifier?.verify(body, headersOf(request)) as ReceivedEvent
+      response.writeHead(204).end()
+      events.push(event)
+      for (const listener of listeners) listener(event)
+    } catch {
+      response.writeHead(401).end()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    trust(secret) {
+      verifier = new Webhook(secret)
+    },
+    waitFor(type, matches, timeoutMs) {
+      const fits = (event: ReceivedEvent) => event.type === type && matches(event)
+      const seen = events.find(fits)
+      if (seen !== undefined) return Promise.resolve(seen)
+      return new Promise((resolve, reject) => {
+        const listener = (event: ReceivedEvent) => {
+          if (!fits(event)) return
+          clearTimeout(timer)
+          listeners.delete(listener)
+          resolve(event)
+        }
+        const timer = setTimeout(() => {
+          listeners.delete(listener)
+          reject(new Error(`no ${type} webhook arrived within ${timeoutMs / 1000} s`))
+        }, timeoutMs)
+        listeners.add(listener)
+      })
+    },
+    onEvent: (listener) => void listeners.add(listener),
+    async close() {
+      server.closeAllConnections()
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of request) {
+    sizeBytes += chunk.length
+    if (sizeBytes > MAX_BODY_BYTES) throw new Error('body too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+}

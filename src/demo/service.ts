@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { app } from '../app.ts'
+import { loadConfig } from '../config.ts'
+import { ground } from '../ground.ts'
+
+export interface DemoService {
+  url: string
+  key: string
+  stop(): Promise<void>
+}
+
+const USUAL_PORT = 8080
+
+/** The real service on a file store in this folder, with nothing taken from the environment but its own settings. */
+export async function startDemoService(folder: string): Promise<DemoService> {
+  const key = randomBytes(24).toString('base64url')
+  const environment = {
+    PORT: String((await freePort(USUAL_PORT)) ?? (await freePort(0))),
+    HOST: '127.0.0.1',
+    DATA_DIR: folder,
+    SERVICE_API_KEY: key,
+    LOG_LEVEL: 'error',
+  }
+  const service = app(ground(loadConfig({ environment, folder })))
+  try {
+    const { url } = await service.start(new AbortController().signal)
+    return { url, key, stop: service.stop }
+  } catch (error) {
+    await service.stop()
+    throw error
+  }
+}
+
+/** The port when it can be listened on (0: any free one), else undefined. */
+function freePort(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(undefined))
+    probe.listen(port, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
+    })
+  })
+}
