@@ -1,0 +1,25 @@
+import { fullSync } from './full-sync.ts'
+import { idle } from './idle.ts'
+import { newMail } from './new-mail.ts'
+
+/** One benchmark: prints its figures beside those of the raw protocol in the same run. */
+export type Benchmark = (say: (line: string) => void) => Promise<void>
+
+const BENCHMARKS: Record<string, Benchmark> = { 'new-mail': newMail, 'full-sync': fullSync, idle }
+
+/** `npm run bench` runs all, `npm run bench new-mail` one. Linux with Dovecot; everything on loopback. */
+async function main(): Promise<void> {
+  const names = process.argv.slice(2)
+  const unknown = names.find((name) => !(name in BENCHMARKS))
+  if (unknown !== undefined) {
+    process.stderr.write(`There is no benchmark "${unknown}". Known: ${Object.keys(BENCHMARKS).join(', ')}.\n`)
+    process.exit(2)
+  }
+  for (const [name, run] of Object.entries(BENCHMARKS)) {
+    if (names.length > 0 && !names.includes(name)) continue
+    process.stdout.write(`\n${name}\n`)
+    await run((line) => void process.stdout.write(`  ${line}\n`))
+  }
+}
+
+await main()

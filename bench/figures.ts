@@ -1,0 +1,15 @@
+/** The value below which the share `p` (0 to 1) of the samples lies; NaN without samples. */
+export function percentile(samples: readonly number[], p: number): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? Number.NaN
+}
+
+/** `p50 1.2 · p95 3.4 · max 5.6 ms (n = 300)` */
+export function spread(samples: readonly number[]): string {
+  const [p50, p95, max] = [0.5, 0.95, 1].map((p) => percentile(samples, p).toFixed(1))
+  return `p50 ${p50} · p95 ${p95} · max ${max} ms (n = ${samples.length})`
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}
