@@ -1,8 +1,8 @@
+import { memoryCache } from '../../src/infra/cache/index.ts'
 import { type App, type Authenticator, createServer, type ServerOptions } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
-import { memoryCache } from './cache.ts'
 
 /** A server without routes and without a database, for tests of one part; `Bearer good` may do everything, `Bearer reader` may read. */
 export function testServer(options: Partial<ServerOptions> = {}): App {
@@ -11,7 +11,7 @@ export function testServer(options: Partial<ServerOptions> = {}): App {
     ids: idGenerator(systemClock),
     authenticator: knownKeys,
     idempotency: { isWriting: () => true },
-    rateLimits: { cache: memoryCache() },
+    rateLimits: { cache: memoryCache({ clock: systemClock }) },
     trustedProxies: [],
     ...options,
   })

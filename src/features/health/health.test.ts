@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { memoryCache } from '../../../test/kit/cache.ts'
 import { type Api, api } from '../../../test/kit/http.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { memoryCache } from '../../infra/cache/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
@@ -24,7 +24,7 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
     version: '1.2.3',
     phase: () => 'ready',
     db: { engine: 'sqlite', ping: works },
-    cache: memoryCache(),
+    cache: memoryCache({ clock }),
     queue: { provider: 'database', ping: works },
     bus: { provider: 'memory', ping: works },
     licence: { plan: 'community', accountLimit: null, hasRoom: () => true, problem: () => undefined },
@@ -66,7 +66,7 @@ describe('GET /health', () => {
       { db: { engine: 'postgres', ping: fails } },
       { queue: { provider: 'database', ping: fails } },
       { bus: { provider: 'postgres', ping: fails } },
-      { cache: { ...memoryCache(), ping: fails } },
+      { cache: { ...memoryCache({ clock }), ping: fails } },
       { gmailPush: () => ({ configured: true, ready: false }) },
     ] satisfies Partial<HealthDeps>[]) {
       const answer = await (await serve(part)).get('/health')

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { memoryCache } from '../../../test/kit/cache.ts'
 import { type Api, api } from '../../../test/kit/http.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import type { Bus } from '../../infra/bus/index.ts'
+import { memoryCache } from '../../infra/cache/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import { type Log, type LogRing, logger, logRing, redactor } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
@@ -66,7 +66,7 @@ function replica(instanceId: string, instances: string[], bus: Bus): Replica {
 
 async function serve(of: Replica): Promise<Api> {
   const app: App = testServer()
-  logRoutes(app, { logs: of.shared, cache: memoryCache() })
+  logRoutes(app, { logs: of.shared, cache: memoryCache({ clock }) })
   opened.push(app)
   return api(await app.listen({ port: 0, host: '127.0.0.1' }), 'reader')
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
-import { memoryCache } from '../../../test/kit/cache.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { memoryCache } from '../cache/index.ts'
 import { type App, clientBlock, type ServerOptions } from './index.ts'
 
 let app: App
@@ -77,7 +78,7 @@ describe('the buckets of a public route', () => {
 
   it('keep no session code in the cache', async () => {
     const keys: string[] = []
-    const cache = memoryCache()
+    const cache = memoryCache({ clock: systemClock })
     const { post } = serve({
       rateLimits: {
         cache: {
@@ -96,7 +97,9 @@ describe('the buckets of a public route', () => {
 
   it('still count, here, when the cache is out of reach', async () => {
     const broken = () => Promise.reject(new Error('the cache is down'))
-    const { post } = serve({ rateLimits: { cache: { ...memoryCache(), provider: 'redis', increment: broken } } })
+    const { post } = serve({
+      rateLimits: { cache: { ...memoryCache({ clock: systemClock }), provider: 'redis', increment: broken } },
+    })
     for (const session of ['1', '2', '3']) expect((await post(session)).statusCode).toBe(200)
     expect((await post('4')).statusCode).toBe(429)
   })
@@ -107,7 +110,9 @@ describe('the bucket of a key', () => {
     const off = serve()
     expect((await off.things('good')).headers['ratelimit-limit']).toBeUndefined()
     await app.close()
-    const on = serve({ rateLimits: { cache: memoryCache(), api: { limit: 2, windowMs: 60_000 } } })
+    const on = serve({
+      rateLimits: { cache: memoryCache({ clock: systemClock }), api: { limit: 2, windowMs: 60_000 } },
+    })
     await on.things('good')
     expect((await on.things('good')).headers['ratelimit-remaining']).toBe('0')
     expect((await on.things('good')).statusCode).toBe(429)
