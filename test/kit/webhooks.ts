@@ -15,14 +15,14 @@ import {
 } from '../../src/features/webhooks/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import type { Outbound } from '../../src/infra/http/outbound-contract.ts'
+import { type Outbound, outbound } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
+import { addressGuard, type Resolved } from '../../src/infra/net/index.ts'
 import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { notFound } from '../../src/lib/errors.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
-import { interimOutbound, loopbackGuard } from './interim-outbound.ts'
 
 export interface WebhookHouseOptions {
   clock?: Clock
@@ -30,6 +30,8 @@ export interface WebhookHouseOptions {
   ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
+  /** A certificate to trust. */
+  ca?: string
   /** Names the process in the queue, so that another may free what it held. */
   instanceId?: string
 }
@@ -64,10 +66,10 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const bus = memoryBus({ log })
   const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: options.instanceId ?? randomUUID(), pollMs: 500 })
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
-  const outbound = interimOutbound()
+  const guard = addressGuard({ privateTargets: 'loopback', resolve: everyNameIsHere, clock: systemClock })
+  const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ clock, ids, bus })
   const { readMessage = noMessage, leaseMs = 30_000 } = options
-  const guard = loopbackGuard
   const deps = {
     db,
     bus,
@@ -77,7 +79,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     log,
     sealer: seal,
     recorder: events,
-    outbound,
+    outbound: client,
     guard,
     leaseMs,
     sweepMs: 1000,
@@ -91,7 +93,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     queue,
     clock,
     recorder: events,
-    outbound,
+    outbound: client,
     sealer: seal,
     endpoints: room,
     trials: trials({ ...deps, readMessage }),
@@ -116,12 +118,18 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
         await engine.stop(0)
         await queue.close()
         await bus.close()
-        await outbound.close()
+        await client.close()
       })()
       return closing
     },
   }
   return house
+}
+
+/** No name is looked up in the world; `.invalid` never resolves. */
+async function everyNameIsHere(host: string): Promise<Resolved> {
+  if (host.endsWith('.invalid')) throw new Error('NXDOMAIN')
+  return { addresses: ['127.0.0.1'], ttlMs: 60_000 }
 }
 
 const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))

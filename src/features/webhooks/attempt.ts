@@ -1,9 +1,4 @@
-import {
-  type Outbound,
-  type OutboundAnswer,
-  OutboundError,
-  type OutboundFailure,
-} from '../../infra/http/outbound-contract.ts'
+import { type Outbound, type OutboundAnswer, OutboundError, type OutboundFailure } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { retryAfterMs } from '../../lib/retry.ts'

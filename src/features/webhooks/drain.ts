@@ -1,6 +1,6 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Outbound } from '../../infra/http/outbound-contract.ts'
+import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Run } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,8 +1,6 @@
-import { type AddressGuard, type CheckedTarget, GuardError } from '../../infra/net/index.ts'
-import { withTimeout } from '../../lib/abort.ts'
+import { type AddressGuard, type CheckedTarget, type ConnectTarget, GuardError } from '../../infra/net/index.ts'
 import { invalid } from '../../lib/errors.ts'
 
-const LOOKUP_MS = 5_000
 const PATH = 'body.url'
 
 /**
@@ -19,18 +17,16 @@ export async function checkEndpointUrl(text: string, guard: AddressGuard): Promi
     throw invalid(PATH, 'may not hold a user name or password; send them as a header')
   }
   const plain = url.protocol === 'http:'
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const checked = await lookUp(guard, host, Number(url.port) || (plain ? 80 : 443))
+  const checked = await lookUp(guard, { host: url.hostname, port: Number(url.port) || (plain ? 80 : 443) })
   if (plain && (checked === undefined || !guard.allowsPlain(checked))) {
     throw invalid(PATH, 'must be https; plain http is only for addresses that PRIVATE_TARGETS covers')
   }
   return trimmed
 }
 
-async function lookUp(guard: AddressGuard, host: string, port: number): Promise<CheckedTarget | undefined> {
-  const tooLong = () => new GuardError('unresolved', `${host} did not resolve in time`)
+async function lookUp(guard: AddressGuard, target: ConnectTarget): Promise<CheckedTarget | undefined> {
   try {
-    return await withTimeout(guard.check({ host, port }), LOOKUP_MS, tooLong)
+    return await guard.check(target)
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     if (error.reason === 'refused') throw invalid(PATH, error.message)

@@ -1,7 +1,7 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Outbound } from '../../infra/http/outbound-contract.ts'
+import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'

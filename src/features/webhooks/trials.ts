@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { findEvents, type NewEvent, type Recorder } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Outbound } from '../../infra/http/outbound-contract.ts'
+import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
