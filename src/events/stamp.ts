@@ -1,10 +1,12 @@
-import type { Dialect, Tx } from '../infra/db/index.ts'
+import { sql } from 'kysely'
+import type { Dialect, Handle, Tx } from '../infra/db/index.ts'
 import type { EventRow } from './body.ts'
 
 /**
- * Claims the next events that no fan-out has seen and stamps them with a global `position`, in the order they were
- * recorded. By state, never by `id > last`: commits come out of order. The position row's lock makes this one at a time;
- * undefined means another replica is at it (and will not stop before the queue of events is empty).
+ * Claims the next events that no fan-out has seen and stamps them with a global `position`, without gaps, in the order
+ * they were recorded: by id, and within an account by sequence. Chosen by state, never by `id > last`: commits come out of
+ * order. The position row's lock makes this one at a time; undefined means another replica is at it (and will not stop
+ * before the queue of events is empty).
  */
 export async function stampEvents(tx: Tx, dialect: Dialect, limit: number): Promise<EventRow[] | undefined> {
   const counter = await tx
@@ -14,21 +16,32 @@ export async function stampEvents(tx: Tx, dialect: Dialect, limit: number): Prom
     .modifyEnd(dialect.skipLocked)
     .executeTakeFirst()
   if (counter === undefined) return undefined
-  const rows = await tx
-    .selectFrom('events')
-    .selectAll()
-    .where('position', 'is', null)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  if (rows.length === 0) return []
-  let position = counter.position
-  const stamped: EventRow[] = []
-  for (const row of rows) {
-    position += 1
-    await tx.updateTable('events').set({ position }).where('id', '=', row.id).execute()
-    stamped.push({ ...row, position })
+  const stamped = await stampNext(tx, counter.position, limit)
+  if (stamped.length > 0) {
+    const position = counter.position + stamped.length
+    await tx.updateTable('eventPosition').set({ position }).where('id', '=', 1).execute()
   }
-  await tx.updateTable('eventPosition').set({ position }).where('id', '=', 1).execute()
   return stamped
+}
+
+/**
+ * One statement for the whole batch. Ids of two replicas follow two clocks; an event's place is therefore the greatest id
+ * among its account's events up to it, so that a later sequence never comes first.
+ */
+export async function stampNext(handle: Handle, after: number, limit: number): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    with "next" as (
+      select "id" as "nextId", "accountId" as "owner", "sequence" as "ownSequence" from "events"
+      where "position" is null order by "id" limit ${limit}),
+    "placed" as (
+      select "nextId", "ownSequence",
+        max("nextId") over (partition by coalesce("owner", "nextId") order by "ownSequence") as "place"
+      from "next"),
+    "numbered" as (
+      select "nextId", row_number() over (order by "place", "ownSequence") as "number" from "placed")
+    update "events" set "position" = cast(${after} as bigint) + "number"
+    from "numbered" where "events"."id" = "numbered"."nextId"
+    returning "id", "type", "accountId", "provider", "sequence", "objectId", "version", "data", "position", "fanOut",
+      "createdAt"`.execute(handle)
+  return rows.sort((left, right) => (left.position ?? 0) - (right.position ?? 0))
 }

@@ -46,31 +46,21 @@ export interface GuardDeps {
 
 /** IMAP, submission, SMTP, and https for CalDAV. */
 export const FORM_PORTS: ReadonlySet<number> = new Set([143, 993, 25, 465, 587, 443])
-const MAX_NAMES = 10_000
+const MAX_HOSTS = 10_000
+const LITERAL_TTL_MS = 60_000
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
+type Pinned = Omit<CheckedTarget, 'port'> & { ttlMs: number }
+
 export function addressGuard(deps: GuardDeps): AddressGuard {
   const targets = privateTargets(deps.privateTargets)
-  // Thousands of requests a second go to the same names; the pinned address is checked every time all the same.
-  const known = new LRUCache<string, Promise<Resolved>>({
-    max: MAX_NAMES,
+  // Thousands of requests a second go to the same hosts: a verdict stands for as long as the answer it was made of.
+  const verdicts = new LRUCache<string, Promise<Pinned>>({
+    max: MAX_HOSTS,
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },
   })
-
-  function resolve(host: string): Promise<Resolved> {
-    const cached = known.get(host)
-    if (cached !== undefined) return cached
-    const resolving = deps.resolve(host)
-    known.set(host, resolving)
-    resolving.then(
-      ({ addresses, ttlMs }) =>
-        known.set(host, Promise.resolve({ addresses: shuffled(addresses), ttlMs }), { ttl: ttlMs }),
-      () => known.delete(host),
-    )
-    return resolving
-  }
 
   function refuseUnlessOpen(host: string, address: Address): void {
     const kind = classOf(address)
@@ -85,19 +75,47 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     }
   }
 
+  async function judge(given: string): Promise<Pinned> {
+    const host = hostName(given)
+    if (host === undefined) throw new GuardError('unresolved', 'This is not the name of a host.')
+    const { addresses, ttlMs } = ipaddr.isValid(host)
+      ? { addresses: [host], ttlMs: LITERAL_TTL_MS }
+      : await resolve(host)
+    const parsed = shuffled(addresses.map(parseAddress))
+    for (const address of parsed) refuseUnlessOpen(host, address)
+    // IPv4 first: whether IPv6 leads anywhere from here is not known, and one address is pinned.
+    const pinned = parsed.find((address) => address.kind() === 'ipv4') ?? parsed[0]
+    if (pinned === undefined) throw unresolved(host, undefined)
+    return { host, address: pinned.toString(), family: pinned.kind() === 'ipv4' ? 4 : 6, ttlMs }
+  }
+
+  async function resolve(host: string): Promise<Resolved> {
+    try {
+      return await deps.resolve(host)
+    } catch (error) {
+      throw unresolved(host, error)
+    }
+  }
+
+  /** Callers at the same time share one lookup; what failed is not remembered. */
+  function verdictOn(given: string): Promise<Pinned> {
+    const known = verdicts.get(given)
+    if (known !== undefined) return known
+    const verdict = judge(given)
+    verdicts.set(given, verdict)
+    verdict.then(
+      ({ ttlMs }) => verdicts.set(given, verdict, { ttl: ttlMs }),
+      () => verdicts.delete(given),
+    )
+    return verdict
+  }
+
   return {
     async check({ host: given, port }) {
-      const host = hostName(given)
-      if (host === undefined) throw new GuardError('unresolved', 'This is not the name of a host.')
-      const addresses = ipaddr.isValid(host) ? [host] : await addressesOf(host, resolve)
-      const parsed = addresses.map(parseAddress)
-      for (const address of parsed) refuseUnlessOpen(host, address)
-      // IPv4 first: whether IPv6 leads anywhere from here is not known, and one address is pinned.
-      const pinned = parsed.find((address) => address.kind() === 'ipv4') ?? parsed[0]
-      if (pinned === undefined) throw new GuardError('unresolved', `${host} does not resolve.`)
-      return { host, port, address: pinned.toString(), family: pinned.kind() === 'ipv4' ? 4 : 6 }
+      const { host, address, family } = await verdictOn(given)
+      return { host, port, address, family }
     },
-    allowsPlain: (checked) => targets.covers(checked.host, ipaddr.parse(checked.address)),
+    allowsPlain: ({ host, address }) => targets.covers(host, ipaddr.parse(address)),
   }
 }
 
@@ -115,12 +133,8 @@ export async function allowsFormPort(guard: AddressGuard, target: ConnectTarget)
   }
 }
 
-async function addressesOf(host: string, resolve: Resolve): Promise<string[]> {
-  try {
-    return (await resolve(host)).addresses
-  } catch (error) {
-    throw new GuardError('unresolved', `${host} does not resolve.`, { cause: error })
-  }
+function unresolved(host: string, cause: unknown): GuardError {
+  return new GuardError('unresolved', `${host} does not resolve.`, { cause })
 }
 
 /** ::ffff:10.0.0.1 is 10.0.0.1. A zone (`%eth0`) or anything else that is not an address is refused. */

@@ -1,0 +1,210 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../test/kit/database.ts'
+import { explain } from '../../test/kit/explain.ts'
+import { memoryBus } from '../infra/bus/index.ts'
+import type { Db } from '../infra/db/index.ts'
+import { silentLog } from '../infra/log/index.ts'
+import { fixedClock } from '../lib/clock.ts'
+import { idGenerator } from '../lib/ids.ts'
+import { type EventRow, type NewEvent, recorder, stampEvents } from './index.ts'
+import { stampNext } from './stamp.ts'
+
+function makeRecorder(nowMs = 1_700_000_000_000) {
+  const clock = fixedClock(nowMs)
+  return recorder({ clock, ids: idGenerator(clock), bus: memoryBus({ log: silentLog }) })
+}
+
+function event(accountId: string | null, objectId = 'msg_1'): NewEvent {
+  return { type: 'message.received', accountId, provider: 'imap', objectId, version: 1, data: { objectId } }
+}
+
+async function stampAll(db: Db, batch: number): Promise<EventRow[]> {
+  const all: EventRow[] = []
+  for (;;) {
+    const stamped = await db.transaction((tx) => stampEvents(tx, db.dialect, batch))
+    if (stamped?.length === 0) return all
+    all.push(...(stamped ?? []))
+  }
+}
+
+const positions = (rows: readonly EventRow[]) => rows.map((row) => row.position)
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+describeEachDatabase('stamping events', (open) => {
+  it('numbers events in the order they were recorded, batch after batch, without gaps', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    const ids: string[] = []
+    for (let i = 0; i < 5; i += 1) {
+      ids.push(...(await db.transaction((tx) => record(tx, [event('acc_1', `msg_${i}`), event(null, `msg_${i}`)]))))
+    }
+    const stamped = await stampAll(db, 3)
+    expect(stamped.map((row) => row.id)).toEqual(ids)
+    expect(positions(stamped)).toEqual(upTo(10))
+    expect(stamped[0]).toMatchObject({
+      type: 'message.received',
+      objectId: 'msg_0',
+      version: 1,
+      sequence: 1,
+      fanOut: 1,
+    })
+    expect(JSON.parse(stamped[0]?.data ?? '')).toEqual({ objectId: 'msg_0' })
+  })
+
+  it('stamps each event once, and nothing when there is nothing new', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    await db.transaction((tx) => record(tx, [event('acc_1')]))
+    expect(await stampAll(db, 10)).toHaveLength(1)
+    expect(await stampAll(db, 10)).toEqual([])
+    await db.transaction((tx) => record(tx, [event('acc_1')]))
+    expect(positions(await stampAll(db, 10))).toEqual([2])
+  })
+
+  it('gives the numbers of a rolled-back stamping to the next', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_1')]))
+    const failed = db.transaction(async (tx) => {
+      await stampEvents(tx, db.dialect, 10)
+      throw new Error('rolled back')
+    })
+    await expect(failed).rejects.toThrow('rolled back')
+    expect(positions(await stampAll(db, 10))).toEqual([1, 2])
+  })
+
+  it('keeps the order of an account when the clock of the later writer is behind', async () => {
+    const db = await open()
+    const ahead = makeRecorder(1_700_000_000_500)
+    const behind = makeRecorder(1_700_000_000_000)
+    await db.transaction((tx) => ahead.record(tx, [event('acc_1', 'first')]))
+    await db.transaction((tx) => behind.record(tx, [event('acc_1', 'second'), event('acc_2', 'other')]))
+    const ofAccount = (await stampAll(db, 10)).filter((row) => row.accountId === 'acc_1')
+    expect(ofAccount.map((row) => row.objectId)).toEqual(['first', 'second'])
+  })
+
+  it('stamps every event once when two replicas record and stamp at once', async () => {
+    const place = await open.place()
+    const one = await open(place)
+    // The file store has one process; two of everything on one handle is what can happen there.
+    const other = one.engine === 'sqlite' ? one : await open(place)
+    const recorders = [makeRecorder(), makeRecorder(1_700_000_000_003)]
+    const seen: EventRow[] = []
+    const writing = Array.from({ length: 60 }, async (_, i) => {
+      const db = i % 2 === 0 ? one : other
+      await db
+        .transaction(async (tx) => {
+          await recorders[i % 2]?.record(tx, [event(`acc_${i % 3}`, `msg_${i}`), event(null, `msg_${i}`)])
+          if (i % 5 === 0) throw new Error('rolled back')
+        })
+        .catch((error: Error) => expect(error.message).toBe('rolled back'))
+    })
+    const stamping = [one, other].map(async (db) => {
+      let isWritten = false
+      void Promise.all(writing).then(() => {
+        isWritten = true
+      })
+      for (;;) {
+        const last = isWritten
+        const stamped = await db.transaction((tx) => stampEvents(tx, db.dialect, 7))
+        seen.push(...(stamped ?? []))
+        if (last && stamped?.length === 0) return
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+    await Promise.all([...writing, ...stamping])
+    expect(seen).toHaveLength(96)
+    expect(positions(seen).sort((a, b) => (a ?? 0) - (b ?? 0))).toEqual(upTo(96))
+    for (const account of ['acc_0', 'acc_1', 'acc_2']) {
+      const sequences = seen.filter((row) => row.accountId === account).map((row) => row.sequence ?? 0)
+      expect(sequences.sort((a, b) => a - b)).toEqual(upTo(16))
+    }
+  })
+
+  it('leaves the work to the replica that is at it', async () => {
+    const place = await open.place()
+    const one = await open(place)
+    if (one.engine === 'sqlite') return // Its transactions take turns anyway.
+    const other = await open(place)
+    await one.transaction((tx) => makeRecorder().record(tx, [event('acc_1')]))
+    await one.transaction(async (tx) => {
+      expect(await stampEvents(tx, one.dialect, 10)).toHaveLength(1)
+      expect(await other.transaction((second) => stampEvents(second, other.dialect, 10))).toBeUndefined()
+    })
+    expect(await stampAll(other, 10)).toEqual([])
+  })
+
+  it('finds unstamped events by their own index, however many others there are', async () => {
+    const db = await open()
+    const plan = await explain(db, (handle) => stampNext(handle, 0, 100))
+    expect(plan).toContain('events_id_partial')
+    expect(plan).not.toMatch(/SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/)
+  })
+})
+
+describeEachDatabase('recording events', (open) => {
+  it('counts per account without gaps, roll-backs included', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_2'), event('acc_1')]))
+    const failed = db.transaction(async (tx) => {
+      await record(tx, [event('acc_1'), event('acc_1')])
+      throw new Error('rolled back')
+    })
+    await expect(failed).rejects.toThrow('rolled back')
+    await db.transaction((tx) => record(tx, [event('acc_1'), event(null)]))
+    const { rows } = await sql<{ owner: string | null; sequence: number | null }>`
+      select "accountId" as "owner", "sequence" from "events" order by "id"`.execute(db.read)
+    expect(rows.map(({ owner, sequence }) => [owner, sequence])).toEqual([
+      ['acc_1', 1],
+      ['acc_2', 1],
+      ['acc_1', 2],
+      ['acc_1', 3],
+      [null, null],
+    ])
+  })
+
+  it('announces a commit and not a roll-back', async () => {
+    const db = await open()
+    const clock = fixedClock(0)
+    const bus = memoryBus({ log: silentLog })
+    let hints = 0
+    bus.subscribe('events', () => {
+      hints += 1
+    })
+    const { record } = recorder({ clock, ids: idGenerator(clock), bus })
+    await db.transaction((tx) => record(tx, [event('acc_1')]))
+    await db
+      .transaction(async (tx) => {
+        await record(tx, [event('acc_1')])
+        throw new Error('rolled back')
+      })
+      .catch(() => {})
+    await db.transaction((tx) => record(tx, []))
+    expect(hints).toBe(1)
+  })
+
+  it('takes many events at once', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    const ids = await db.transaction((tx) =>
+      record(
+        tx,
+        Array.from({ length: 450 }, (_, i) => event(`acc_${i % 7}`)),
+      ),
+    )
+    expect(new Set(ids).size).toBe(450)
+    expect(await stampAll(db, 500)).toHaveLength(450)
+  })
+
+  it('cleans text that no engine may store, and refuses data over 256 KB', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    await db.transaction((tx) => record(tx, [{ ...event('acc_1'), data: { subject: 'a\0b\ud800' } }]))
+    const [row] = await stampAll(db, 1)
+    expect(JSON.parse(row?.data ?? '')).toEqual({ subject: 'ab\ufffd' })
+    const large = { ...event('acc_1'), data: { text: 'x'.repeat(256 * 1024) } }
+    await expect(db.transaction((tx) => record(tx, [large]))).rejects.toThrow()
+  })
+})
