@@ -81,11 +81,11 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .limit(limit)
         .modifyEnd(dialect.skipLocked)
         .execute()
-      for (const { id } of free) {
+      if (free.length > 0) {
         await handle
           .updateTable('accounts')
           .set((eb) => ({ ownerInstance: me, epoch: eb('epoch', '+', 1) }))
-          .where('id', '=', id)
+          .where('id', 'in', idsOf(free))
           .execute()
       }
       return free.length
@@ -101,9 +101,8 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .limit(limit)
         .modifyEnd(dialect.skipLocked)
         .execute()
-      for (const { id } of mine) {
-        await handle.updateTable('accounts').set({ ownerInstance: null }).where('id', '=', id).execute()
-      }
+      if (mine.length === 0) return
+      await handle.updateTable('accounts').set({ ownerInstance: null }).where('id', 'in', idsOf(mine)).execute()
     },
 
     /** Every account this instance owns. */
@@ -115,6 +114,8 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .execute(),
   }
 }
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 
 /** The instances that live now; a dead one is among them until it is buried. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
