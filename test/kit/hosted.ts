@@ -6,7 +6,7 @@ import type { Cache } from '../../src/infra/cache/cache.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { createServer } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
-import type { AddressGuard } from '../../src/infra/net/index.ts'
+import { type AddressGuard, addressGuard } from '../../src/infra/net/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
@@ -74,7 +74,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     log: silentLog,
     publicUrl: url,
     redirectUrl: undefined,
-    guard: openGuard,
+    guard: localGuard,
     imap: { verify: mail.verify },
     idempotency: idempotent,
     authScreen: {},
@@ -220,10 +220,16 @@ function mailServer() {
   }
 }
 
-const openGuard: AddressGuard = {
-  check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),
-  allowsPlain: ({ host }) => host === 'localhost',
-}
+/** The real guard, told of two names: this machine, which may be reached, and a server elsewhere. */
+export const localGuard: AddressGuard = addressGuard({
+  privateTargets: 'loopback',
+  clock: systemClock,
+  async resolve(host) {
+    if (host === 'localhost') return { addresses: ['127.0.0.1'], ttlMs: 1000 }
+    if (host.endsWith('.example.com')) return { addresses: ['192.0.2.1'], ttlMs: 1000 }
+    throw new Error('there is no such name')
+  },
+})
 
 function countingCache(): Cache {
   const counts = new Map<string, number>()

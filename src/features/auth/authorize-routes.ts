@@ -47,7 +47,12 @@ export function authorizeRoutes(app: App, flow: Flow): void {
     {
       ...flow.route,
       config: { access: 'public', rateLimit: { address: { limit: 300, windowMs: 60_000 } } },
-      schema: { tags, summary: 'The hosted screen; opening it changes nothing', querystring: authorizeQuery },
+      schema: {
+        tags,
+        summary: 'The hosted screen; opening it changes nothing',
+        produces: ['text/html'],
+        querystring: authorizeQuery,
+      },
     },
     async (request, reply) => {
       const { session: code } = request.query
@@ -67,7 +72,12 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       ...flow.route,
       attachValidation: true,
       config: { access: 'public', form: true, rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
-      schema: { tags, summary: 'The next step for an address or a provider', body: authorizeBody },
+      schema: {
+        tags,
+        summary: 'The next step for an address or a provider',
+        produces: ['text/html'],
+        body: authorizeBody,
+      },
     },
     async (request, reply) => {
       const body = bodyOf(request)
@@ -131,6 +141,7 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       schema: {
         tags,
         summary: 'Where providers send the browser back to',
+        description: 'Success: 302 to the redirect URI of the session. Failure: an error page.',
         params: Type.Object({ providerName: Type.String() }),
       },
     },

@@ -33,7 +33,12 @@ export function imapRoutes(app: App, flow: Flow): void {
       ...flow.route,
       attachValidation: true,
       config: { access: 'public', form: true, rateLimit: LIMITS },
-      schema: { tags, summary: 'Sign in to the mail server and connect the mailbox', body: imapBody },
+      schema: {
+        tags,
+        summary: 'Sign in to the mail server and connect the mailbox',
+        produces: ['text/html'],
+        body: imapBody,
+      },
     },
     async (request, reply) => {
       const { fields, ...admitted } = await admit(request)

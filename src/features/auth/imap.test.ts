@@ -6,11 +6,14 @@ import {
   type Hosted,
   IMAP_FIELDS,
   imapForm,
+  localGuard,
   refreshOf,
   serveHosted,
 } from '../../../test/kit/hosted.ts'
 import { GuardError } from '../../infra/net/index.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { imapProvider } from '../../providers/imap/index.ts'
 import { ProviderError } from '../../providers/provider.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
@@ -177,6 +180,30 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect([answer.status, body]).toEqual([400, expect.stringContaining(`"code":"${code}"`)])
     for (const text of [page, body]) expect(text).not.toMatch(/secret greeting|PRIVATE_TARGETS|169\.254|geheim/)
     expect(await hosted.status(session)).toMatchObject({ status: 'failed', failureCode: code, accountId: null })
+  })
+
+  it.each([
+    '169.254.169.254',
+    '[fd00:ec2::254]',
+    '::ffff:169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '10.0.0.1',
+    'metadata.google.internal',
+    'no-such-name.invalid',
+  ])('reaches nothing at %s, and says no more than of any other host', async (host) => {
+    const guarded = await serveHosted(await open(), {
+      imap: imapProvider({ guard: localGuard, clock: systemClock }).mail,
+    })
+    const { code } = await guarded.session()
+    const answer = await guarded.call(PATH, {
+      json: { session: code, state: 's', ...IMAP_FIELDS, host },
+      headers: JSON_ACCEPT,
+    })
+    const { error } = (await answer.json()) as { error: { code: string; message: string } }
+    expect([answer.status, error.code]).toEqual([400, 'imap_unreachable'])
+    expect(error.message).toBe('The mail server could not be reached at this host and port.')
+    await guarded.close()
   })
 
   it('can be tried again after a failure', async () => {

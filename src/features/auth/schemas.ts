@@ -15,23 +15,27 @@ export const codeParams = Type.Object({ code: sessionCode })
 
 export const newSessionBody = Type.Object({
   customUserId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "The application's own id of the user, kept with the account.",
-    }),
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "The application's own id of the user, kept with the account.",
+      }),
+    ),
   ),
-  email: Type.Optional(email('A hint for the hosted screen.')),
-  expiresInMinutes: Type.Optional(Type.Number({ minimum: 1, maximum: 1440, description: 'Default 30.' })),
+  email: Type.Optional(nullable(email('A hint for the hosted screen.'))),
+  expiresInMinutes: Type.Optional(nullable(Type.Number({ minimum: 1, maximum: 1440, description: 'Default 30.' }))),
   forceConsent: Type.Optional(
-    Type.Boolean({ description: "Shows the provider's consent screen even if access was granted earlier." }),
+    nullable(Type.Boolean({ description: "Shows the provider's consent screen even if access was granted earlier." })),
   ),
-  provider: Type.Optional(providerName),
+  provider: Type.Optional(nullable(providerName)),
   redirectUri: Type.Optional(
-    Type.String({
-      format: 'uri',
-      description: 'Where the browser goes in the end. Required unless APP_REDIRECT_URL is set.',
-    }),
+    nullable(
+      Type.String({
+        format: 'uri',
+        description: 'Where the browser goes in the end. Required unless APP_REDIRECT_URL is set.',
+      }),
+    ),
   ),
 })
 

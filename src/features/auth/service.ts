@@ -1,11 +1,14 @@
+import type { Static } from 'typebox'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Ids, secretToken } from '../../lib/ids.ts'
+import { cleanText } from '../../lib/text.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/provider.ts'
 import { type Account, type Accounts, countAccounts, type LicenceCheck, type LinkAccount } from '../accounts/index.ts'
 import { redirectTarget } from './redirect.ts'
+import type { newSessionBody } from './schemas.ts'
 import { type AuthSession, sessionView } from './session.ts'
 import { authSessionStore } from './store.ts'
 
@@ -20,14 +23,7 @@ export interface AuthSessionsDeps {
   licence?: LicenceCheck | undefined
 }
 
-export interface NewAuthSession {
-  customUserId?: string
-  email?: string
-  expiresInMinutes?: number
-  forceConsent?: boolean
-  provider?: ProviderName
-  redirectUri?: string
-}
+export type NewAuthSession = Static<typeof newSessionBody>
 
 /** What a request gives of a try: a state binds the session's JSON calls, the rest is kept. */
 export interface Try {
@@ -68,7 +64,7 @@ export function authSessions(deps: AuthSessionsDeps) {
     /** Throws redirect_missing and licence_limit. The code is in the answer and nowhere else. */
     async create(tx: Tx, input: NewAuthSession) {
       const nowMs = clock.now()
-      const redirectUri = redirectTarget(input.redirectUri, deps.redirectUrl)
+      const redirectUri = redirectTarget(input.redirectUri ?? undefined, deps.redirectUrl)
       await deps.licence?.check(tx, () => countAccounts(tx))
       const code = secretToken()
       const provider = input.provider ?? null
@@ -79,7 +75,7 @@ export function authSessions(deps: AuthSessionsDeps) {
         provider,
         providerFixed: provider !== null,
         email,
-        customUserId: input.customUserId ?? null,
+        customUserId: input.customUserId == null ? null : cleanText(input.customUserId),
         redirectUri,
         forceConsent: input.forceConsent ?? false,
         expiresAt,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../../lib/errors.ts'
-import type { Cache } from '../cache/cache.ts'
+import type { Cache } from '../cache/index.ts'
 import type { Log } from '../log/index.ts'
 import { countingWithFallback } from './counting.ts'
 

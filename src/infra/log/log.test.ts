@@ -78,7 +78,10 @@ describe('a record', () => {
     const { log, lines, all } = openLog()
     const circle: Record<string, unknown> = { n: 10n, when: new Date(0), bytes: new Uint8Array(3), f: () => 1 }
     circle.self = circle
-    Object.defineProperty(circle, 'broken', { enumerable: true, get: () => { throw new Error('no') } }) // biome-ignore format: one line
+    const get = () => {
+      throw new Error('no')
+    }
+    Object.defineProperty(circle, 'broken', { enumerable: true, get })
     const loop = new Error('loop')
     loop.cause = loop
     log.error('odd', { error: loop, metadata: circle })
@@ -109,6 +112,7 @@ describe('no secret reaches a record', () => {
     `set-cookie: sid=${secret}; HttpOnly`,
     `signed with whsec_${secret}`,
     `postgres://joe:${secret}@db.test/app`,
+    `postgres://joe:p@${secret}@db.test/app`,
     `redis://:${secret}@cache.test:6379`,
     `GET /callback?code=${secret}&state=${secret}`,
     `POST access_token=${secret}&x=1`,
@@ -138,7 +142,6 @@ describe('no secret reaches a record', () => {
     'secrets',
     'session',
   ])('under the key %s, however deep', (key) => {
-    // biome-ignore format: a list
     const { log, lines } = openLog()
     log.info('x', { metadata: { outer: [{ [key]: secret }], headers: { [key]: [secret] } } })
     expect(lines.join()).not.toContain(secret)

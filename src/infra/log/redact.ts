@@ -27,7 +27,7 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\bwhsec_[A-Za-z0-9+/=_-]+/g, REDACTED],
   [/\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, REDACTED],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
-  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/@]{1,500}@/gi, `$1:${REDACTED}@`],
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/]{1,500}@/gi, `$1:${REDACTED}@`],
   [/([?&](?:code|state|session)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
   [/\b((?:[a-z]+_)?(?:token|secret|password|passwd|api_?key|code_verifier|signature)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
   [

@@ -1,0 +1,275 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { imapProvider } from '../../src/providers/imap/index.ts'
+import {
+  badSizes,
+  brokenIds,
+  browserAvailable,
+  focused,
+  launchBrowser,
+  lowContrasts,
+  namelessControls,
+  tabOrder,
+} from '../kit/browser.ts'
+import { describeEachDatabase } from '../kit/database.ts'
+import { type Hosted, localGuard, serveHosted } from '../kit/hosted.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+
+const EMAIL = 'ada@posthorn.test'
+const PASSWORD = 'correct horse'
+
+/** Presses the button, then submits again; nothing leaves the page. Which submits would have been sent? */
+const PRESS_TWICE = `(async () => {
+  const form = document.querySelector('form')
+  const button = form.querySelector('.primary')
+  const sent = []
+  form.addEventListener('submit', (event) => {
+    sent.push(!event.defaultPrevented)
+    event.preventDefault()
+  })
+  button.click()
+  await new Promise((resolve) => setTimeout(resolve))
+  const state = { disabled: button.disabled, status: form.querySelector('.status').textContent }
+  form.requestSubmit()
+  return { sent, ...state }
+})()`
+
+describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in a browser', () => {
+  let browser: Browser
+  let dovecot: Dovecot
+  let application: Server
+  let done: string
+  beforeAll(async () => {
+    dovecot = await startDovecot()
+    await dovecot.addUser(EMAIL, PASSWORD)
+    await dovecot.doveadm('mailbox', 'create', '-u', EMAIL, 'Work', 'Projekte/Größe')
+    browser = await launchBrowser()
+    application = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<h1>Welcome back</h1>'),
+    )
+    await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+    done = `http://127.0.0.1:${(application.address() as AddressInfo).port}/done`
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await dovecot?.stop()
+    application?.close()
+  })
+
+  describeEachDatabase('from the link to the application', (open) => {
+    let hosted: Hosted
+    let context: BrowserContext
+    let troubles: string[]
+    beforeEach(async () => {
+      const { mail } = imapProvider({ guard: localGuard, clock: systemClock })
+      hosted = await serveHosted(await open(), { imap: mail, authScreen: { name: 'Northwind' } })
+      troubles = []
+    })
+    afterEach(async () => {
+      await context.close()
+      await hosted.close()
+      expect(troubles).toEqual([])
+    })
+
+    async function visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+      context = await browser.newContext(options)
+      context.setDefaultTimeout(15_000)
+      return newPage()
+    }
+
+    async function newPage(): Promise<Page> {
+      const page = await context.newPage()
+      page.on('console', (message) => {
+        // A page that answers 4xx is the point of some tests; everything else in the console is a fault of ours.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+          troubles.push(message.text())
+      })
+      page.on('pageerror', (error) => troubles.push(String(error)))
+      return page
+    }
+
+    async function fillServer(page: Page, password: string): Promise<void> {
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.getByLabel('IMAP server').fill('localhost')
+      await page.getByLabel('Port', { exact: true }).fill(String(dovecot.imapsPort))
+    }
+
+    it.each([
+      ['without', false],
+      ['with', true],
+    ])(
+      'goes through faults, a wrong password and the choice of a folder %s JavaScript',
+      async (_title, javaScriptEnabled) => {
+        const page = await visit({ javaScriptEnabled })
+        const { code, authUrl } = await hosted.session({ redirectUri: `${done}?own=1` })
+        await page.goto(authUrl)
+        expect(await page.title()).toBe('Connect your mailbox · Northwind')
+
+        await page.getByLabel('Email address').fill('ada at home')
+        await page.getByRole('button', { name: 'Continue' }).click()
+        await page.getByRole('alert').getByText('That is not an email address').waitFor()
+        expect(await page.title()).toMatch(/^Error: /)
+        await page.getByLabel('Email address').fill(EMAIL)
+        await page.getByLabel('Email address').press('Enter')
+
+        await page.getByRole('heading', { name: 'Sign in to your mailbox' }).waitFor()
+        expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe(EMAIL)
+        await page.getByRole('button', { name: 'Connect mailbox' }).click()
+        await page.getByRole('link', { name: 'Enter the password.' }).waitFor()
+        expect(await page.getByLabel('IMAP server').getAttribute('aria-invalid')).toBe('true')
+
+        await fillServer(page, PASSWORD)
+        await page.getByRole('button', { name: 'Connect mailbox' }).click()
+        await page.getByRole('heading', { name: 'The connection is not secure' }).waitFor()
+
+        await fillServer(page, 'wrong')
+        await page.getByText('Advanced settings').click()
+        await page.getByLabel('Accept a certificate that cannot be verified').check()
+        await page.getByLabel('Password', { exact: true }).press('Enter')
+        await page.getByRole('heading', { name: 'The mail server refused to let you in' }).waitFor()
+        expect(await page.getByLabel('Accept a certificate that cannot be verified').isChecked()).toBe(true)
+
+        await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+        await page.getByRole('button', { name: 'Choose a folder' }).click()
+        await page.getByLabel('Folder to connect').selectOption('Projekte/Größe')
+        expect(await page.content()).not.toContain(PASSWORD)
+        await page.getByRole('button', { name: 'Connect mailbox' }).click()
+
+        await page.getByText('Welcome back').waitFor()
+        const landed = new URL(page.url())
+        const { accountId } = await hosted.status(code)
+        expect(`${landed.origin}${landed.pathname}`).toBe(done)
+        expect(Object.fromEntries(landed.searchParams)).toEqual({
+          own: '1',
+          status: 'success',
+          accountId,
+          provider: 'imap',
+          email: EMAIL,
+          session: code,
+        })
+        expect(await context.cookies()).toEqual([])
+
+        await page.goto(authUrl)
+        await page.getByText('This link has been used').waitFor()
+      },
+    )
+
+    it('connects from each of several tabs, and tells the others', async () => {
+      const first = await visit()
+      const second = await newPage()
+      const { code, authUrl } = await hosted.session({ provider: 'imap', email: EMAIL, redirectUri: done })
+      await first.goto(authUrl)
+      await second.goto(authUrl)
+      for (const page of [first, second]) {
+        await fillServer(page, PASSWORD)
+        await page.getByText('Advanced settings').click()
+        await page.getByLabel('Accept a certificate that cannot be verified').check()
+      }
+      await first.getByRole('button', { name: 'Connect mailbox' }).click()
+      await first.getByText('Welcome back').waitFor()
+      await second.getByRole('button', { name: 'Connect mailbox' }).click()
+      await second.getByText('This link has been used').waitFor()
+      await second.getByRole('link', { name: 'Continue' }).click()
+      await second.getByText('Welcome back').waitFor()
+      expect([await hosted.accountCount(), (await hosted.status(code)).status]).toEqual([1, 'completed'])
+    })
+
+    it('refuses a form that another site posts, and to be framed by one', async () => {
+      const page = await visit()
+      const { code, authUrl } = await hosted.session()
+      await page.goto(`${authUrl}&state=known`)
+      // Another site: "localhost" is not "127.0.0.1".
+      const elsewhere = done.replace('127.0.0.1', 'localhost')
+      await page.goto(elsewhere)
+      await page.setContent(
+        `<form method="post" action="${hosted.url}/auth/authorize"><input name="session" value="${code}"><input name="state" value="known"><input name="email" value="eve@example.com"><button>Go</button></form>`,
+      )
+      await page.getByRole('button').click()
+      await page.getByText('Please open the link again').waitFor()
+      expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
+
+      await page.goto(elsewhere)
+      await page.setContent(`<iframe src="${authUrl}"></iframe>`)
+      await page.waitForLoadState('networkidle')
+      expect(await page.frames()[1]?.getByRole('heading').count()).toBe(0)
+      expect(troubles.splice(0).join()).toContain('frame-ancestors')
+    })
+
+    it('helps with JavaScript: the server of a typed address, the password shown, one press only', async () => {
+      const page = await visit()
+      const { authUrl } = await hosted.session({ provider: 'imap', redirectUri: done })
+      await page.goto(authUrl)
+      await page.getByLabel('Email address').fill('ada@fastmail.com')
+      await page.getByLabel('Password', { exact: true }).fill('geheim')
+      expect(await page.getByLabel('IMAP server').inputValue()).toBe('imap.fastmail.com')
+      expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe('ada@fastmail.com')
+      await page.getByRole('button', { name: 'Show password' }).first().click()
+      expect(await page.locator('#password').getAttribute('type')).toBe('text')
+      await page.getByRole('button', { name: 'Hide password' }).click()
+      expect(await page.locator('#password').getAttribute('type')).toBe('password')
+
+      const pressed = await page.evaluate(PRESS_TWICE)
+      expect(pressed).toEqual({
+        sent: [true, false],
+        disabled: true,
+        status: 'Signing in to the mail server. This can take a few seconds.',
+      })
+    })
+
+    it.each(['light', 'dark'] as const)(
+      'is readable, labelled and in order on a phone in a %s room',
+      async (colorScheme) => {
+        const page = await visit({ colorScheme, viewport: { width: 320, height: 640 } })
+        const { code, authUrl } = await hosted.session({ redirectUri: done })
+        const check = async () => {
+          expect(await lowContrasts(page)).toEqual([])
+          expect(await namelessControls(page)).toEqual([])
+          expect(await brokenIds(page)).toEqual([])
+          expect(await badSizes(page)).toEqual([])
+          expect(await page.locator('h1').count()).toBe(1)
+          expect(await page.locator('html').getAttribute('lang')).toBe('en')
+        }
+
+        await page.goto(authUrl)
+        await check()
+        expect(await tabOrder(page)).toEqual(['email', 'Continue'])
+        await page.getByLabel('Email address').fill('ada@icloud.com')
+        await page.getByRole('button', { name: 'Continue' }).click()
+        await page.getByText('app password').waitFor()
+        await check()
+        expect(await tabOrder(page)).toEqual([
+          'email',
+          'password',
+          'Show',
+          'host',
+          'port',
+          'username',
+          'Advanced settingsoptional',
+          'Connect mailbox',
+          'Choose a folder',
+          'Use another address',
+        ])
+
+        await page.getByText('Advanced settings').click()
+        await page.getByLabel('IMAP server').fill('')
+        await page.getByLabel('SMTP port').fill('x')
+        await page.getByRole('button', { name: 'Connect mailbox' }).click()
+        await page.getByRole('alert').waitFor()
+        await check()
+        // The cursor is where the first fault is.
+        expect(await focused(page)).toBe('password')
+
+        await page.goto(`${hosted.url}/auth/authorize?session=unknown`)
+        await page.getByText('This link is not valid').waitFor()
+        await check()
+        await page.goto(`${hosted.url}/providers/nobody/callback`)
+        await page.getByText('There is nothing here').waitFor()
+        await check()
+        expect(await hosted.status(code)).toMatchObject({ status: 'started' })
+      },
+    )
+  })
+})

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+/** False where `npm test` must leave these tests out. */
+export function browserAvailable(): boolean {
+  return existsSync(CHROMIUM)
+}
+
+/** Debian's chromium, quiet: it asks nobody on the network for anything by itself. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+/** Texts of the page whose contrast with what is behind them is below WCAG's AA, as `text: ratio`. */
+export function lowContrasts(page: Page): Promise<string[]> {
+  return page.evaluate(LOW_CONTRASTS)
+}
+
+/** What a person reaches by the tab key, in order: the id, or the text, of each. */
+export async function tabOrder(page: Page): Promise<string[]> {
+  const reached: string[] = []
+  await page.evaluate(`document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')`)
+  for (let index = 0; index < 60; index += 1) {
+    await page.keyboard.press('Tab')
+    const name = await focused(page)
+    if (name === '' || name === reached[0]) break
+    reached.push(name)
+  }
+  return reached
+}
+
+/** The id, or the text, of what has the cursor; empty for nothing. */
+export function focused(page: Page): Promise<string> {
+  return page.evaluate(
+    `document.activeElement === document.body ? '' : document.activeElement.id || document.activeElement.textContent.trim()`,
+  )
+}
+
+/** Controls that a screen reader could not name. */
+export function namelessControls(page: Page): Promise<string[]> {
+  return page.evaluate(NAMELESS)
+}
+
+/** Ids that stand twice, and ids that descriptions and links name but nothing has. */
+export function brokenIds(page: Page): Promise<string[]> {
+  return page.evaluate(BROKEN_IDS)
+}
+
+/** Controls that are too low for a finger (44 px), and `page` when it is wider than the screen. */
+export function badSizes(page: Page): Promise<string[]> {
+  return page.evaluate(BAD_SIZES)
+}
+
+// Scripts are text: the types of browsers would otherwise be visible to all of the server.
+
+const LOW_CONTRASTS = `(() => {
+  const parse = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number)
+  const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+  const luminance = ([red, green, blue]) => 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+  const behind = (element) => {
+    if (element === null) return [255, 255, 255]
+    const colour = parse(getComputedStyle(element).backgroundColor)
+    return colour[3] === 0 ? behind(element.parentElement) : colour
+  }
+  const low = []
+  const check = (element, colour, text, least) => {
+    const [darker, lighter] = [luminance(parse(colour)), luminance(behind(element))].sort((a, b) => a - b)
+    const ratio = (lighter + 0.05) / (darker + 0.05)
+    if (ratio < least) low.push(text + ': ' + ratio.toFixed(2))
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement
+    const text = walker.currentNode.textContent.trim()
+    if (text === '' || !element.checkVisibility()) continue
+    const style = getComputedStyle(element)
+    check(element, style.color, text, parseFloat(style.fontSize) >= 24 ? 3 : 4.5)
+  }
+  for (const input of document.querySelectorAll('input:not([type=hidden], [type=checkbox])')) {
+    if (!input.checkVisibility()) continue
+    check(input, getComputedStyle(input).color, 'value of ' + input.id, 4.5)
+    check(input, getComputedStyle(input, '::placeholder').color, 'placeholder of ' + input.id, 4.5)
+    check(input.parentElement, getComputedStyle(input).borderTopColor, 'border of ' + input.id, 3)
+  }
+  return low
+})()`
+
+const NAMELESS = `[...document.querySelectorAll('input:not([type=hidden]), select, button, a, summary')]
+  .filter((control) => {
+    const labels = [...(control.labels?.length ? control.labels : [control])]
+    return (control.getAttribute('aria-label') ?? labels.map((label) => label.textContent).join('')).trim() === ''
+  })
+  .map((control) => control.outerHTML)`
+
+const BROKEN_IDS = `(() => {
+  const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id)
+  const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
+  const named = [...document.querySelectorAll('[aria-describedby], [aria-controls], label[for], a[href^="#"]')].flatMap((element) =>
+    ['aria-describedby', 'aria-controls', 'for', 'href'].flatMap((name) => element.getAttribute(name)?.replace(/^#/, '').split(' ') ?? []),
+  )
+  return [...twice, ...named.filter((id) => !/[:/]/.test(id) && !ids.includes(id))]
+})()`
+
+const BAD_SIZES = `(() => {
+  const controls = document.querySelectorAll('input:not([type=hidden], [type=checkbox]), select, .button, summary')
+  const low = [...controls].filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 44)
+  const names = low.map((control) => control.id || control.textContent.trim())
+  return document.documentElement.scrollWidth > innerWidth ? [...names, 'page'] : names
+})()`
