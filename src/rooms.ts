@@ -135,7 +135,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     imap: imap.mail,
     authScreen: authScreenOf(config),
   })
-  accountRoutes(server, { db, accounts, idempotency, mail, wake: wakeAccount(bus) })
+  accountRoutes(server, { db, accounts, idempotency, log, mail, wake: wakeAccount(bus) })
   messageRoutes(server, { reader })
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })

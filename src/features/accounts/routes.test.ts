@@ -3,6 +3,7 @@ import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import type { App } from '../../infra/http/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { type MailAccess, ProviderError } from '../../providers/provider.ts'
@@ -23,6 +24,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     const room = accountsRoom(db)
     const tried: MailAccess[] = []
     const woken: string[] = []
+    const logged: unknown[] = []
     const verify = async (access: MailAccess) => {
       tried.push(access)
       if (access.secrets.password === 'wrong') throw new ProviderError('auth_expired', 'refused')
@@ -35,6 +37,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       db,
       accounts: room.accounts,
       idempotency: idem,
+      log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify } : undefined),
       wake: async (_tx, id) => void woken.push(id),
     })
@@ -43,7 +46,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, room, tried, woken }
+    return { call, room, tried, woken, logged }
   }
 
   it('a mailbox is connected by its credentials, tried first, and shown without them', async () => {
@@ -81,7 +84,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it('refuses credentials with a code, and fields each with its own fault', async () => {
-    const { call, tried } = await serve()
+    const { call, tried, logged } = await serve()
     const refused = await call('POST', '/accounts', { ...form, password: 'wrong' })
     expect([refused.status, refused.body.error.code, refused.body.error.type]).toEqual([
       400,
@@ -89,6 +92,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       'provider',
     ])
     expect(JSON.stringify(refused.body)).not.toContain('wrong"')
+    expect(logged).toEqual([['The credentials of a new account failed', new ProviderError('auth_expired', 'refused')]])
     const faulty = await call('POST', '/accounts', { email: 'ada@example.com', host: 'a b', port: true, username: '' })
     expect(faulty.status).toBe(400)
     expect(faulty.body.error.details.map((detail: { path: string }) => detail.path)).toEqual(['body.port'])

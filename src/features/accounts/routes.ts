@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import { type App, done, type Idempotency, listOf, pageQuery } from '../../infra/http/index.ts'
-import { invalid, invalidFields } from '../../lib/errors.ts'
+import type { Log } from '../../infra/log/index.ts'
+import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
 import type { MailProvider, ProviderName } from '../../providers/provider.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
 import { verifyImap } from './imap-check.ts'
@@ -12,6 +13,7 @@ export interface AccountRoutesDeps {
   db: Db
   accounts: Accounts
   idempotency: Idempotency
+  log: Log
   /** The provider's mail side; undefined for one that cannot connect by credentials. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify'> | undefined
   /** Makes the owner of the account look for mail now, taking effect with the commit. */
@@ -62,7 +64,19 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       },
     },
     idempotency.writing(async (request) => {
-      const input = await verifiedLink(request.body, deps.mail)
+      const input = await verifiedLink(request.body, deps.mail).catch((error: unknown) => {
+        if (error instanceof AppError && error.type === 'provider') {
+          deps.log.info('The credentials of a new account failed', {
+            operation: 'accounts.create',
+            provider: 'imap',
+            requestId: request.id,
+            // What the caller is not told: which address was refused and by which setting, what the server said.
+            error: error.cause,
+            metadata: { code: error.code },
+          })
+        }
+        throw error
+      })
       return (tx) => accounts.link(tx, input)
     }),
   )
