@@ -2,12 +2,14 @@
 // stale, and exits 1. Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { errorsPage } from './generated/errors.mjs'
+import { openApiFile } from './generated/openapi.mjs'
 import { envExample, settingsPage } from './generated/settings.mjs'
 
 const FILES = {
   '.env.example': envExample,
   'docs/settings.md': settingsPage,
   'docs/errors.md': errorsPage,
+  'openapi.json': openApiFile,
 }
 
 process.chdir(new URL('..', import.meta.url).pathname)

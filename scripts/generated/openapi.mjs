@@ -1,0 +1,28 @@
+// `openapi.json`, as a service with nothing but defaults answers it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { app } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import { ground } from '../../src/ground.ts'
+
+export async function openApiFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-openapi-'))
+  const environment = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'http://localhost:8080',
+    DATA_DIR: folder,
+    LOG_LEVEL: 'error',
+  }
+  const service = app(ground(loadConfig({ environment, folder })))
+  try {
+    const { url } = await service.start(new AbortController().signal)
+    const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
+    if (!answer.ok) throw new Error(`GET /openapi.json answered ${answer.status}`)
+    return `${JSON.stringify(await answer.json(), null, 2)}\n`
+  } finally {
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
