@@ -61,9 +61,10 @@ export interface Accounts {
   /**
    * Sets the status and why. Records `account.auth_error` when it becomes auth_error, `account.sync_stalled` when it
    * becomes error, and `account.recovered` when it is connected again after either, whatever came between; nothing
-   * while the trouble stays the same. Throws not_found.
+   * while the trouble stays the same. With `accessVersion` it is about those credentials: when they have been replaced
+   * meanwhile, nothing is set. Throws not_found.
    */
-  setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null): Promise<void>
+  setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void>
   /** A pass ended well: sets `lastSyncAt` to now. No event and no new version. */
   synced(tx: Tx, accountId: string): Promise<void>
   /** Applies what differs: `account.updated`, `account.paused`, `account.resumed`. Throws not_found, and conflict when two identities would be equal. */

@@ -113,7 +113,8 @@ class Rounds implements Ownership {
   #hint(): void {
     if (this.#hinted || this.#stopping !== undefined) return
     this.#hinted = true
-    if (this.#running === undefined) this.#schedule()
+    // Without a timer a round is running, or the first has not begun; what follows it sees the hint.
+    if (this.#timer !== undefined) this.#schedule()
   }
 
   #schedule(): void {
@@ -124,6 +125,7 @@ class Rounds implements Ownership {
   }
 
   async #run(): Promise<void> {
+    this.#timer = undefined
     this.#hinted = false
     this.#running = this.#round()
     try {

@@ -166,6 +166,20 @@ describeEachDatabase('accounts', (open) => {
     ])
   })
 
+  it('credentials that were refused after others had replaced them say nothing about the account', async () => {
+    const db = await open()
+    const room = accountsRoom(db)
+    const { id } = await room.link()
+    const { accessVersion } = await room.accounts.access(id)
+    await room.link({ secrets: { password: 'second' } })
+    const refuse = (version: number) =>
+      db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password', version))
+    await refuse(accessVersion)
+    expect(await room.accounts.get(id)).toMatchObject({ status: 'connecting', statusReason: null })
+    await refuse(accessVersion + 1)
+    expect(await room.accounts.get(id)).toMatchObject({ status: 'auth_error' })
+  })
+
   it('an alias stands for an account while it is the only one with it, and never hides an id', async () => {
     const db = await open()
     const room = accountsRoom(db)

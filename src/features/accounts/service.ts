@@ -98,8 +98,9 @@ export function accounts(deps: AccountsDeps): Accounts {
       return accountOf(created)
     },
 
-    async setStatus(tx, accountId, status, reason) {
+    async setStatus(tx, accountId, status, reason, accessVersion) {
       const row = await store(tx).lock(accountId)
+      if (accessVersion !== undefined && accessVersion !== row.accessVersion) return
       const statusReason = reason === null ? null : truncateText(cleanText(reason), MAX_REASON)
       if (row.status === status && row.statusReason === statusReason) return
       const { trouble, news } = troubleAfter(row, status)

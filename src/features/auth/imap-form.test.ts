@@ -63,8 +63,8 @@ describe('the form', () => {
   it('says what to do about each fault in its own words', () => {
     expect(
       fieldFaults([
-        { path: 'body.host', message: 'is required' },
         { path: 'body.port', message: 'must be a number from 1 to 65535' },
+        { path: 'body.host', message: 'is required' },
         { path: 'body.other', message: 'is odd' },
       ]).fields,
     ).toEqual({ host: 'Enter the IMAP server.', port: 'The port must be a number from 1 to 65535.' })

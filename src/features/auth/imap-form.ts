@@ -1,10 +1,8 @@
-import type { ErrorDetail } from '../../lib/errors.ts'
-import { AppError } from '../../lib/errors.ts'
-import type { Sealer } from '../../lib/seal.ts'
-import { SealError } from '../../lib/seal.ts'
+import { AppError, type ErrorDetail } from '../../lib/errors.ts'
+import { SealError, type Sealer } from '../../lib/seal.ts'
 import type { RemoteFolder } from '../../providers/provider.ts'
 import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../ui/hosted/index.ts'
-import type { ImapFields } from '../accounts/index.ts'
+import type { ImapField, ImapFields } from '../accounts/index.ts'
 import { knownServer } from './known-servers.ts'
 
 const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
@@ -65,15 +63,16 @@ export function formValues(fields: ImapFields): ImapFormValues {
   return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, textOf(shown[name])])) as ImapFormValues
 }
 
-const LABELS: Readonly<Record<string, string>> = {
+/** In the order of the form. */
+const LABELS: Readonly<Record<ImapField, string>> = {
   email: 'email address',
   password: 'password',
   host: 'IMAP server',
   port: 'port',
   username: 'user name',
+  mailbox: 'folder',
   secure: 'encryption',
   allowSelfSigned: 'choice about the certificate',
-  mailbox: 'folder',
   smtpHost: 'SMTP server',
   smtpPort: 'SMTP port',
   smtpSecure: 'SMTP encryption',
@@ -84,14 +83,14 @@ const LABELS: Readonly<Record<string, string>> = {
   caldavPassword: 'calendar password',
 }
 
-/** The faults of a request in the words of the form. */
+/** The faults of a request in the words and the order of the form. */
 export function fieldFaults(details: readonly ErrorDetail[]): FormFaults {
   const fields: Record<string, string> = {}
-  for (const { path, message } of details) {
-    const name = path.replace(/^body\./, '')
-    const label = LABELS[name]
-    if (label === undefined) continue
-    fields[name] ??= message === 'is required' ? `Enter the ${label}.` : `The ${label} ${message}.`
+  for (const [name, label] of Object.entries(LABELS)) {
+    const message = details.find(({ path }) => path === `body.${name}`)?.message
+    if (message !== undefined) {
+      fields[name] = message === 'is required' ? `Enter the ${label}.` : `The ${label} ${message}.`
+    }
   }
   return { fields }
 }

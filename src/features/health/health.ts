@@ -1,5 +1,5 @@
 import type { Bus } from '../../infra/bus/index.ts'
-import type { Cache } from '../../infra/cache/cache.ts'
+import type { Cache } from '../../infra/cache/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'

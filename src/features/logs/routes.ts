@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { Cache } from '../../infra/cache/cache.ts'
+import type { Cache } from '../../infra/cache/index.ts'
 import { type App, nullable, pageQuery, pagination, timestamp } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'

@@ -41,6 +41,8 @@ export class AccountSync {
   readonly #closed = new AbortController()
   #open: Open | undefined
   #accessChanged = false
+  /** Which credentials the last connection was tried with. */
+  #triedAccess: number | undefined
   /** Paths of folders in which something happened. */
   #dirty = new Set<string>()
   /** Monotonic; when every folder is to be looked at again. */
@@ -118,6 +120,7 @@ export class AccountSync {
     if (this.#open !== undefined && !this.#accessChanged) return this.#open
     this.#accessChanged = false
     const access = await this.#deps.accounts.access(this.#accountId)
+    this.#triedAccess = access.accessVersion
     if (this.#open?.accessVersion === access.accessVersion) return this.#open
     if (this.#open !== undefined) {
       await this.#hangUp()
@@ -243,7 +246,7 @@ export class AccountSync {
     await this.#hangUp()
     this.#failures += 1
     if (error.kind === 'auth_expired') {
-      await this.#write((tx) => this.#setStatus(tx, 'auth_error', error.message))
+      await this.#write((tx) => this.#setStatus(tx, 'auth_error', error.message, this.#triedAccess))
       return undefined
     }
     if (this.#failures >= this.#timing.stalledAfter) {
@@ -260,8 +263,8 @@ export class AccountSync {
     })
   }
 
-  #setStatus(tx: Tx, status: WorkStatus, reason: string | null): Promise<void> {
-    return this.#deps.accounts.setStatus(tx, this.#accountId, status, reason)
+  #setStatus(tx: Tx, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void> {
+    return this.#deps.accounts.setStatus(tx, this.#accountId, status, reason, accessVersion)
   }
 
   #somethingHappened(path: string | undefined): void {
