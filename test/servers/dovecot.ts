@@ -112,7 +112,7 @@ async function startServer(folder: string, ports: DovecotPorts): Promise<Server>
     pid: child.pid ?? 0,
     async end() {
       process.removeListener('exit', endWithUs)
-      for (const pid of running ? imapProcesses(server.pid) : []) signal(pid, 'SIGCONT')
+      if (running) signalImap(server.pid, 'SIGCONT')
       const processes = running ? childrenOf(server.pid) : []
       child.kill('SIGTERM')
       // Its auth process may linger for half a minute after a refused login; nothing is left to lose by then.
@@ -201,8 +201,12 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
       await dovecot.shutDown()
       server = await startServer(folder, ports)
     },
-    pause: () => server !== undefined && imapProcesses(server.pid).forEach((pid) => void signal(pid, 'SIGSTOP')),
-    resume: () => server !== undefined && imapProcesses(server.pid).forEach((pid) => void signal(pid, 'SIGCONT')),
+    pause() {
+      if (server !== undefined) signalImap(server.pid, 'SIGSTOP')
+    },
+    resume() {
+      if (server !== undefined) signalImap(server.pid, 'SIGCONT')
+    },
     log: () => readFile(join(folder, 'dovecot.log'), 'utf8'),
     async stop() {
       await dovecot.shutDown()
@@ -221,6 +225,12 @@ function imapProcesses(masterPid: number): number[] {
       return false // It ended while we looked.
     }
   })
+}
+
+/** The master too: it would start new processes in place of those that are stopped. */
+function signalImap(masterPid: number, name: NodeJS.Signals): void {
+  signal(masterPid, name)
+  for (const pid of imapProcesses(masterPid)) signal(pid, name)
 }
 
 function childrenOf(masterPid: number): number[] {

@@ -2,7 +2,7 @@ import { ImapFlow } from 'imapflow'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { MailboxFixture } from '../../src/providers/conformance.ts'
-import { type ImapTimes, imapProvider } from '../../src/providers/imap/index.ts'
+import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { MailAccess, RemoteMessage } from '../../src/providers/provider.ts'
 import type { Dovecot } from './dovecot.ts'
 
@@ -55,12 +55,12 @@ let users = 0
 /** A fresh user on a real server, in the terms of the conformance suite. */
 export async function imapMailbox(
   server: Dovecot,
-  times: Partial<ImapTimes> = {},
+  limits: Partial<ImapLimits> = {},
 ): Promise<MailboxFixture & { user: string }> {
   users += 1
   const user = `user${users}`
   await server.addUser(user, 'secret')
-  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, times })
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
   const onMessage = (message: RemoteMessage, work: (client: ImapFlow, uid: string) => Promise<unknown>) =>
     otherClient(server, user, 'secret', async (client) => {
       await client.mailboxOpen('INBOX')

@@ -4,7 +4,7 @@ import type { Changes } from './compare.ts'
 import type { Cursor } from './cursor.ts'
 import { connectionLost } from './errors.ts'
 import { flagState } from './map.ts'
-import { ensureSame, type Pass, type PassContext, RECOMPARE_MS, STEP } from './sync-folder.ts'
+import { ensureSame, type Pass, type PassContext, RECOMPARE_MS } from './sync-folder.ts'
 
 export interface Outcome {
   steps: Changes[]
@@ -21,7 +21,7 @@ export interface Outcome {
 export async function changesSince(
   pass: Pass,
   request: FolderSyncRequest,
-  { hold, now }: PassContext,
+  { hold, now, step }: PassContext,
   suspect: boolean,
 ): Promise<Outcome> {
   const { cursor } = pass
@@ -51,7 +51,7 @@ export async function changesSince(
   const isBlind = !found.canTell && (found.isBroken || flagsMoved || isOld || suspect)
   const compare = isBlind || (!found.tellsRemovals && messages < expected)
   return {
-    steps: await inSteps(changes, request),
+    steps: await inSteps(changes, request, step),
     compare,
     advance: {
       modseq: found.reached === undefined ? null : String(found.reached),
@@ -94,13 +94,13 @@ async function readChanges(imap: ImapFlow, path: string, { cursor, added }: Pass
 }
 
 /** A server without tombstones names every uid that was ever gone; only those that are stored are passed on. */
-async function inSteps({ changed, removed }: Changes, { known }: FolderSyncRequest): Promise<Changes[]> {
+async function inSteps({ changed, removed }: Changes, { known }: FolderSyncRequest, step: number): Promise<Changes[]> {
   const steps: Changes[] = []
-  for (let at = 0; at < changed.length; at += STEP) steps.push({ changed: changed.slice(at, at + STEP), removed: [] })
+  for (let at = 0; at < changed.length; at += step) steps.push({ changed: changed.slice(at, at + step), removed: [] })
   const sorted = removed.sort((left, right) => left - right)
-  for (let at = 0; at < sorted.length; at += STEP) {
-    const chunk = sorted.slice(at, at + STEP)
-    const stored = sorted.length <= STEP ? undefined : await known(chunk[0] ?? 0, chunk.at(-1) ?? 0)
+  for (let at = 0; at < sorted.length; at += step) {
+    const chunk = sorted.slice(at, at + step)
+    const stored = sorted.length <= step ? undefined : await known(chunk[0] ?? 0, chunk.at(-1) ?? 0)
     const gone = stored === undefined ? chunk : intersection(chunk, stored)
     if (gone.length > 0) steps.push({ changed: [], removed: gone })
   }

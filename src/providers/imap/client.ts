@@ -16,8 +16,6 @@ export interface DialOptions {
   urgent: boolean
   /** From the start to the finished login. */
   timeoutMs: number
-  /** A socket that stays silent this long while an answer is due is dead. */
-  silenceMs: number
   signal: AbortSignal
 }
 
@@ -26,8 +24,10 @@ export interface ImapClient {
   imap: ImapFlow
   /** Lines of the server that could not be parsed: each may have been a message that is missing from a result. */
   unreadable(): number
-  /** Why the connection ended, where imapflow said so. */
+  /** Why the connection ended, where that is known. */
   failure(): unknown
+  /** Ends the connection, for this reason. */
+  giveUp(reason: unknown): void
 }
 
 /**
@@ -58,7 +58,6 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialling, opti
         ...(isIP(imap.host) === 0 && { servername: imap.host }),
         connectionTimeout: options.timeoutMs,
         greetingTimeout: options.timeoutMs,
-        socketTimeout: options.silenceMs,
         logger: { ...silent, error: countUnreadable, warn: countUnreadable },
       })
       function countUnreadable(entry: object) {
@@ -67,10 +66,11 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialling, opti
         if (unparsed || unhandled) unreadable += 1
       }
       // Without a listener an error event would end the process; a close event always follows.
-      client.on('error', (error) => {
-        failure ??= error
+      const giveUp = (reason: unknown) => {
+        failure ??= reason
         client.close()
-      })
+      }
+      client.on('error', giveUp)
       const hangUp = () => client.close()
       signal.addEventListener('abort', hangUp, { once: true })
       try {
@@ -81,11 +81,36 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialling, opti
       } finally {
         signal.removeEventListener('abort', hangUp)
       }
-      return { imap: client, unreadable: () => unreadable, failure: () => failure }
+      return { imap: client, unreadable: () => unreadable, failure: () => failure, giveUp }
     })
   } catch (error) {
     if (limit.aborted && !options.signal.aborted) throw timedOut(doing, options.timeoutMs)
     throw providerError(error, doing)
+  }
+}
+
+/**
+ * Runs commands and ends the connection when nothing at all is heard for `silenceMs` while they wait: found after that
+ * time, or twice that at the latest. However long the work takes, it may as long as something comes.
+ */
+export async function whileHeard<T>(
+  client: ImapClient,
+  silenceMs: number,
+  doing: string,
+  work: Promise<T>,
+): Promise<T> {
+  let heard = client.imap.stats().received
+  const timer = setInterval(() => {
+    const now = client.imap.stats().received
+    if (now === heard) client.giveUp(timedOut(doing, silenceMs))
+    heard = now
+  }, silenceMs)
+  try {
+    return await work
+  } catch (error) {
+    throw client.imap.usable ? error : (client.failure() ?? error)
+  } finally {
+    clearInterval(timer)
   }
 }
 
@@ -98,6 +123,8 @@ const fixedOptions = {
   disableAutoIdle: true,
   qresync: true,
   clientInfo: { name: 'Posthorn', version: '0.1', vendor: 'Posthorn', 'support-url': '' },
+  // imapflow's own watchdog takes an IDLE that was never acknowledged for a quiet one and waits for ever; ours decides.
+  socketTimeout: 60 * 60_000,
   // The largest thing asked for is a part of 1 MB; a hostile server must not fill the memory.
   maxLiteralSize: 64 * 1024 * 1024,
   maxLineLength: 64 * 1024 * 1024,

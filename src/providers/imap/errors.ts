@@ -96,7 +96,8 @@ function judge(error: unknown, facts: Facts): Verdict {
   if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not answer', timedOut: true }
   if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyVerdict(facts)
   if (facts.refused !== undefined) return { kind: 'rejected', why: 'the server refused the command' }
-  return { kind: 'unavailable', why: `the connection failed${facts.code === '' ? '' : ` (${facts.code})`}` }
+  if (facts.code === '') return { kind: 'unavailable', why: 'it failed for a reason of its own' }
+  return { kind: 'unavailable', why: `the connection failed (${facts.code})` }
 }
 
 /** Too many connections comes as a failed login, with LIMIT or only in words: the password is as good as before. */

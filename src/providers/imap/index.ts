@@ -12,11 +12,11 @@ import { pacing } from './pacing.ts'
 import { ImapSession } from './session.ts'
 import { verify } from './verify.ts'
 
-/** Every duration of the provider, in milliseconds; tests shorten them. */
-export interface ImapTimes {
+/** Every limit of the provider; tests make them small. */
+export interface ImapLimits {
   verifyMs: number
   connectMs: number
-  /** A socket that stays silent so long while an answer is due is dead. */
+  /** A connection on which nothing is heard for so long while an answer is due is given up. */
   silenceMs: number
   /** The standing connection is asked for a sign of life after so long without work, and has `answerMs` for it. */
   checkEveryMs: number
@@ -25,30 +25,38 @@ export interface ImapTimes {
   pollEveryMs: number
   operationsIdleMs: number
   operationsWaitMs: number
+  /** Messages of one step of `syncFolder`. */
+  stepMessages: number
 }
 
-const TIMES: ImapTimes = {
+const LIMITS: ImapLimits = {
   verifyMs: 10_000,
   connectMs: 30_000,
-  silenceMs: 60_000,
+  silenceMs: 30_000,
   checkEveryMs: 45_000,
   answerMs: 12_000,
   pollEveryMs: 30_000,
   operationsIdleMs: 30_000,
   operationsWaitMs: 10_000,
+  stepMessages: 500,
 }
 
 export interface ImapDeps {
   guard: AddressGuard
   clock: Clock
-  times?: Partial<ImapTimes>
+  limits?: Partial<ImapLimits>
   /** Logins under way at one host, and how far the starts of a crowd are spread. */
   pace?: { concurrent: number; jitterMs: number }
 }
 
 /** One for the whole process: it holds the pacing per host and the operations connection of each account. */
-export function imapProvider({ guard, clock, times, pace = { concurrent: 16, jitterMs: 250 } }: ImapDeps): Provider {
-  const limits = { ...TIMES, ...times }
+export function imapProvider({
+  guard,
+  clock,
+  limits: given,
+  pace = { concurrent: 16, jitterMs: 250 },
+}: ImapDeps): Provider {
+  const limits = { ...LIMITS, ...given }
   const dialling = { guard, pacing: pacing(pace) }
   const lanes = new Map<string, { lane: Lane; access: MailAccess }>()
 
@@ -57,7 +65,10 @@ export function imapProvider({ guard, clock, times, pace = { concurrent: 16, jit
     if (known !== undefined && !known.lane.isClosed && reachesSame(known.access, access)) return known.lane
     known?.lane.close()
     const options = { idleMs: limits.operationsIdleMs, waitMs: limits.operationsWaitMs, silenceMs: limits.silenceMs }
-    const lane = new Lane(access, dialling, options)
+    // The password goes with the lane: nothing of an account is kept when nobody works on it.
+    const lane = new Lane(access, dialling, options, () => {
+      if (lanes.get(access.accountId)?.lane === lane) lanes.delete(access.accountId)
+    })
     lanes.set(access.accountId, { lane, access })
     return lane
   }
@@ -67,7 +78,7 @@ export function imapProvider({ guard, clock, times, pace = { concurrent: 16, jit
     mail: {
       verify: (access, signal) => verify(access, dialling, limits.verifyMs, signal),
       async openSession(access, events, signal) {
-        const options = { urgent: false, timeoutMs: limits.connectMs, silenceMs: limits.silenceMs, signal }
+        const options = { urgent: false, timeoutMs: limits.connectMs, signal }
         const client = await dial(access, dialling, options)
         const home = access.settings.imap?.mailbox ?? 'INBOX'
         return new ImapSession(client, home, () => laneOf(access), events, clock, limits)

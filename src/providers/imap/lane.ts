@@ -1,6 +1,6 @@
 import type { MailboxObject } from 'imapflow'
-import { type MailAccess, ProviderError } from '../provider.ts'
-import { type Dialling, dial, type ImapClient } from './client.ts'
+import type { MailAccess } from '../provider.ts'
+import { type Dialling, dial, type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
 
 export interface LaneOptions {
@@ -11,13 +11,15 @@ export interface LaneOptions {
   silenceMs: number
 }
 
-export interface LaneWork<T> {
-  /** Selected before the work; its state is fresh with `fresh`, else maybe as old as the connection. */
-  folder?: string
-  fresh?: boolean
+interface Task {
   doing: string
   signal?: AbortSignal
-  work(client: ImapClient, box: MailboxObject | undefined): Promise<T>
+}
+
+export interface FolderTask<T> extends Task {
+  /** Select anew: else the folder is seen as of the last word of the server, maybe as old as the connection. */
+  fresh?: boolean
+  work(client: ImapClient, box: MailboxObject): Promise<T>
 }
 
 /**
@@ -28,47 +30,59 @@ export class Lane {
   readonly #access: MailAccess
   readonly #dialling: Dialling
   readonly #options: LaneOptions
+  readonly #onIdle: () => void
   readonly #closing = new AbortController()
   #client: ImapClient | undefined
   #tail: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor(access: MailAccess, dialling: Dialling, options: LaneOptions) {
+  /** `onIdle` is called once, when the lane closed itself for want of work. */
+  constructor(access: MailAccess, dialling: Dialling, options: LaneOptions, onIdle: () => void) {
     this.#access = access
     this.#dialling = dialling
     this.#options = options
+    this.#onIdle = onIdle
   }
 
   get isClosed(): boolean {
     return this.#closing.signal.aborted
   }
 
-  /** Throws `ProviderError`; `unavailable` with `timedOut` when the turn or the connection did not come in time. */
-  async use<T>(request: LaneWork<T>): Promise<T> {
-    if (this.isClosed) throw connectionLost('the connection was closed')
-    const wait = AbortSignal.timeout(this.#options.waitMs)
-    const given = [wait, this.#closing.signal, ...(request.signal ? [request.signal] : [])]
-    const signal = AbortSignal.any(given)
-    clearTimeout(this.#idleTimer)
-    this.#waiting += 1
-    const before = this.#tail
-    let leave = () => {}
-    this.#tail = new Promise<void>((resolve) => {
-      leave = resolve
+  /** With this folder selected (for reading only). Throws as `use`, and `not_found`. */
+  useFolder<T>(path: string, { fresh = false, work, ...task }: FolderTask<T>): Promise<T> {
+    return this.use({
+      ...task,
+      prepare: async ({ imap }) => {
+        const selected = imap.mailbox && imap.mailbox.path === path && !fresh ? imap.mailbox : undefined
+        return selected ?? imap.mailboxOpen(path, { readOnly: true })
+      },
+      work,
     })
+  }
+
+  /**
+   * `prepare` counts as waiting. Throws `ProviderError`; `unavailable` with `timedOut` when the turn or the connection
+   * did not come in time.
+   */
+  async use<P, T>(
+    task: Task & { prepare(client: ImapClient): Promise<P>; work(client: ImapClient, prepared: P): Promise<T> },
+  ): Promise<T> {
+    if (this.isClosed) throw connectionLost('the connection was closed')
+    const { waitMs, silenceMs } = this.#options
+    const wait = AbortSignal.timeout(waitMs)
+    const signal = AbortSignal.any([wait, this.#closing.signal, ...(task.signal ? [task.signal] : [])])
+    const leave = await this.#enter(signal, task.doing, wait)
     try {
-      await Promise.race([before, aborted(signal)])
-      signal.throwIfAborted()
-      return await this.#attempt(request, signal)
+      return await this.#twice(signal, async (client) => {
+        const prepared = await hangUpOn(signal, client, task.prepare(client))
+        return whileHeard(client, silenceMs, task.doing, task.work(client, prepared))
+      })
     } catch (error) {
-      if (wait.aborted && !(error instanceof ProviderError)) throw timedOut(request.doing, this.#options.waitMs)
-      throw providerError(error, request.doing)
+      if (wait.aborted && !this.#client?.imap.usable) throw timedOut(task.doing, waitMs)
+      throw providerError(error, task.doing)
     } finally {
-      // Whoever gave up while waiting leaves its place, but nobody may pass the one that works.
-      void before.then(leave)
-      this.#waiting -= 1
-      if (this.#waiting === 0 && !this.isClosed) this.#closeWhenIdle()
+      leave()
     }
   }
 
@@ -79,47 +93,54 @@ export class Lane {
     this.#client = undefined
   }
 
-  async #attempt<T>(request: LaneWork<T>, signal: AbortSignal): Promise<T> {
+  /** Waits for its turn; answers how to give it back. Who gives up while waiting leaves the order of the others as it was. */
+  async #enter(signal: AbortSignal, doing: string, wait: AbortSignal): Promise<() => void> {
+    clearTimeout(this.#idleTimer)
+    this.#waiting += 1
+    const before = this.#tail
+    let pass = () => {}
+    this.#tail = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    const leave = () => {
+      void before.then(pass)
+      this.#waiting -= 1
+      if (this.#waiting === 0 && !this.isClosed) this.#closeWhenIdle()
+    }
+    await Promise.race([before, aborted(signal)])
+    if (!signal.aborted) return leave
+    leave()
+    throw wait.aborted ? timedOut(doing, this.#options.waitMs) : providerError(signal.reason, doing)
+  }
+
+  async #twice<T>(signal: AbortSignal, attempt: (client: ImapClient) => Promise<T>): Promise<T> {
     const reused = this.#client?.imap.usable ? this.#client : undefined
     if (reused !== undefined) {
       try {
-        return await this.#run(reused, request, signal)
+        return await attempt(reused)
       } catch (error) {
         if (reused.imap.usable || signal.aborted) throw error
       }
     }
-    const { waitMs, silenceMs } = this.#options
-    const client = await dial(this.#access, this.#dialling, { urgent: true, timeoutMs: waitMs, silenceMs, signal })
-    if (this.isClosed) {
-      client.imap.close()
-      throw connectionLost('the connection was closed')
-    }
+    const options = { urgent: true, timeoutMs: this.#options.waitMs, signal }
+    const client = await dial(this.#access, this.#dialling, options)
     this.#client = client
-    return this.#run(client, request, signal)
-  }
-
-  async #run<T>(client: ImapClient, request: LaneWork<T>, signal: AbortSignal): Promise<T> {
-    const box = await inTime(this.#select(client, request), signal, () => client.imap.close())
-    return request.work(client, box)
-  }
-
-  async #select({ imap }: ImapClient, { folder, fresh }: LaneWork<unknown>): Promise<MailboxObject | undefined> {
-    if (folder === undefined) return undefined
-    if (imap.mailbox && imap.mailbox.path === folder && !fresh) return imap.mailbox
-    return imap.mailboxOpen(folder, { readOnly: true })
+    if (this.isClosed) client.imap.close()
+    return attempt(client)
   }
 
   #closeWhenIdle() {
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => {
-      this.#client?.imap.close()
-      this.#client = undefined
+      this.close()
+      this.#onIdle()
     }, this.#options.idleMs)
   }
 }
 
-/** A server that accepts the connection and then says nothing is no different from one that cannot be reached. */
-async function inTime<T>(work: Promise<T>, signal: AbortSignal, hangUp: () => void): Promise<T> {
+/** A server that lets us in and then says nothing is no different from one that cannot be reached. */
+async function hangUpOn<T>(signal: AbortSignal, { imap }: ImapClient, work: Promise<T>): Promise<T> {
+  const hangUp = () => imap.close()
   signal.addEventListener('abort', hangUp, { once: true })
   try {
     return await work

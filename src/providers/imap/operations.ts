@@ -9,7 +9,6 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../provider.ts'
-import { connectionLost } from './errors.ts'
 import { bytesOf, fetchMessages, listUids, uidSet } from './fetch.ts'
 import { listFolders } from './folders.ts'
 import { parseHeaders } from './header-block.ts'
@@ -31,11 +30,10 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
     doing: string,
     work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
-    return lane().use({
-      folder: place.folderPath,
+    return lane().useFolder(place.folderPath, {
       doing,
       async work({ imap }, box) {
-        if (box === undefined || String(box.uidValidity) !== place.uidValidity) throw gone(doing)
+        if (String(box.uidValidity) !== place.uidValidity) throw gone(doing)
         return work(imap, String(place.uid), box)
       },
     })
@@ -62,13 +60,17 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
   }
 
   return {
-    listFolders: () => lane().use({ doing: 'listing the folders', work: ({ imap }) => listFolders(imap) }),
+    listFolders: () =>
+      lane().use({
+        doing: 'listing the folders',
+        prepare: async () => {},
+        work: ({ imap }) => listFolders(imap),
+      }),
 
     listMessages: (folderPath, { limit, beforeUid, offset = 0 }) =>
-      lane().use({
-        ...{ folder: folderPath, fresh: true, doing: 'listing messages' },
+      lane().useFolder(folderPath, {
+        ...{ fresh: true, doing: 'listing messages' },
         async work(client, box) {
-          if (box === undefined) throw connectionLost('no folder is selected')
           const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
@@ -131,6 +133,8 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
   }
 }
 
+/** Of a text that no parser can read; the raw message is there for whoever wants to try. */
+const nothing = { text: null, html: null }
 const firstByte = { key: 'header', start: 0, maxLength: 1 }
 const header = { key: 'header', start: 0, maxLength: HEADERS_BYTES }
 
@@ -161,7 +165,7 @@ async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]):
     const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: BODY_BYTES }] }
     const row = await imap.fetchOne(range, query, { uid: true })
     const content = bytesOf(row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined)
-    const { text, html } = await decodePart(leaf, content ?? Buffer.alloc(0))
+    const { text, html } = await decodePart(leaf, content ?? Buffer.alloc(0)).catch(() => nothing)
     texts.push((leaf.type === 'text/html' ? html : text) ?? '')
   }
   return cleanText(texts.join('\n'))
@@ -172,7 +176,7 @@ async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageB
   const query = { uid: true, source: { start: 0, maxLength: BODY_BYTES }, bodyParts: [header] }
   const row = await imap.fetchOne(range, query, { uid: true })
   if (!row) throw gone('reading a message')
-  const { text, html } = await parseSource(bytesOf(row.source) ?? Buffer.alloc(0))
+  const { text, html } = await parseSource(bytesOf(row.source) ?? Buffer.alloc(0)).catch(() => nothing)
   return {
     text: text === null ? null : cleanText(text),
     html: html === null ? null : cleanText(html),

@@ -8,7 +8,7 @@ export function htmlToText(html: string): string {
       .replace(/<\/?(p|div|br|tr|td|th|li|ul|ol|table|h[1-6]|blockquote|hr|section|article)\b[^<>]*>/gi, '\n')
       .replace(/<[^<>]*>/g, '')
       // A tag that was cut off at the end of what was fetched.
-      .replace(/<[a-z/!][^<>]*$/i, ''),
+      .replace(/<(?:[a-z/!][^<>]*)?$/i, ''),
   )
 }
 

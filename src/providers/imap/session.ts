@@ -2,26 +2,32 @@ import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderStep, FolderSyncRequest, MailSession, RemoteFolder, SessionEvents } from '../provider.ts'
-import type { ImapClient } from './client.ts'
-import { readCursor } from './cursor.ts'
+import { type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
 import { listUids, uidSet } from './fetch.ts'
+import { hasChanged } from './folder-state.ts'
 import { listFolders } from './folders.ts'
 import type { Lane } from './lane.ts'
-import { folderSteps, type Hold, RECOMPARE_MS } from './sync-folder.ts'
+import { folderSteps } from './sync-folder.ts'
 
 export interface SessionOptions {
   /** A connection that was silent so long is asked whether it still lives. */
   checkEveryMs: number
   /** How long it may take to answer that. */
   answerMs: number
+  /** How long nothing at all may be heard while other work waits. */
+  silenceMs: number
   /** How often a server without IDLE is asked for news. */
   pollEveryMs: number
+  /** Messages of one step of `syncFolder`. */
+  stepMessages: number
 }
 
 /** IDLE that ends by itself so soon was refused, not interrupted. */
 const REFUSED_MS = 1000
 const REFUSALS = 3
+/** After a server allowed no second connection, the next try. */
+const ALONE_MS = 10 * 60_000
 
 /**
  * The standing connection of one account. It stays on the watched folder, works there when asked, and listens the moment
@@ -40,12 +46,13 @@ export class ImapSession implements MailSession {
   #watching = false
   #working = 0
   #closed = false
-  /** Folders compared in this session, and whether something happened since that only a comparison shows. */
+  /** Folders compared in this session, with nothing heard since that only a comparison shows. */
   readonly #clean = new Set<string>()
   #refusals = 0
+  #aloneUntilMs = Number.NEGATIVE_INFINITY
   #nextCheck: NodeJS.Timeout | undefined
-  /** Why we gave the connection up. */
-  #verdict: unknown
+  /** Work that needs a certain folder selected goes one at a time. */
+  #selection: Promise<unknown> = Promise.resolve()
 
   constructor(
     client: ImapClient,
@@ -63,7 +70,7 @@ export class ImapSession implements MailSession {
     this.#options = options
     const { imap } = client
     imap.on('exists', ({ path }) => this.#notice(path, false))
-    imap.on('expunge', ({ path, earlier }) => earlier || this.#notice(path, true))
+    imap.on('expunge', (event) => (event.vanished && event.earlier ? undefined : this.#notice(event.path, true)))
     imap.on('flags', ({ path }) => this.#notice(path, true))
     imap.on('close', () => this.#onClosed())
     this.#listen()
@@ -74,55 +81,51 @@ export class ImapSession implements MailSession {
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
+    const doing = 'looking at a folder'
     const changed: string[] = []
     // The selected folder is seen as of the server's last word about it.
-    if (folders.some(({ path }) => path === this.#home))
-      await this.#doing('looking at a folder', ({ imap }) => imap.noop())
+    if (folders.some(({ path }) => path === this.#home)) await this.#doing(doing, ({ imap }) => imap.noop())
     for (const { path, cursor } of folders) {
-      const isChanged = await this.#doing('looking at a folder', ({ imap }) => this.#hasChanged(imap, path, cursor))
-      if (isChanged) changed.push(path)
+      const context = { isClean: this.#clean.has(path), nowMs: this.#clock.now() }
+      if (await this.#doing(doing, ({ imap }) => hasChanged(imap, path, cursor, context))) changed.push(path)
     }
     return changed
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {
     const { path, signal } = request
-    const hold: Hold =
-      path === this.#home
-        ? (work) => this.#atHome(`reading the folder`, work)
-        : (work) =>
-            this.#lane().use({
-              ...{ folder: path, fresh: true, doing: 'reading the folder', signal },
-              work: (client, box) =>
-                box === undefined ? Promise.reject(connectionLost('no folder')) : work(client, box),
-            })
+    const doing = 'reading a folder'
     const suspect = () => {
       const isSuspect = !this.#clean.has(path)
       this.#clean.add(path)
       return isSuspect
     }
+    const context = {
+      hold: <T>(work: (client: ImapClient, box: MailboxObject) => Promise<T>) => this.#at(path, doing, work, signal),
+      suspect,
+      now: () => this.#clock.now(),
+      step: this.#options.stepMessages,
+    }
     try {
-      yield* folderSteps(request, { hold, suspect, now: () => this.#clock.now() })
+      yield* folderSteps(request, context)
     } catch (error) {
       this.#clean.delete(path)
-      throw providerError(error, 'reading the folder')
+      throw providerError(error, doing)
     }
   }
 
   async presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]> {
     if (uids.length === 0) return []
     const wanted = uidSet([...uids].sort((left, right) => left - right))
-    const look = async ({ imap }: ImapClient, box: MailboxObject | undefined) =>
-      box === undefined || String(box.uidValidity) !== uidValidity ? [] : listUids(imap, wanted, { uid: true })
-    const doing = 'looking for messages'
+    const look = async ({ imap }: ImapClient, box: MailboxObject) => {
+      if (String(box.uidValidity) !== uidValidity) return []
+      await imap.noop()
+      return listUids(imap, wanted, { uid: true })
+    }
     try {
-      if (folderPath === this.#home) {
-        await this.#doing(doing, ({ imap }) => imap.noop())
-        return await this.#atHome(doing, look)
-      }
-      return await this.#lane().use({ folder: folderPath, fresh: true, doing, work: look })
+      return await this.#at(folderPath, 'looking for messages', look)
     } catch (error) {
-      const failure = providerError(error, doing)
+      const failure = providerError(error, 'looking for messages')
       if (failure.kind === 'not_found') return []
       throw failure
     }
@@ -131,7 +134,7 @@ export class ImapSession implements MailSession {
   async watch(folderPath: string): Promise<void> {
     this.#home = folderPath
     this.#watching = true
-    await this.#atHome('selecting the watched folder', async () => {})
+    await this.#selected(folderPath, 'selecting the watched folder', async () => {})
   }
 
   async close(): Promise<void> {
@@ -146,23 +149,65 @@ export class ImapSession implements MailSession {
     if (this.#watching && path === this.#home && !this.#closed) this.#events.onChange(path)
   }
 
-  #atHome<T>(doing: string, work: (client: ImapClient, box: MailboxObject) => Promise<T>): Promise<T> {
-    return this.#doing(doing, async (client) => {
-      const { imap } = client
-      const selected = imap.mailbox && imap.mailbox.path === this.#home ? imap.mailbox : undefined
-      return work(client, selected ?? (await imap.mailboxOpen(this.#home, { readOnly: true })))
-    })
+  /** Here for the watched folder, else on the operations connection; here too where the server allows no second one. */
+  async #at<T>(
+    path: string,
+    doing: string,
+    work: (client: ImapClient, box: MailboxObject) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (path === this.#home) return this.#selected(path, doing, work)
+    if (this.#clock.monotonic() >= this.#aloneUntilMs) {
+      try {
+        return await this.#lane().useFolder(path, { fresh: true, doing, work, ...(signal && { signal }) })
+      } catch (error) {
+        if (providerError(error, doing).kind !== 'rate_limited') throw error
+        this.#aloneUntilMs = this.#clock.monotonic() + ALONE_MS
+      }
+    }
+    return this.#away(path, doing, work)
   }
 
-  /** Runs a command; imapflow breaks the IDLE before it, we go back to it right after. */
+  #selected<T>(path: string, doing: string, work: (client: ImapClient, box: MailboxObject) => Promise<T>): Promise<T> {
+    const turn = this.#selection.then(() =>
+      this.#doing(doing, async (client) => {
+        const { imap } = client
+        const selected = imap.mailbox && imap.mailbox.path === path ? imap.mailbox : undefined
+        return work(client, selected ?? (await imap.mailboxOpen(path, { readOnly: true })))
+      }),
+    )
+    this.#selection = turn.catch(() => {})
+    return turn
+  }
+
+  /** Leaves the watched folder for one piece of work; what happened there meanwhile shows on the way back. */
+  async #away<T>(
+    path: string,
+    doing: string,
+    work: (client: ImapClient, box: MailboxObject) => Promise<T>,
+  ): Promise<T> {
+    const home = this.#client.imap.mailbox
+    const before = home && home.path === this.#home ? stateOf(home) : undefined
+    try {
+      return await this.#selected(path, doing, work)
+    } finally {
+      if (this.#watching && !this.#closed && this.#client.imap.usable) {
+        const back = this.#selected(this.#home, 'selecting the watched folder', async (_client, box) => stateOf(box))
+        const after = await back.catch(() => undefined)
+        if (after !== before) this.#notice(this.#home, true)
+      }
+    }
+  }
+
+  /** Runs commands; imapflow breaks the IDLE before them, we go back to it right after. */
   async #doing<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
     if (this.#closed || !this.#client.imap.usable) throw connectionLost(`${doing}: the connection is gone`)
     this.#working += 1
     clearTimeout(this.#nextCheck)
     try {
-      return await work(this.#client)
+      return await whileHeard(this.#client, this.#options.silenceMs, doing, work(this.#client))
     } catch (error) {
-      throw providerError(this.#client.imap.usable ? error : (this.#reason() ?? error), doing)
+      throw providerError(error, doing)
     } finally {
       this.#working -= 1
       this.#listen()
@@ -172,12 +217,15 @@ export class ImapSession implements MailSession {
   #listen() {
     if (this.#closed || this.#working > 0) return
     const { imap } = this.#client
+    const { checkEveryMs, pollEveryMs } = this.#options
     const canIdle = imap.capabilities.has('IDLE') && this.#refusals < REFUSALS
-    const listensIdle = this.#watching && canIdle
+    const isPolled = this.#watching && !canIdle
     clearTimeout(this.#nextCheck)
-    const everyMs = this.#watching && !canIdle ? this.#options.pollEveryMs : this.#options.checkEveryMs
-    this.#nextCheck = setTimeout(() => void this.#check(), Math.min(everyMs, this.#options.checkEveryMs))
-    if (listensIdle && imap.mailbox && !imap.idling) void this.#idle()
+    this.#nextCheck = setTimeout(
+      () => void this.#check(),
+      isPolled ? Math.min(pollEveryMs, checkEveryMs) : checkEveryMs,
+    )
+    if (this.#watching && canIdle && imap.mailbox && !imap.idling) void this.#idle()
   }
 
   async #idle() {
@@ -194,14 +242,12 @@ export class ImapSession implements MailSession {
   /** Ends the IDLE (so it is renewed long before 29 minutes) and asks for a sign of life; news come along with it. */
   async #check() {
     if (this.#closed || this.#working > 0) return
-    const late = () => timedOut('the standing connection', this.#options.answerMs)
+    const { answerMs } = this.#options
+    const late = () => timedOut('the standing connection', answerMs)
     try {
-      await this.#doing('asking for a sign of life', ({ imap }) =>
-        withTimeout(imap.noop(), this.#options.answerMs, late),
-      )
+      await this.#doing('the standing connection', ({ imap }) => withTimeout(imap.noop(), answerMs, late))
     } catch (error) {
-      this.#verdict ??= error
-      this.#client.imap.close()
+      this.#client.giveUp(error)
     }
   }
 
@@ -209,39 +255,12 @@ export class ImapSession implements MailSession {
     clearTimeout(this.#nextCheck)
     if (this.#closed) return
     this.#closed = true
-    const reason = this.#reason()
+    const reason = this.#client.failure()
     const closed = connectionLost('the server closed the connection')
     this.#events.onClose(reason === undefined ? closed : providerError(reason, 'the standing connection'))
   }
-
-  #reason(): unknown {
-    return this.#verdict ?? this.#client.failure()
-  }
-
-  async #hasChanged(imap: ImapClient['imap'], path: string, cursorText: string | null): Promise<boolean> {
-    const query = { messages: true, unseen: true, uidNext: true, uidValidity: true, highestModseq: true }
-    const status = await imap.status(path, query).catch((error) => {
-      if (providerError(error, '').kind === 'not_found') return false as const
-      throw error
-    })
-    if (!status) return false
-    if (cursorText === null) return true
-    const cursor = readableCursor(cursorText)
-    if (cursor === undefined) return true
-    if (String(status.uidValidity) !== cursor.uidValidity || cursor.pending !== null) return true
-    if (status.uidNext !== undefined && status.uidNext !== cursor.uidNext) return true
-    if (cursor.modseq !== null && status.highestModseq !== undefined)
-      return String(status.highestModseq) !== cursor.modseq
-    const countsDiffer = status.messages !== cursor.exists || status.unseen !== cursor.unseen
-    return countsDiffer || !this.#clean.has(path) || this.#clock.now() - cursor.comparedAt > RECOMPARE_MS
-  }
 }
 
-/** One that cannot be read counts as changed: the reading that follows says what is wrong. */
-function readableCursor(text: string) {
-  try {
-    return readCursor(text)
-  } catch {
-    return undefined
-  }
+function stateOf(box: MailboxObject): string {
+  return [box.uidValidity, box.exists, box.uidNext, box.highestModseq].join('.')
 }

@@ -7,8 +7,6 @@ import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { connectionLost } from './errors.ts'
 import { fetchMessages, listUids, uidSet } from './fetch.ts'
 
-/** Messages of one step: what a transaction stores at once, and what stands in memory. */
-export const STEP = 500
 /** A server without mod-sequences tells of nothing that happened while we were away; so often everything is compared. */
 export const RECOMPARE_MS = 15 * 60_000
 
@@ -20,12 +18,14 @@ export interface PassContext {
   /** Flags may have changed or messages gone without a trace in the counts. Asked once per pass, and answered with news. */
   suspect(): boolean
   now(): number
+  /** Messages of one step: what a transaction stores at once, and what stands in memory. */
+  step: number
 }
 
 /**
  * One pass over one folder:
  *
- *   new mail ─→ flags and removals ─→ the rest of a first sync, 500 at a time, newest first
+ *   new mail ─→ flags and removals ─→ the rest of a first sync, a step at a time, newest first
  *      ↑______________________________________│ whenever the folder grew meanwhile
  *
  * The cursor is rewritten with every step; everything it says is true once that step is stored.
@@ -82,8 +82,12 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
   const box = await context.hold(async ({ imap }, selected) => {
     // What came since the last word of the server shows only now, unless it has announced more than is stored.
     if (stored !== null && selected.exists <= stored.exists) await imap.noop()
+    // The counts of a first sync are what later ones are judged by.
+    const isFirst = stored?.uidValidity !== String(selected.uidValidity)
+    const status = isFirst ? await imap.status(selected.path, { unseen: true }) : false
     return {
       ...stateOf(imap, selected),
+      unseen: (status ? status.unseen : undefined) ?? 0,
       // Some servers do not say which uid comes next.
       uidNext: selected.uidNext || ((await listUids(imap, '*', { uid: false })).at(-1) ?? 0) + 1,
     }
@@ -99,7 +103,6 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
       baseline: box.uidNext - 1,
       low: box.uidNext,
       pending: { left, refetched: stored !== null },
-      unseen: 0,
       comparedAt: context.now(),
     },
   }
@@ -113,7 +116,7 @@ function stateOf(imap: ImapFlow, box: MailboxObject) {
   }
 }
 
-async function* newMail(pass: Pass, { hold, now }: PassContext): AsyncGenerator<RemoteMessage[]> {
+async function* newMail(pass: Pass, { hold, now, step }: PassContext): AsyncGenerator<RemoteMessage[]> {
   for (;;) {
     const { added, more } = await hold(async (client, box) => {
       ensureSame(box, pass)
@@ -121,11 +124,11 @@ async function* newMail(pass: Pass, { hold, now }: PassContext): AsyncGenerator<
       const from = pass.cursor.uidNext
       const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
       // Nearly always a handful: fetched without asking first. A crowd is counted before, to keep a step small.
-      const range = expected > STEP ? await firstUids(client.imap, from) : `${from}:*`
+      const range = expected > step ? await firstUids(client.imap, from, step) : `${from}:*`
       if (range === '') return { added: [], more: false }
-      const plan = { ...planOf(pass, now()), lowUid: from, limit: STEP }
+      const plan = { ...planOf(pass, now()), lowUid: from, limit: step }
       const messages = await fetchMessages(client, range, plan)
-      return { added: messages, more: messages.length >= STEP }
+      return { added: messages, more: messages.length >= step }
     })
     pass.grew = false
     let highest = pass.cursor.uidNext - 1
@@ -140,22 +143,22 @@ async function* newMail(pass: Pass, { hold, now }: PassContext): AsyncGenerator<
   }
 }
 
-async function firstUids(imap: ImapFlow, from: number): Promise<string> {
+async function firstUids(imap: ImapFlow, from: number, step: number): Promise<string> {
   const uids = await listUids(imap, `${from}:*`, { uid: true })
-  return uidSet(uids.filter((uid) => uid >= from).slice(0, STEP))
+  return uidSet(uids.filter((uid) => uid >= from).slice(0, step))
 }
 
-async function olderMail(pass: Pass, { hold, now }: PassContext): Promise<RemoteMessage[]> {
+async function olderMail(pass: Pass, { hold, now, step }: PassContext): Promise<RemoteMessage[]> {
   const pending = pass.cursor.pending ?? { left: 0, refetched: false }
   return hold(async (client, box) => {
     ensureSame(box, pass)
     pass.total = box.exists
     pass.older ??= await olderUids(client.imap, box, pass.cursor, pending.left)
-    const chunk = pass.older.splice(-STEP)
+    const chunk = pass.older.splice(-step)
     const messages =
       chunk.length === 0
         ? []
-        : await fetchMessages(client, uidSet(chunk), { ...planOf(pass, now()), lowUid: 1, limit: STEP })
+        : await fetchMessages(client, uidSet(chunk), { ...planOf(pass, now()), lowUid: 1, limit: step })
     const isDone = pass.older.length === 0
     pass.grew = box.exists > pass.cursor.exists + pass.added.size
     pass.cursor = {

@@ -12,7 +12,7 @@ export async function verify(
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
   const either = AbortSignal.any([signal, limit])
-  const { imap } = await dial(access, dialling, { urgent: true, timeoutMs, silenceMs: timeoutMs, signal: either })
+  const { imap } = await dial(access, dialling, { urgent: true, timeoutMs, signal: either })
   const hangUp = () => imap.close()
   either.addEventListener('abort', hangUp, { once: true })
   const doing = 'looking at the mailbox'

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { GuardError } from '../../infra/net/index.ts'
+import { providerError } from './errors.ts'
+
+/** What imapflow hangs onto its errors. */
+function failed(fields: Record<string, unknown>): Error {
+  return Object.assign(new Error('Command failed'), fields)
+}
+const login = (response: string, serverResponseCode?: string) =>
+  failed({
+    authenticationFailed: true,
+    responseStatus: 'NO',
+    response,
+    ...(serverResponseCode && { serverResponseCode }),
+  })
+
+describe('a failure of IMAP becomes a ProviderError', () => {
+  it.each([
+    [
+      'wrong password',
+      login('2 NO [AUTHENTICATIONFAILED] Authentication failed.', 'AUTHENTICATIONFAILED'),
+      'auth_expired',
+    ],
+    ['wrong password, told in words only', login('A1 NO LOGIN failed.'), 'auth_expired'],
+    [
+      'app password needed',
+      login('NO [ALERT] Application-specific password required (Failure)', 'ALERT'),
+      'auth_expired',
+    ],
+    [
+      'too many connections, with its code',
+      login('NO [LIMIT] Maximum number of connections exceeded', 'LIMIT'),
+      'rate_limited',
+    ],
+    ['too many connections, in words', login('NO Too many simultaneous connections. (Failure)'), 'rate_limited'],
+    [
+      'bandwidth used up',
+      login('NO [OVERQUOTA] Account exceeded command or bandwidth limits.', 'OVERQUOTA'),
+      'rate_limited',
+    ],
+    ['login service down', login('NO [UNAVAILABLE] Temporary authentication failure.', 'UNAVAILABLE'), 'unavailable'],
+    ['mailbox in use', login('NO [INUSE] Mailbox in use', 'INUSE'), 'unavailable'],
+    ['Exchange lost its backend', login('BAD User is authenticated but not connected.'), 'unavailable'],
+    ['plain text refused', login('NO [PRIVACYREQUIRED] use TLS', 'PRIVACYREQUIRED'), 'tls'],
+    ['self-signed certificate', failed({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls'],
+    ['certificate of another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls'],
+    ['no TLS on this port', failed({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), 'tls'],
+    ['STARTTLS not offered', failed({ tlsFailed: true }), 'tls'],
+    ['nobody listens', failed({ code: 'ECONNREFUSED' }), 'unavailable'],
+    ['no greeting', failed({ code: 'GREETING_TIMEOUT' }), 'unavailable'],
+    [
+      'connection closed with words',
+      failed({ code: 'ClosedAfterConnectTLS', reason: 'Too many connections' }),
+      'rate_limited',
+    ],
+    ['no such folder', failed({ responseStatus: 'NO', mailboxMissing: true }), 'not_found'],
+    [
+      'no such folder, by code',
+      failed({ responseStatus: 'NO', responseText: '[NONEXISTENT] Unknown Mailbox' }),
+      'not_found',
+    ],
+    ['command refused', failed({ responseStatus: 'BAD', responseText: 'Error in IMAP command' }), 'rejected'],
+    ['host refused by the guard', new GuardError('refused', 'set PRIVATE_TARGETS'), 'unavailable'],
+    ['anything else', 'a text', 'unavailable'],
+  ])('%s: %s', (_name, error, kind) => {
+    expect(providerError(error, 'testing')).toMatchObject({ name: 'ProviderError', kind })
+  })
+
+  it('carries how long to wait, and whether time ran out', () => {
+    const throttled = failed({ code: 'ETHROTTLE', throttleReset: 92_415, responseStatus: 'BAD' })
+    expect(providerError(throttled, 'testing')).toMatchObject({ kind: 'rate_limited', retryAfterMs: 92_415 })
+    expect(providerError(failed({ code: 'CONNECT_TIMEOUT' }), 'testing').timedOut).toBe(true)
+    expect(providerError(failed({ code: 'ECONNRESET' }), 'testing').timedOut).toBe(false)
+  })
+
+  it('never repeats what the server said', () => {
+    const error = providerError(login('NO [AUTHENTICATIONFAILED] ann@example.test: hunter2 is wrong'), 'connecting')
+    expect(error.message).not.toMatch(/ann@|hunter2/)
+  })
+
+  it('leaves a ProviderError as it is', () => {
+    const error = providerError(failed({ code: 'ECONNRESET' }), 'one')
+    expect(providerError(error, 'two')).toBe(error)
+  })
+})

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
+import { alternativeMail, deepMail, htmlMail, hugeMail, plainMail } from '../../../test/servers/messages.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { MessagePlace } from '../provider.ts'
+import { type ImapLimits, imapProvider } from './index.ts'
+
+describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
+  const cleanUps: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  })
+
+  async function mailbox(limits: Partial<ImapLimits> = {}) {
+    const server = await startDovecot()
+    cleanUps.push(() => server.stop())
+    await server.addUser('ann', 'secret')
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
+    cleanUps.push(() => mail.closeOperations())
+    const operations = mail.operations(imapAccess(server, 'ann', 'secret'))
+    async function placeOf(subject: string): Promise<MessagePlace> {
+      const { messages } = await operations.listMessages('INBOX', { limit: 100 })
+      const place = messages.find((message) => message.subject === subject)?.place
+      if (place === undefined) throw new Error(`no message "${subject}"`)
+      return { folderPath: 'INBOX', ...place }
+    }
+    const connections = async () => (await server.doveadm('-f', 'tab', 'who')).includes('ann')
+    return { server, mail, operations, placeOf, connections }
+  }
+
+  it('streams a 30 MB message and its attachment whole, in bounded memory, while others are served', async () => {
+    const { server, operations, placeOf } = await mailbox()
+    const raw = hugeMail(30 * 1024 * 1024, { subject: 'huge' })
+    const encoded = raw.toString('latin1').split('base64\r\n\r\n')[1]?.split('\r\n--mix--')[0] ?? ''
+    const attachedHash = createHash('sha256').update(Buffer.from(encoded, 'base64')).digest('hex')
+    await server.deliver('ann', raw)
+    const place = await placeOf('huge')
+    const { messages } = await operations.listMessages('INBOX', { limit: 1 })
+    expect(messages[0]).toMatchObject({ snippet: 'See the attachment.', error: null })
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    // What is still held after a collection; what is only not collected yet says nothing.
+    const held = () => {
+      collect()
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      return heapUsed + arrayBuffers
+    }
+    const before = held()
+    let peak = 0
+    let pieces = 0
+    let served = 0
+    const drain = async (stream: NodeJS.ReadableStream) => {
+      const hash = createHash('sha256')
+      let bytes = 0
+      for await (const chunk of stream) {
+        hash.update(chunk)
+        bytes += chunk.length
+        pieces += 1
+        if (pieces % 4 === 0) peak = Math.max(peak, held() - before)
+        if (bytes > 10_000_000 && served < 1) served = (await operations.listFolders()).length
+      }
+      return { bytes, hash: hash.digest('hex') }
+    }
+    const opened = await operations.openRaw(place)
+    expect(opened.sizeBytes).toBeGreaterThan(29_000_000)
+    expect((await drain(opened.stream)).bytes).toBe(opened.sizeBytes)
+    expect(served).toBeGreaterThan(0)
+    const attachment = await operations.openAttachment(place, messages[0]?.attachments[0]?.id ?? '')
+    const drained = await drain(attachment.stream)
+    expect(drained.hash).toBe(attachedHash)
+    expect(peak).toBeLessThan(20 * 1024 * 1024)
+  })
+
+  it('reads the body in all its forms', async () => {
+    const { server, operations, placeOf } = await mailbox()
+    await server.deliverMany('ann', [
+      plainMail({ subject: 'plain', text: 'Grüße' }),
+      htmlMail({ subject: 'html', html: '<p>Größe</p>' }),
+      alternativeMail({ subject: 'both', text: 'words', html: '<b>words</b>' }),
+      deepMail(150),
+    ])
+    const bodyOf = async (subject: string) => operations.getBody(await placeOf(subject))
+    expect(await bodyOf('plain')).toMatchObject({ text: 'Grüße\n', html: null })
+    expect(await bodyOf('html')).toMatchObject({ text: null, html: '<p>Größe</p>\n' })
+    expect(await bodyOf('both')).toMatchObject({ text: 'words\n', html: '<b>words</b>\n' })
+    expect((await bodyOf('both')).headers).toContainEqual({ name: 'Subject', value: 'both' })
+    expect((await bodyOf('150 deep')).headers).toContainEqual({ name: 'Subject', value: '150 deep' })
+  })
+
+  it('pages by offset and by uid, and says how many there are', async () => {
+    const { server, operations } = await mailbox()
+    await server.deliverMany(
+      'ann',
+      Array.from({ length: 9 }, (_, i) => plainMail({ subject: `mail ${i + 1}` })),
+    )
+    const subjects = async (options: { limit: number; offset?: number; beforeUid?: number }) => {
+      const { messages, total } = await operations.listMessages('INBOX', options)
+      expect(total).toBe(9)
+      return messages.map((message) => message.subject)
+    }
+    expect(await subjects({ limit: 2 })).toEqual(['mail 9', 'mail 8'])
+    expect(await subjects({ limit: 2, offset: 3 })).toEqual(['mail 6', 'mail 5'])
+    expect(await subjects({ limit: 5, beforeUid: 4 })).toEqual(['mail 3', 'mail 2', 'mail 1'])
+    expect(await subjects({ limit: 5, beforeUid: 1 })).toEqual([])
+    expect(await subjects({ limit: 5, offset: 9 })).toEqual([])
+  })
+
+  it('are closed when idle, and opened again when needed', async () => {
+    const { operations, connections } = await mailbox({ operationsIdleMs: 100 })
+    await operations.listFolders()
+    await eventually(async () => !(await connections()))
+    expect(await operations.listFolders()).not.toEqual([])
+  })
+
+  it('go on after the server was restarted in between', async () => {
+    const { server, operations } = await mailbox()
+    await operations.listFolders()
+    await server.restart()
+    expect(await operations.listFolders()).not.toEqual([])
+  })
+
+  it('that wait for a server that does not answer end in time', async () => {
+    const { server, operations } = await mailbox({ operationsWaitMs: 300, silenceMs: 300 })
+    server.pause()
+    const timedOut = { name: 'ProviderError', kind: 'unavailable', timedOut: true }
+    await expect(operations.listFolders()).rejects.toMatchObject(timedOut)
+    server.resume()
+    expect(await operations.listFolders()).not.toEqual([])
+    server.pause()
+    const both = [operations.listFolders(), operations.listMessages('INBOX', { limit: 1 })]
+    for (const outcome of await Promise.allSettled(both)) expect(outcome).toMatchObject({ reason: timedOut })
+    server.resume()
+  })
+
+  it('are done one at a time per account, each with its own folder', async () => {
+    const { server, operations } = await mailbox()
+    await server.deliver('ann', plainMail({ subject: 'in' }))
+    await server.deliver('ann', plainMail({ subject: 'out' }), { folder: 'Sent' })
+    const lists = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => operations.listMessages(i % 2 === 0 ? 'INBOX' : 'Sent', { limit: 5 })),
+    )
+    expect(lists.map(({ messages }) => messages[0]?.subject)).toEqual(
+      Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'in' : 'out')),
+    )
+  })
+
+  it('a new password is used at once, and closing ends what is under way', async () => {
+    const { server, mail, operations, connections } = await mailbox()
+    await operations.listFolders()
+    await server.setPassword('ann', 'new')
+    expect(await mail.operations(imapAccess(server, 'ann', 'new')).listFolders()).not.toEqual([])
+    await mail.closeOperations('acc_ann')
+    await eventually(async () => !(await connections()))
+    await expect(operations.listFolders()).rejects.toMatchObject({ kind: 'auth_expired' })
+  })
+})

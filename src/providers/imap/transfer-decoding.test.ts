@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { transferDecoder } from './transfer-decoding.ts'
+
+/** The encoded text cut into pieces at these distances, decoded piece by piece. */
+function decodeInPieces(encoding: string, text: string, sizes: readonly number[]): Buffer {
+  const decoder = transferDecoder(encoding)
+  const parts: Buffer[] = []
+  let rest = Buffer.from(text, 'latin1')
+  for (let i = 0; rest.length > 0; i += 1) {
+    const size = Math.max(1, sizes[i % sizes.length] ?? 1)
+    parts.push(decoder.write(rest.subarray(0, size)))
+    rest = rest.subarray(size)
+  }
+  return Buffer.concat([...parts, decoder.end()])
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 })
+
+describe('a transfer encoding is undone wherever the pieces end', () => {
+  it('base64, with line ends and noise', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
+        const encoded = Buffer.from(bytes).toString('base64').replace(/.{76}/g, '$&\r\n')
+        expect(decodeInPieces('BASE64', encoded, cuts)).toEqual(Buffer.from(bytes))
+      }),
+    )
+  })
+
+  it('quoted-printable, with soft line breaks', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
+        const escaped = [...bytes].map((byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+        const encoded = escaped.map((one, i) => (i % 20 === 19 ? `${one}=\r\n` : one)).join('')
+        expect(decodeInPieces('quoted-printable', encoded, cuts)).toEqual(Buffer.from(bytes))
+      }),
+    )
+  })
+
+  it('a quoted-printable line without end is not kept whole', () => {
+    const text = 'a'.repeat(300_000)
+    expect(decodeInPieces('quoted-printable', text, [50_000]).toString()).toBe(text)
+  })
+
+  it('an unknown encoding leaves the bytes as they are', () => {
+    expect(decodeInPieces('telepathy', 'a=20b', [2]).toString()).toBe('a=20b')
+  })
+})
