@@ -10,7 +10,7 @@ import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
-import { type ImapTimes, imapProvider } from '../../src/providers/imap/index.ts'
+import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
 
@@ -21,7 +21,7 @@ export interface SyncServiceOptions {
   instanceId?: string
   settings?: Partial<SyncDeps['settings']>
   timing?: SyncDeps['timing']
-  imap?: Partial<ImapTimes>
+  imap?: Partial<ImapLimits>
   log?: SyncDeps['log']
 }
 
@@ -37,7 +37,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     backoff: { baseMs: 100, capMs: 1000 },
   })
   const events = recorder({ clock, ids, bus })
-  const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { times: options.imap }) })
+  const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, onRemove: async () => {} })
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
