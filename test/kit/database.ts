@@ -26,9 +26,12 @@ export interface Databases {
 /** Runs a suite once per engine. Without PostgreSQL its half is skipped, which CI=true turns into a failure. */
 export function describeEachDatabase(title: string, suite: (open: Databases, engine: Db['engine']) => void): void {
   describe(`${title} (sqlite)`, () => suite(databases('sqlite'), 'sqlite'))
-  describe.skipIf(inject('postgresUrl') === undefined)(`${title} (postgres)`, () =>
-    suite(databases('postgres'), 'postgres'),
-  )
+  describePostgres(`${title} (postgres)`, (open) => suite(open, 'postgres'))
+}
+
+/** For what only several processes on one database can show; the file store has one. */
+export function describePostgres(title: string, suite: (open: Databases) => void): void {
+  describe.skipIf(inject('postgresUrl') === undefined)(title, () => suite(databases('postgres')))
 }
 
 /** Databases of one engine, tied to the life of the suite that calls this. */

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describePostgres } from '../kit/database.ts'
 import { playReplicas } from '../scenarios/replicas.ts'
 
-describeEachDatabase('two instances on one database', (databases, engine) => {
-  // The file store belongs to one process: a second start is refused, which the data folder's lock tests show.
-  if (engine === 'sqlite') return
+describePostgres('two instances on one database', (databases) => {
   it('announce each mail to 50 mailboxes once while A is killed and B is stopped past its heartbeat', {
     timeout: 1_200_000,
   }, async () => {
