@@ -18,7 +18,7 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
   const shared = memoryBus({ log: silentLog })
   return {
     db,
-    async join(instanceId) {
+    async join(instanceId, pollMs = 100) {
       // On the file store every process is this one.
       const own = url === undefined ? db : await open(place)
       const bus = url === undefined ? shared : await openPostgresBus({ url, db: own, log: silentLog })
@@ -29,7 +29,7 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
         ids: idGenerator(systemClock),
         log: silentLog,
         instanceId,
-        pollMs: 100,
+        pollMs,
         backoff: { baseMs: 20, capMs: 100 },
       })
       onTestFinished(async () => {

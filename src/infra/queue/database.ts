@@ -37,11 +37,13 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
   })
 
   /** Others hear of it only when this process has no free worker: whoever is free first takes it. */
-  function wake(lane: string, tellOthers: boolean): void {
+  function wake(lane: string, isNews: boolean): void {
     const worker = workers.get(lane)
-    if (tellOthers && worker?.hasRoom !== true) bus.publish(topic(lane), instanceId)
+    if (isNews && worker?.hasRoom !== true) tellOthers(lane)
     worker?.wake()
   }
+
+  const tellOthers = (lane: string) => bus.publish(topic(lane), instanceId)
 
   async function freeSilent(): Promise<void> {
     try {
@@ -63,7 +65,7 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
     },
     work(lane, options, run) {
       if (workers.has(lane)) throw new Error(`this process already works on the lane "${lane}"`)
-      const worker = new LaneWorker({ ...deps, pollMs, backoff }, lane, options, run)
+      const worker = new LaneWorker({ ...deps, pollMs, backoff, onFull: () => tellOthers(lane) }, lane, options, run)
       workers.set(lane, worker)
       sweep ??= setInterval(() => void freeSilent(), pollMs)
       const unsubscribe = bus.subscribe(topic(lane), (from) => {

@@ -30,7 +30,7 @@ export interface Queue {
   clear(lane: string): Promise<number>
   pause(lane: string): Promise<void>
   resume(lane: string): Promise<void>
-  /** Frees the leases of a process known to be dead. */
+  /** Frees the leases of a process known to be dead: its subjects are due at once. As after a lease that ran out, the run counts as failed. */
   releaseInstance(instanceId: string): Promise<void>
   ping(): Promise<void>
   /** Waits for nothing: stop the workers first. */
@@ -60,7 +60,10 @@ export interface RunContext {
 export type Run = (subject: string, context: RunContext) => Promise<undefined | { nextRunInMs: number }>
 
 export interface Worker {
-  /** Takes no more jobs, waits for those running (their signal aborts after `graceMs`), then resolves. */
+  /**
+   * Takes no more jobs and waits for those running; their signal aborts after `graceMs`, and two seconds later they are
+   * waited for no longer. What was aborted runs again elsewhere, whatever it answers, and does not count as failed.
+   */
   stop(graceMs: number): Promise<void>
 }
 

@@ -7,6 +7,7 @@ import { cleanText, truncateText } from '../../lib/text.ts'
 import type { Db } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import { type Claim, type Ending, jobStore } from './job-store.ts'
+import { type Held, LeaseKeeper } from './lease-keeper.ts'
 import type { Run, Worker, WorkOptions } from './queue.ts'
 
 export interface WorkerDeps {
@@ -18,13 +19,12 @@ export interface WorkerDeps {
   /** How often the lane is looked at when nobody wakes the worker. */
   pollMs: number
   backoff: Backoff
+  /** Told when every free place was taken and more may be due; at most ten times a second. */
+  onFull: () => void
 }
 
 /** One run under way in this process. */
-interface Running extends Claim {
-  controller: AbortController
-  /** Monotonic; when others may take the job unless the lease is renewed. */
-  leasedUntil: number
+interface Running extends Held {
   done: Promise<void>
 }
 
@@ -33,6 +33,7 @@ const DEFAULT_LEASE_MS = 30_000
 const ABANDON_MS = 2000
 /** Due jobs that could not be claimed are locked by somebody's open transaction: look again soon. */
 const LOCKED_MS = 50
+const ASK_EVERY_MS = 100
 const BROKEN: Backoff = { baseMs: 100, capMs: 5000 }
 const MAX_ERROR_CHARS = 500
 /** Runs again at once, elsewhere; not counted as a failure. */
@@ -55,14 +56,14 @@ export class LaneWorker implements Worker {
   readonly #running = new Map<string, Running>()
   /** Every run that has not settled, those whose lease was lost included. */
   readonly #unsettled = new Set<Promise<void>>()
-  readonly #renewal: NodeJS.Timeout
+  readonly #leases: LeaseKeeper
   #endings: Ending[] = []
   #mayBeDue = true
   #turning: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #failures = 0
-  #renewing = false
+  #askedAt = Number.NEGATIVE_INFINITY
   #stopping: Promise<void> | undefined
   readonly #closed = new AbortController()
 
@@ -72,7 +73,13 @@ export class LaneWorker implements Worker {
     this.#run = run
     this.#concurrency = concurrency
     this.#leaseMs = leaseMs
-    this.#renewal = setInterval(() => void this.#renew(), leaseMs / 3)
+    this.#leases = new LeaseKeeper({
+      clock: deps.clock,
+      leaseMs,
+      held: () => [...this.#running.values()],
+      renew: (held) => deps.db.transaction((tx) => jobStore(tx, deps.db.dialect).renew(lane, held, leaseMs)),
+      onError: (error) => this.#warn('Leases of running jobs could not be renewed; trying again.', error),
+    })
     this.#turn()
   }
 
@@ -102,7 +109,7 @@ export class LaneWorker implements Worker {
     for (const running of this.#running.values()) running.controller.abort(new Error('the worker is stopping'))
     await sleep(ABANDON_MS, settled.signal)
     this.#closed.abort()
-    clearInterval(this.#renewal)
+    this.#leases.stop()
     if (settled.signal.aborted) await settling
   }
 
@@ -157,8 +164,17 @@ export class LaneWorker implements Worker {
     for (const { dueInMs } of again) this.#wakeIn(dueInMs)
     for (const claim of claims) this.#start(claim, leasedUntil)
     if (!claiming) return
-    if (claims.length === limit) this.#mayBeDue = true
-    else await this.#look(LOCKED_MS)
+    if (claims.length < limit) return this.#look(LOCKED_MS)
+    this.#mayBeDue = true
+    this.#askForHelp()
+  }
+
+  /** There may be more than this process can take. */
+  #askForHelp(): void {
+    const now = this.#deps.clock.monotonic()
+    if (now - this.#askedAt < ASK_EVERY_MS) return
+    this.#askedAt = now
+    this.#deps.onFull()
   }
 
   /** The one transaction of a turn. */
@@ -188,9 +204,12 @@ export class LaneWorker implements Worker {
   }
 
   #wakeIn(ms: number): void {
-    if (ms <= 0) this.#mayBeDue = true
+    if (ms <= 0) {
+      this.#mayBeDue = true
+      return
+    }
     const { clock, pollMs } = this.#deps
-    const inMs = Math.min(Math.max(ms, 0), pollMs)
+    const inMs = Math.min(ms, pollMs)
     const at = clock.monotonic() + inMs
     if (at >= this.#timerAt || this.#stopping !== undefined) return
     clearTimeout(this.#timer)
@@ -246,34 +265,9 @@ export class LaneWorker implements Worker {
     this.#turn()
   }
 
-  async #renew(): Promise<void> {
-    const held = [...this.#running.values()]
-    const { db, clock } = this.#deps
-    const now = clock.monotonic()
-    for (const running of held) if (running.leasedUntil < now) loseLease(running)
-    if (held.length === 0 || this.#renewing) return
-    this.#renewing = true
-    try {
-      const renewed = await db.transaction((tx) => jobStore(tx, db.dialect).renew(this.#lane, held, this.#leaseMs))
-      const kept = new Set(renewed)
-      for (const running of held) {
-        if (kept.has(running.subject)) running.leasedUntil = now + this.#leaseMs
-        else loseLease(running)
-      }
-    } catch (error) {
-      this.#warn('Leases of running jobs could not be renewed; trying again.', error)
-    } finally {
-      this.#renewing = false
-    }
-  }
-
   #warn(message: string, error: unknown, metadata: Record<string, unknown> = {}): void {
     this.#deps.log.warn(message, { operation: 'queue.work', error, metadata: { lane: this.#lane, ...metadata } })
   }
-}
-
-function loseLease(running: Running): void {
-  running.controller.abort(new Error('the lease of this job was lost'))
 }
 
 function errorText(error: unknown): string {
