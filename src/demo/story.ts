@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../lib/clock.ts'
 import type { DemoApi } from './api.ts'
 import { browser, type Page } from './browser.ts'
 import type { DemoMailServer } from './mail-server.ts'
@@ -128,7 +129,7 @@ function receiveMail({ narrator, mail, receiver }: Stage, accountId: string): Pr
     from: 'Luigi Menabrea <luigi@demo.posthorn.example>',
     subject: 'Your notes, translated',
     text: 'Dear Ada, the translation is ready. Shall I add your notes?',
-    sentAt: new Date(),
+    sentAt: new Date(systemClock.now()),
   }
   return narrator.step(
     'A new mail arrives, and the application hears of it',

@@ -4,16 +4,11 @@ import { isoTime } from '../lib/time.ts'
 import { EVENT_TYPES, type EventBody, type EventType } from './types.ts'
 
 /** The version of the events' shape; a date, changed only when a field changes its meaning. */
-export const API_VERSION = '2026-11-01'
+const API_VERSION = '2026-11-01'
 
 export type EventRow = Selectable<Tables['events']>
 
-/** The event as it is sent: a pure function of the row. */
-export function eventBody(row: EventRow): EventBody {
-  return { ...eventHead(row), data: JSON.parse(row.data) }
-}
-
-/** All of the event but `data`, which may be large and is JSON text already. */
+/** The event as it is sent, a pure function of the row: all of it but `data`, which may be large and is JSON text already. */
 export function eventHead(row: EventRow): Omit<EventBody, 'data'> {
   return {
     id: row.id,

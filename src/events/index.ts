@@ -3,7 +3,7 @@
  */
 import './schema.ts'
 
-export { API_VERSION, type EventRow, eventBody, eventHead } from './body.ts'
+export { type EventRow, eventHead } from './body.ts'
 export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
 export { findEvents } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder } from './record.ts'

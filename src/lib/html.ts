@@ -25,7 +25,7 @@ export function trustedHtml(markup: string): Html {
   return new Html(markup)
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -13,7 +13,7 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/provider.ts'
 import { accountsRoom } from './accounts.ts'
 
-export const HOSTED_KEY = 'test-key'
+const HOSTED_KEY = 'test-key'
 
 /** A mail server that knows one password; it stands in for the network. */
 export interface MailServer {
@@ -176,7 +176,7 @@ export function refreshOf(page: string): string | undefined {
   return content === undefined ? undefined : unescaped(content)
 }
 
-export function cookiesOf(answer: Response): string {
+function cookiesOf(answer: Response): string {
   return answer.headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])

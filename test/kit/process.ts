@@ -28,7 +28,7 @@ export interface ServiceProcess {
   memoryBytes(): Promise<number>
 }
 
-export const TEST_KEY = 'test-key-0123456789abcdef'
+const TEST_KEY = 'test-key-0123456789abcdef'
 const START_TIMEOUT_MS = 60_000
 
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
@@ -95,7 +95,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -135,7 +135,7 @@ async function everyNameIsHere(host: string): Promise<Resolved> {
 const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))
 
 /** What a test does not say about an event. */
-export const SAMPLE: NewEvent = {
+const SAMPLE: NewEvent = {
   type: 'message.received',
   accountId: 'acc_test',
   provider: 'imap',

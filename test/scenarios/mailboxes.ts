@@ -45,7 +45,7 @@ export async function connectMailboxes(
   return accounts
 }
 
-export async function allConnected(api: Client, count: number, timeoutMs = 120_000): Promise<void> {
+async function allConnected(api: Client, count: number, timeoutMs = 120_000): Promise<void> {
   await eventually(
     async () => {
       const states: string[] = []

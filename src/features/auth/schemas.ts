@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox'
 import { nullable, timestamp } from '../../infra/http/index.ts'
 
-export const providerName = Type.Union([Type.Literal('gmail'), Type.Literal('microsoft'), Type.Literal('imap')])
+const providerName = Type.Union([Type.Literal('gmail'), Type.Literal('microsoft'), Type.Literal('imap')])
 
 const sessionCode = Type.String({ minLength: 1, maxLength: 512, description: 'The single-use code of the session.' })
 const state = Type.String({

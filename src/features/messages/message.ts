@@ -20,7 +20,7 @@ const attachment = Type.Object(
 )
 
 /** A message as the API and events show it. */
-export const messageFields = {
+const messageFields = {
   id: Type.String({ examples: ['msg_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
   accountId: Type.String(),
   provider: Type.Enum(['gmail', 'microsoft', 'imap']),

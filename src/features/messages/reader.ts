@@ -148,11 +148,7 @@ export function messageReader(deps: FolderDeps) {
 export type MessageReader = ReturnType<typeof messageReader>
 
 /** Rows as the API and events show them. */
-export async function messageViews(
-  handle: Handle,
-  provider: ProviderName,
-  rows: readonly MessageRow[],
-): Promise<Message[]> {
+async function messageViews(handle: Handle, provider: ProviderName, rows: readonly MessageRow[]): Promise<Message[]> {
   const labels = await messageStore(handle).labelIds(rows.map((row) => row.id))
   const folders = await labelStore(handle).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
   return rows.map((row) =>

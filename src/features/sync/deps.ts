@@ -51,4 +51,4 @@ export function syncLane(instanceId: string): string {
 }
 
 /** Every sync lane begins so. */
-export const SYNC_LANES = 'sync:'
+const SYNC_LANES = 'sync:'

@@ -5,5 +5,5 @@
 import './schema.ts'
 
 export { eraseCursors } from './cursor-store.ts'
-export { SYNC_LANES, type SyncDeps, type SyncSettings, type SyncTiming, syncLane } from './deps.ts'
+export { type SyncDeps, type SyncSettings, type SyncTiming, syncLane } from './deps.ts'
 export { type Sync, sync, wakeAccount } from './engine.ts'

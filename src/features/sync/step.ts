@@ -49,7 +49,7 @@ export interface StepPart extends Pick<FolderStep, 'added' | 'changed' | 'remove
 
 const PART_SIZE = 500
 /** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
-export const LATE_MS = 10 * 60_000
+const LATE_MS = 10 * 60_000
 
 /** Removals first: what left may come back in the same step. */
 export function partsOf(step: FolderStep): StepPart[] {

@@ -17,7 +17,7 @@ export interface Claimed {
 
 /** Deliveries claimed at once; with the largest events this bounds memory to 16 MB per endpoint. */
 const CLAIM_ROWS = 64
-export const LEASE_MS = 30_000
+const LEASE_MS = 30_000
 
 export interface ClaimDeps {
   db: Db

@@ -20,7 +20,7 @@ const result = {
   error: failure,
 } satisfies TProperties
 
-export const attemptSchema = Type.Object(
+const attemptSchema = Type.Object(
   {
     attempt: Type.Integer({ description: 'Counted from 1.' }),
     startedAt: timestamp(),

@@ -19,7 +19,7 @@ export interface OpenEndpoint {
 }
 
 /** A replaced secret goes on signing beside the new one for this long. */
-export const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
+const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
 
 /** Rotating again and again within a day keeps this many; each costs one signature per request. */
 const MAX_SECRETS = 5

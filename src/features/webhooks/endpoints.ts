@@ -130,7 +130,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
   }
 }
 
-export function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
+function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
   const { headers } = openEndpoint(row, sealer)
   return {
     id: row.id,

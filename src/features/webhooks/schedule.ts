@@ -1,5 +1,5 @@
 /** No wait is longer, whatever `Retry-After` or doubling asks for. */
-export const MAX_DELAY_MS = 24 * 60 * 60_000
+const MAX_DELAY_MS = 24 * 60 * 60_000
 
 export interface RetryPolicy {
   retryDelayMs: number

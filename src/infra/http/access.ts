@@ -42,19 +42,6 @@ export function sentKey(request: FastifyRequest): string | undefined {
   return bearer ?? (typeof alias === 'string' && alias !== '' ? alias : undefined)
 }
 
-/** Asks each in turn; the first that knows the caller decides. */
-export function firstOf(...authenticators: Authenticator[]): Authenticator {
-  return {
-    async authenticate(request) {
-      for (const authenticator of authenticators) {
-        const caller = await authenticator.authenticate(request)
-        if (caller !== undefined) return caller
-      }
-      return undefined
-    },
-  }
-}
-
 /** The guard at the door, as an onRequest hook: it runs before the body is read. */
 export function accessGuard(authenticator: Authenticator): onRequestAsyncHookHandler {
   return async (request) => {

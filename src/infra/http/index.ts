@@ -2,7 +2,7 @@
  * The HTTP server the rooms add their routes to: access, validation, errors, request ids, rate buckets, graceful close.
  * Every route declares `config.access` and a schema; every keyed POST's handler is made by `Idempotency.writing`.
  */
-export { type Access, type Authenticator, type Caller, firstOf, type Scope, sentKey } from './access.ts'
+export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './access.ts'
 export { ATTACHMENT_BODY_LIMIT } from './body.ts'
 export { asAppError, type ErrorBody, errorBody } from './errors.ts'
 export type { Answer, Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'

@@ -12,5 +12,5 @@ export {
   type GuardDeps,
   GuardError,
 } from './address-guard.ts'
-export { hostName } from './host-name.ts'
+export {} from './host-name.ts'
 export { type Resolve, type Resolved, resolver } from './resolver.ts'
