@@ -1,31 +1,39 @@
-import { type RootOperationNode, sql } from 'kysely'
-import type { Db, Handle } from '../../src/infra/db/index.ts'
+import { type CompiledQuery, createQueryId, sql } from 'kysely'
+import type { Db, Tx } from '../../src/infra/db/index.ts'
 
 /**
- * Hands out a handle that explains `sql` statements instead of running them, and answers the plans: one line per step.
- * On PostgreSQL full scans are forbidden, so that a small table shows the plan of a large one.
+ * Runs statements in a transaction and answers the plans of all of them: one line per step. On PostgreSQL full scans are
+ * forbidden, so that a small table shows the plan of a large one.
  */
-export async function explain(db: Db, run: (handle: Handle) => Promise<unknown>): Promise<string> {
-  const lines: string[] = []
-  const explained = (handle: Handle) =>
-    handle.withPlugin({
-      transformQuery: ({ node }) => prefixed(node, db.engine === 'sqlite' ? 'explain query plan ' : 'explain '),
-      async transformResult({ result }) {
-        for (const row of result.rows) lines.push(String(row.detail ?? row['QUERY PLAN']))
-        return { rows: [] }
+export function explain(db: Db, run: (handle: Tx) => Promise<unknown>): Promise<string> {
+  return db.transaction(async (tx) => {
+    if (db.engine === 'postgres') await sql`set local enable_seqscan = off`.execute(tx)
+    const statements: CompiledQuery[] = []
+    const noting = tx.withPlugin({
+      transformQuery({ node }) {
+        statements.push(tx.getExecutor().compileQuery(node, createQueryId()))
+        return node
       },
+      transformResult: async ({ result }) => result,
     })
-  if (db.engine === 'sqlite') await run(explained(db.read))
-  else
-    await db.transaction(async (tx) => {
-      await sql`set local enable_seqscan = off`.execute(tx)
-      await run(explained(tx))
-    })
-  return lines.join('\n')
+    await run(Object.assign(noting, { afterCommit: () => {} }) as Tx)
+    const lines: string[] = []
+    for (const statement of statements) lines.push(...(await planOf(db, tx, statement)))
+    return lines.join('\n')
+  })
 }
 
-function prefixed(node: RootOperationNode, prefix: string): RootOperationNode {
-  if (node.kind !== 'RawNode') throw new Error('only sql`…` statements; a builder has .explain() itself')
-  const [first = '', ...rest] = node.sqlFragments
-  return { ...node, sqlFragments: [prefix + first.trimStart(), ...rest] }
+async function planOf(db: Db, tx: Tx, { sql: text, ...statement }: CompiledQuery): Promise<string[]> {
+  if (db.engine === 'postgres') {
+    const { rows } = await tx.executeQuery<{ 'QUERY PLAN': string }>({
+      ...statement,
+      sql: `explain ${text.trimStart()}`,
+    })
+    return rows.map((row) => row['QUERY PLAN'])
+  }
+  // libsql answers the plan of a statement only when the statement itself would answer rows.
+  const answering = /^\s*(update|delete)\b(?!.*\breturning\b)/is.test(text) ? `${text} returning 1` : text
+  const explained = { ...statement, sql: `explain query plan ${answering.trimStart()}` }
+  const { rows } = await db.read.executeQuery<{ detail: string }>(explained)
+  return rows.map((row) => row.detail)
 }

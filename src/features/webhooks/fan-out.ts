@@ -90,20 +90,22 @@ export class FanOut {
     if (!this.#stopped) this.#sweep = setTimeout(() => this.wake(), pauseMs)
   }
 
-  /** Goes on until no event is left; false when another replica is at it. */
+  /** Goes on until no event was left; false when another replica is at it. */
   async #drained(): Promise<boolean> {
     const { db } = this.#deps
     for (;;) {
       if (this.#stopped) return true
-      const count = await db.transaction((tx) => this.#batch(tx))
+      const limit = this.#batchSize
+      const count = await db.transaction((tx) => this.#batch(tx, limit))
       if (count === undefined) return false
-      if (count === 0) return true
+      // Whatever was committed after this batch was read has woken us again.
+      if (count < limit) return true
     }
   }
 
-  async #batch(tx: Tx): Promise<number | undefined> {
+  async #batch(tx: Tx, limit: number): Promise<number | undefined> {
     const { db, clock, ids, queue } = this.#deps
-    const events = await stampEvents(tx, db.dialect, this.#batchSize)
+    const events = await stampEvents(tx, db.dialect, limit)
     if (events === undefined || events.length === 0) return events?.length
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
     const endpoints = await endpointStore(tx).listActive()

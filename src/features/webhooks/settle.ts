@@ -18,6 +18,8 @@ export interface Attempted {
 export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
 
 const ROWS_PER_INSERT = 100
+/** `lastDeliveryAt` is for people: a row that every batch of a busy endpoint rewrites is not worth the exact second. */
+const LAST_DELIVERY_STEP_MS = 1000
 
 /**
  * Writes what came of attempts: the attempt rows and the state of their deliveries in one transaction. Fenced: an attempt
@@ -38,7 +40,7 @@ export async function settle(
     await tx.insertInto('webhookAttempts').values(rows).execute()
   }
   for (const { endpoint, gone, succeeded } of byEndpoint(written)) {
-    if (succeeded) {
+    if (succeeded && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
       await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
     }
     if (gone) await disable(tx, recorder, endpoint, nowMs)
