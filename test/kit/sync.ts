@@ -1,5 +1,5 @@
 import { recorder } from '../../src/events/index.ts'
-import { accounts, fence, ownership } from '../../src/features/accounts/index.ts'
+import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
 import { messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
@@ -22,6 +22,7 @@ export interface SyncServiceOptions {
   settings?: Partial<SyncDeps['settings']>
   timing?: SyncDeps['timing']
   imap?: Partial<ImapLimits>
+  owning?: Partial<OwnershipTiming>
   log?: SyncDeps['log']
 }
 
@@ -42,7 +43,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
     onInstanceDead: (dead) => queue.releaseInstance(dead),
-    timing: { hintGapMs: 10 },
+    timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => imap.mail
   const engine = sync({

@@ -28,9 +28,9 @@ export type Verdicts = ReadonlyMap<string, 'present' | 'absent'>
 export interface Matches {
   /** By position of the incoming mail. */
   matched: Map<number, Candidate>
-  /** Mails whose original still stands elsewhere: copies. */
+  /** Mails whose original still stands in another folder: copies. The same mail twice in one folder is two mails. */
   copies: Set<number>
-  /** Rows standing elsewhere whose presence decides; ask the server, then match again. */
+  /** Rows with a place whose presence decides; ask the server, then match again. */
   unsure: Candidate[]
 }
 
@@ -56,10 +56,10 @@ export function matchMails(
       used.add(row.id)
     })
   }
-  return { matched, ...elsewhere(incoming, candidates, folderId, verdicts, matched) }
+  return { matched, ...standing(incoming, candidates, folderId, verdicts, matched) }
 }
 
-function elsewhere(
+function standing(
   incoming: readonly Keys[],
   candidates: readonly Candidate[],
   folderId: string,
@@ -68,13 +68,13 @@ function elsewhere(
 ): Pick<Matches, 'copies' | 'unsure'> {
   const copies = new Set<number>()
   const unsure = new Map<string, Candidate>()
-  const standing = candidates.filter((row) => row.uid !== null && row.folderId !== folderId)
-  if (standing.length === 0) return { copies, unsure: [] }
-  const groups = KEYS.map((key) => [key, groupBy(standing, key)] as const)
+  const placed = candidates.filter((row) => row.uid !== null)
+  if (placed.length === 0) return { copies, unsure: [] }
+  const groups = KEYS.map((key) => [key, groupBy(placed, key)] as const)
   incoming.forEach((mail, position) => {
     if (matched.has(position)) return
     const rows = groups.flatMap(([key, group]) => group.get(mail[key] ?? '') ?? []).filter((row) => agrees(row, mail))
-    if (rows.some((row) => verdicts.get(row.id) === 'present')) copies.add(position)
+    if (rows.some((row) => row.folderId !== folderId && verdicts.get(row.id) === 'present')) copies.add(position)
     for (const row of rows) if (!verdicts.has(row.id)) unsure.set(row.id, row)
   })
   return { copies, unsure: [...unsure.values()] }

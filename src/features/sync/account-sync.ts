@@ -225,11 +225,17 @@ export class AccountSync {
     for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
       const begunAt = this.#deps.clock.now()
       if ((await store.gone(this.#accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
-      for (const path of await this.#changedFolders(open.session)) this.#dirty.add(path)
+      await this.#lookAtFolders(open, signal)
       await this.#syncChanged(open, signal)
       if (this.#behind.size > 0) return
-      await deleteGone(this.#deps, open.context, begunAt)
+      if (await this.#stillThere(open.session)) await deleteGone(this.#deps, open.context, begunAt)
     }
+  }
+
+  /** A folder that was renamed while the others were looked at may hold what they miss. */
+  async #stillThere(session: MailSession): Promise<boolean> {
+    const paths = new Set((await session.listFolders()).map((folder) => folder.path))
+    return this.#folders.every((label) => paths.has(label.providerId))
   }
 
   async #inStep(account: Account): Promise<void> {

@@ -131,7 +131,8 @@ async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContext, adde
     placements.forEach(({ row, ...place }, index) => {
       const after = placed[index]
       if (row.folderId !== label.id || row.goneAt !== null) counts.added += 1
-      if (standing.has(row.id) && row.folderId !== null) left.set(row.folderId, (left.get(row.folderId) ?? 0) + 1)
+      if (standing.has(row.id) && row.folderId !== null && row.folderId !== label.id)
+        left.set(row.folderId, (left.get(row.folderId) ?? 0) + 1)
       if (after === undefined || !changesView(row, place)) return
       if (row.folderId === label.id && row.goneAt === null) counts.updated += 1
       events.push(messageEvent('message.updated', after, label, provider))

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { plansOf } from '../../../test/kit/plans.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
+import { pageRequest } from '../../lib/page.ts'
+import { incomingRow } from './incoming.ts'
+import { type ListFilter, listMessageIds } from './list.ts'
+import { newRow } from './live-list.ts'
+import { type MessageRow, messageStore } from './store.ts'
+import { eraseMessages, messageWriter } from './writer.ts'
+
+const FULL_SCAN =
+  /SCAN "?(messages|messageLabels|messageCounters)\b|Seq Scan on "?(messages|messageLabels|messageCounters)\b/
+const SORTED = /TEMP B-TREE FOR ORDER BY|^\s*(->\s*)?Sort\b/m
+
+describeEachDatabase('statements about messages', (open) => {
+  it('none reads a table from end to end', async () => {
+    const db = await open()
+    const ids = idGenerator(systemClock)
+    const row = sampleRow(ids('msg'))
+    const plans = await plansOf(db, async (tx) => {
+      const store = messageStore(tx)
+      const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
+      await writer.insert([row])
+      await store.find('acc_1', row.id)
+      await store.byIds([row.id, 'msg_2'])
+      await store.byPlace('lbl_1', '7', [1, 2, 3])
+      await store.known('lbl_1', '7', 1, 1000)
+      await store.candidates('acc_1', [row])
+      await store.placed('lbl_1', 500)
+      await store.placeless('lbl_1', 500)
+      await store.isEmpty('lbl_1')
+      await store.gone('acc_1', 5, 500)
+      await store.labelIds([row.id])
+      await store.count('acc_1', 'lbl_1')
+      const [changed = row] = await writer.setFlags([{ row, unread: 0, starred: 1 }])
+      const place = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
+      const [placed = row] = await writer.place([{ row: changed, ...place }])
+      await writer.losePlaces('lbl_2', 500)
+      await writer.vanish([placed])
+      await writer.remove([placed.id])
+      await eraseMessages(tx, 'acc_1', 500)
+    })
+    expect(plans.length).toBeGreaterThan(20)
+    for (const plan of plans) expect(plan).not.toMatch(FULL_SCAN)
+  })
+
+  it('a page of a list is read in the order of an index, whatever it is filtered by', async () => {
+    const db = await open()
+    const filters: Omit<ListFilter, 'labelId'>[] = [
+      {},
+      { after: 5, before: 10 },
+      { unread: true },
+      { unread: false },
+      { hasAttachments: true },
+      { unread: true, hasAttachments: true, after: 5 },
+    ]
+    for (const filter of filters) {
+      const whole = { labelId: 'lbl_1', ...filter }
+      const plans = await plansOf(db, async (tx) => {
+        const first = pageRequest({ limit: 50 }, whole)
+        await listMessageIds(tx, 'acc_1', whole, first, whole)
+        await listMessageIds(tx, 'acc_1', whole, { ...first, after: [7, 'msg_1'] }, whole)
+      })
+      for (const plan of plans) {
+        expect(plan).not.toMatch(FULL_SCAN)
+        expect(plan).not.toMatch(SORTED)
+      }
+    }
+  })
+})
+
+function sampleRow(id: string): MessageRow {
+  const mail = {
+    ...{ place: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: 'e', threadId: null },
+    ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, to: [], cc: [], bcc: [] },
+    ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
+    ...{ attachments: [], headerHash: 'h', error: null },
+  }
+  return newRow(incomingRow(mail, 'acc_1', 1), { accountId: 'acc_1', labelId: 'lbl_1', id, nowMs: 1 })
+}

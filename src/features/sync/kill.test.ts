@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { mail, mailboxOf } from '../../../test/kit/in-step.ts'
+import { announced, mailEvents, servedMails, storedMails } from '../../../test/kit/mailbox-state.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { sleep } from '../../lib/abort.ts'
+
+const KILLS = 3
+const MOST_KILLS = 8
+const OLD = 700
+
+describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
+  let server: Dovecot
+  beforeAll(async () => {
+    server = await startDovecot()
+  })
+  afterAll(() => server.stop())
+
+  describeEachDatabase('loses nothing and says nothing twice', (open) => {
+    it('during a first sync and while mail arrives, moves and leaves', { timeout: 180_000 }, async () => {
+      const place = await open.place()
+      const db = await open(place)
+      const user = `killed-${place.engine}`
+      await server.addUser(user, 'one')
+      const box = mailboxOf(server, user)
+      await box.create('Work')
+      await server.deliverMany(
+        user,
+        Array.from({ length: OLD }, (_, n) => mail(`old-${n}`)),
+      )
+      const linking = syncService(db)
+      const accountId = await linking.link(server, user, 'one')
+      await linking.stop()
+
+      const arrived: string[] = []
+      // Some kills hit the first sync before anything is stored; mail counts as new once its baseline is.
+      for (let round = 0, inSync = 0; inSync < KILLS && round < MOST_KILLS; round += 1) {
+        const begun = await db.read
+          .selectFrom('syncCursors')
+          .select('cursor')
+          .where('accountId', '=', accountId)
+          .execute()
+        const child = await started(place)
+        if (begun.length < 4) {
+          await sleep(Math.random() * 500 * (1 + round))
+          child.kill('SIGKILL')
+          await once(child, 'exit')
+          continue
+        }
+        inSync += 1
+        const ids = Array.from({ length: 10 }, (_, n) => `new-${round}-${n}`)
+        const work = (async () => {
+          await box.deliver(...ids)
+          await box.move(`old-${round}`, 'Work')
+          await box.expunge(`old-${round + 100}`)
+          await box.flag(`old-${round + 200}`, '\\Seen')
+        })()
+        await sleep(Math.random() * 2000)
+        child.kill('SIGKILL')
+        await Promise.all([once(child, 'exit'), work])
+        arrived.push(...ids)
+      }
+
+      const service = syncService(db, {
+        settings: { initialMessages: 2000, folders: ['Work'] },
+        owning: { roundMs: 100, deadAfterMs: 400 },
+        timing: { pollMs: 500 },
+      })
+      onTestFinished(() => service.stop())
+      await service.start()
+      await eventually(async () => {
+        expect(await storedMails(db, accountId)).toEqual(await servedMails(server, user, ['INBOX', 'Work']))
+      }, 60_000)
+      await eventually(async () =>
+        expect(await announced(db, accountId)).toEqual(arrived.map((id) => `<${id}@x>`).sort()),
+      )
+      const events = await mailEvents(db, accountId)
+      const objects = events.map((event) => `${event.type} ${event.objectId} ${event.version}`)
+      expect(new Set(objects).size).toBe(objects.length)
+    })
+  })
+})
+
+async function started({ dataDir, databaseUrl = '' }: Place) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'test/kit/sync-worker.ts', dataDir, databaseUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return child
+}
