@@ -46,6 +46,8 @@ async function work(accountId: string, epoch: number): Promise<void> {
       ])
     })
   } catch (error) {
-    if (!(error instanceof OwnershipLost)) throw error
+    // As in sync, work that failed is tried again while the account is owned: a process stopped inside a transaction finds
+    // its connection ended by the server.
+    if (!(error instanceof OwnershipLost)) process.stderr.write(`${instanceId}: ${error}\n`)
   }
 }
