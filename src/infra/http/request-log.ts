@@ -25,6 +25,16 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
   else log.info(message, fields)
 }
 
+/** The caller hung up before there was an answer; no response ends, so nothing else would tell of the request. */
+export function logAborted(log: Log, request: FastifyRequest): void {
+  const route = request.routeOptions.url ?? 'unknown'
+  log.info(`${request.method} ${route} was given up by the caller`, {
+    operation: 'http.request',
+    requestId: request.id,
+    metadata: { method: request.method, route },
+  })
+}
+
 /** What fastify itself has to say (a reply sent twice, a broken stream) goes to our log; requests are logged above. */
 export function fastifyLog(log: Log): FastifyBaseLogger {
   const pass =

@@ -250,6 +250,28 @@ describe('errors', () => {
     expect(problem.json).toMatchObject({ title: 'Service Unavailable', status: 503, code: 'not_ready' })
   })
 
+  it('are none of ours when the caller hangs up while sending, and the log says what happened', async () => {
+    const lines: { message: string; fields: LogFields }[] = []
+    let arrived = false
+    await listen(
+      (server) => {
+        thingRoutes(server)
+        server.addHook('preParsing', async () => {
+          arrived = true
+        })
+      },
+      { log: listeningLog(lines) },
+    )
+    const head = 'POST /optional HTTP/1.1\r\nhost: a\r\nauthorization: Bearer good\r\ncontent-type: application/json'
+    const socket = connect(Number(new URL(urlOf()).port), '127.0.0.1', () => {
+      socket.write(`${head}\r\ncontent-length: 100\r\n\r\n{`)
+    })
+    await eventually(() => arrived)
+    socket.destroy()
+    await eventually(() => lines.length > 0)
+    expect(lines.map((line) => line.message)).toEqual(['POST /optional was given up by the caller'])
+  })
+
   it('are answered in the same form when the bytes are not HTTP', async () => {
     await listen()
     const port = Number(new URL(urlOf()).port)

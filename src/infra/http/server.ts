@@ -21,7 +21,7 @@ import { routeEntry } from './openapi/route-table.ts'
 import { type Paths, paths } from './paths.ts'
 import { type RateLimits, rateGuards } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
-import { fastifyLog, logRequest } from './request-log.ts'
+import { fastifyLog, logAborted, logRequest } from './request-log.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** The server the rooms add their routes to. */
@@ -101,6 +101,7 @@ export function createServer(options: ServerOptions): App {
     if (request.routeOptions.config.access !== 'public') reply.header('cache-control', 'no-store')
   })
   app.addHook('preHandler', limits.bySubject)
+  app.addHook('onRequestAbort', async (request) => logAborted(options.log, request))
   app.addHook('onResponse', async (request, reply) => logRequest(options.log, request, reply, request.failure))
 
   closeConnectionsAtLast(app)

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Answered, type Api, api } from '../kit/http.ts'
+import { type Document, type Operation, operations, sample } from '../kit/openapi.ts'
+import { type Service, startService } from '../kit/service.ts'
+
+/** Every promise of the document that can be checked without knowing what a route does. */
+const document: Document = JSON.parse(await readFile('openapi.json', 'utf8'))
+const all = operations(document)
+const keyed = all.filter((operation) => operation.keyed)
+const withBody = all.filter((operation) => operation.takesBody)
+const named = (some: Operation[]) =>
+  some.map((operation) => [`${operation.method} ${operation.path}`, operation] as const)
+
+let service: Service
+let owner: Api
+let stranger: Api
+beforeAll(async () => {
+  service = await startService()
+  owner = api(service.url, service.key)
+  stranger = api(service.url)
+})
+afterAll(() => service.stop())
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+ajv.addSchema({ $id: 'openapi.json', ...document })
+
+/** Whether a value is what the document says. */
+function faultsOf(value: unknown, pointer: string): unknown[] {
+  const check = ajv.getSchema(`openapi.json#${pointer}`)
+  if (check === undefined) throw new Error(`there is no ${pointer} in the document`)
+  check(value)
+  return check.errors ?? []
+}
+
+function expectError(answer: Answered, status: number, code: string): void {
+  expect([answer.status, answer.json?.error?.code, answer.text.slice(0, 300)]).toEqual([
+    status,
+    code,
+    expect.anything(),
+  ])
+  expect(faultsOf(answer.json, '/components/schemas/Error')).toEqual([])
+  expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
+}
+
+const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
+const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, 'nothing_00000000')
+
+describe('the document', () => {
+  it('is what the service answers', async () => {
+    const live = (await stranger.get('/openapi.json')).json
+    expect({ ...live, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] })
+  })
+
+  it.each(named(all))('%s has a summary, a tag and schemas that compile', (_name, operation) => {
+    const { method, path, responses, body } = operation
+    const described = document.paths[path]?.[method.toLowerCase()]
+    expect(described?.summary).toBeTruthy()
+    expect(described?.tags).toHaveLength(1)
+    const at = `/paths/${escaped(path)}/${method.toLowerCase()}`
+    for (const [status, response] of Object.entries(responses)) {
+      for (const type of Object.keys(response.content ?? {})) {
+        if (response.content?.[type]?.schema === undefined) continue
+        faultsOf({}, `${at}/responses/${status}/content/${escaped(type)}/schema`)
+      }
+    }
+    if (body !== undefined) faultsOf({}, `${at}/requestBody/content/application~1json/schema`)
+  })
+
+  it('gives examples that its own schemas accept', () => {
+    for (const [examples, pointer] of walk(document, '')) {
+      for (const example of examples) expect([pointer, faultsOf(example, pointer)]).toEqual([pointer, []])
+    }
+  })
+})
+
+describe('every keyed route', () => {
+  it.each(named(keyed))('%s asks for the key before anything else', async (_name, { method, path }) => {
+    for (const client of [stranger, api(service.url, 'wrong-key')]) {
+      const answer = await client.request(method, filled(path), { ...(method !== 'GET' && { body: '{' }) })
+      expectError(answer, 401, 'unauthorized')
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+    }
+  })
+
+  const things = keyed.filter((operation) => operation.path.includes('{'))
+  it.each(named(things))('%s has nothing under an unknown id', async (_name, { method, path, body }) => {
+    const answer = await owner.request(method, filled(path), {
+      ...(body !== undefined && { body: sample(body, document) }),
+    })
+    expectError(answer, 404, 'not_found')
+  })
+})
+
+describe('every route with a body', () => {
+  it.each(named(withBody))('%s refuses what it cannot take', async (_name, { method, path }) => {
+    const headers = { accept: 'application/json' }
+    const list = await owner.request(method, filled(path), { body: '[1]', headers })
+    expectError(list, 400, 'validation_failed')
+    expect(list.json.error.details[0]).toMatchObject({ path: expect.stringMatching(/^body/) })
+    expectError(await owner.request(method, filled(path), { body: '{', headers }), 400, 'malformed_json')
+    const text = await owner.request(method, filled(path), {
+      body: 'x',
+      headers: { ...headers, 'content-type': 'text/plain' },
+    })
+    expectError(text, 415, 'unsupported_media_type')
+  })
+
+  const required = withBody.filter((operation) => (operation.body?.required ?? []).length > 0)
+  it.each(named(required))('%s names what is missing', async (_name, { method, path, body, keyed }) => {
+    const answer = await owner.request(method, filled(path), { body: '{}', headers: { accept: 'application/json' } })
+    expectError(answer, 400, 'validation_failed')
+    const told = answer.json.error.details.map((detail: { path: string }) => detail.path)
+    const missing = (body?.required ?? []).map((name) => `body.${name}`)
+    // The hosted forms look at the session first and tell a stranger nothing of the rest.
+    if (keyed) expect(told).toEqual(expect.arrayContaining(missing))
+    else expect(missing).toEqual(expect.arrayContaining(told))
+  })
+})
+
+describe('every path', () => {
+  const paths = Object.keys(document.paths)
+  it.each(paths)('%s answers other methods with 405 and those it knows', async (path) => {
+    const known = all.filter((operation) => operation.path === path).map((operation) => operation.method)
+    const other = ['DELETE', 'PUT', 'PATCH', 'POST', 'GET'].find((method) => !known.includes(method)) ?? 'OPTIONS'
+    const answer = await owner.request(other, filled(path))
+    expectError(answer, 405, 'method_not_allowed')
+    const allowed = answer.headers.get('allow')?.split(', ') ?? []
+    expect(new Set(allowed.filter((method) => method !== 'HEAD'))).toEqual(new Set(known))
+  })
+
+  it('that is none is 404, with a key and without', async () => {
+    expectError(await owner.post('/no/such/path', {}), 404, 'route_not_found')
+    expectError(await stranger.get('/no/such/path'), 404, 'route_not_found')
+  })
+})
+
+describe('every list', () => {
+  const lists = all.filter(
+    (operation) =>
+      operation.keyed && !operation.path.includes('{') && takes(operation, 'limit') && takes(operation, 'page'),
+  )
+  it.each(named(lists))('%s pages as specified', async (_name, { path }) => {
+    const answer = await owner.get(`${path}?limit=100000`)
+    expect(answer.status).toBe(200)
+    expect(faultsOf(answer.json.pagination, '/components/schemas/Pagination')).toEqual([])
+    expect(answer.json.pagination).toMatchObject({ page: 1, limit: 200, hasPrev: false })
+    for (const query of ['page=0', 'page=x', 'limit=0', 'limit=1.5', 'cursor=nonsense']) {
+      const refused = await owner.get(`${path}?${query}`)
+      expect([query, refused.status]).toEqual([query, 400])
+      expect(refused.json.error.details[0].path).toBe(`query.${query.split('=')[0]}`)
+    }
+  })
+})
+
+function takes(operation: Operation, name: string): boolean {
+  return operation.parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)
+}
+
+/** Every schema inside the document, with its JSON pointer. */
+function* walk(part: unknown, pointer: string): Generator<[unknown[], string]> {
+  if (part === null || typeof part !== 'object') return
+  if ('examples' in part && Array.isArray(part.examples)) yield [part.examples, pointer]
+  for (const [name, value] of Object.entries(part)) {
+    if (name !== 'examples') yield* walk(value, `${pointer}/${escaped(name)}`)
+  }
+}

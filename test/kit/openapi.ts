@@ -1,0 +1,92 @@
+/** What the tests read of an OpenAPI document. */
+export interface Operation {
+  method: string
+  path: string
+  keyed: boolean
+  takesBody: boolean
+  /** The JSON Schema of the body, references resolved one level deep. */
+  body: Schema | undefined
+  parameters: { name: string; in: string; required: boolean; schema: Schema }[]
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema?: Schema }> }>
+}
+
+export interface Schema {
+  $ref?: string
+  type?: string
+  const?: unknown
+  enum?: unknown[]
+  format?: string
+  pattern?: string
+  minLength?: number
+  minimum?: number
+  minItems?: number
+  examples?: unknown[]
+  default?: unknown
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+export interface Document {
+  paths: Record<string, Record<string, RawOperation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+interface RawOperation {
+  summary?: string
+  tags?: string[]
+  security: Record<string, string[]>[]
+  parameters: ({ $ref?: string } & Operation['parameters'][number])[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Operation['responses']
+}
+
+export function operations(document: Document): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => ({
+      method: method.toUpperCase(),
+      path,
+      keyed: raw.security.length > 0 && raw.security.every((need) => Object.keys(need).length > 0),
+      takesBody: raw.requestBody !== undefined,
+      body: raw.requestBody?.content['application/json']?.schema,
+      parameters: raw.parameters.filter((parameter) => parameter.$ref === undefined),
+      responses: raw.responses,
+    })),
+  )
+}
+
+/** The smallest value that a schema accepts; strings are recognisable as made up. */
+export function sample(schema: Schema, document: Document): unknown {
+  if (schema.$ref !== undefined) {
+    const target = document.components.schemas[schema.$ref.split('/').at(-1) ?? '']
+    if (target === undefined) throw new Error(`${schema.$ref} is not in the document`)
+    return sample(target, document)
+  }
+  if (schema.const !== undefined) return schema.const
+  const [given] = schema.examples ?? schema.enum ?? []
+  if (given !== undefined) return given
+  const [branch] = schema.anyOf ?? []
+  if (branch !== undefined) return sample(branch, document)
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        (schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {}, document)]),
+      )
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}, document))
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1
+    case 'boolean':
+      return true
+    default:
+      return FORMATS[schema.format ?? ''] ?? 'x'.repeat(Math.max(8, schema.minLength ?? 0))
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  email: 'nobody@example.com',
+  uri: 'https://example.com/hook',
+  'date-time': '2026-01-31T08:00:00.000Z',
+}

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { app } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import { ground } from '../../src/ground.ts'
+import type { Place } from './database.ts'
+
+/** The whole service inside the test's process, on a free port. */
+export interface Service {
+  url: string
+  key: string
+  /** Twice safely; removes the data folder when it was made here. */
+  stop(): Promise<void>
+}
+
+const KEY = 'test-key-0123456789abcdef'
+
+/** Without a place it runs on a file store of its own. */
+export async function startService(
+  options: { place?: Place; environment?: Record<string, string> } = {},
+): Promise<Service> {
+  const folder = options.place?.dataDir ?? (await mkdtemp(join(tmpdir(), 'posthorn-service-')))
+  const environment = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: folder,
+    DATABASE_URL: options.place?.databaseUrl,
+    SERVICE_API_KEY: KEY,
+    LOG_LEVEL: 'fatal',
+    ...options.environment,
+  }
+  const service = app(ground(loadConfig({ environment, folder })))
+  const stop = async () => {
+    await service.stop()
+    if (options.place === undefined) await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const { url } = await service.start(new AbortController().signal)
+    return { url, key: KEY, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
