@@ -141,8 +141,10 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       schema: {
         tags,
         summary: 'Where providers send the browser back to',
-        description: 'Success: 302 to the redirect URI of the session. Failure: an error page.',
         params: Type.Object({ providerName: Type.String() }),
+        response: {
+          302: Type.Null({ description: 'To the redirect URI of the session. A failure is an error page.' }),
+        },
       },
     },
     async () => {

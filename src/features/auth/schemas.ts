@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox'
 import { nullable, timestamp } from '../../infra/http/index.ts'
 
-const providerName = Type.Union([Type.Literal('gmail'), Type.Literal('microsoft'), Type.Literal('imap')])
+const providerName = Type.Enum(['gmail', 'microsoft', 'imap'])
 
 const sessionCode = Type.String({ minLength: 1, maxLength: 512, description: 'The single-use code of the session.' })
 const state = Type.String({
@@ -52,10 +52,9 @@ export const authSession = Type.Object(
 
 export const authSessionStatus = Type.Object(
   {
-    status: Type.Union(
-      ['pending', 'started', 'completed', 'failed', 'expired'].map((name) => Type.Literal(name)),
-      { description: 'failed may be tried again; completed and expired are final.' },
-    ),
+    status: Type.Enum(['pending', 'started', 'completed', 'failed', 'expired'], {
+      description: 'failed may be tried again; completed and expired are final.',
+    }),
     provider: nullable(providerName),
     email: nullable(Type.String()),
     accountId: nullable(Type.String()),

@@ -105,8 +105,10 @@ function answers(route: RouteEntry, components: Components): JsonObject {
   return Object.fromEntries(documented.map(([status, schema]) => [status, answer(status, schema, components)]))
 }
 
-function answer(status: string, schema: { description?: string }, components: Components): Json {
+function answer(status: string, schema: { description?: string; type?: string }, components: Components): Json {
   const description = schema.description ?? STATUS_CODES[status] ?? 'The answer.'
+  // A redirect has no body.
+  if (schema.type === 'null') return { description }
   return { description, content: { 'application/json': { schema: components.reference(schema) } } }
 }
 
