@@ -4,7 +4,7 @@ import type { Changes } from './compare.ts'
 import type { Cursor } from './cursor.ts'
 import { connectionLost } from './errors.ts'
 import { flagState } from './map.ts'
-import { ensureSame, type Pass, type PassContext, RECOMPARE_MS } from './sync-folder.ts'
+import { ensureSame, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
 
 export interface Outcome {
   steps: Changes[]

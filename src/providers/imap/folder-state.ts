@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import { type Cursor, readCursor } from './cursor.ts'
 import { providerError } from './errors.ts'
-import { RECOMPARE_MS } from './sync-folder.ts'
+import { RECOMPARE_MS } from './pass.ts'
 
 /** Whether a folder's STATUS differs from its cursor. A folder that is gone has not changed. */
 export async function hasChanged(

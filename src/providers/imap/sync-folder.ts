@@ -1,26 +1,10 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
 import { changesSince, hasModseq } from './changes.ts'
-import type { ImapClient } from './client.ts'
 import { compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { connectionLost } from './errors.ts'
 import { fetchMessages, listUids, uidSet } from './fetch.ts'
-
-/** A server without mod-sequences tells of nothing that happened while we were away; so often everything is compared. */
-export const RECOMPARE_MS = 15 * 60_000
-
-/** Lends the connection with the folder selected; between two loans others may use it, or it listens. */
-export type Hold = <T>(work: (client: ImapClient, box: MailboxObject) => Promise<T>) => Promise<T>
-
-export interface PassContext {
-  hold: Hold
-  /** Flags may have changed or messages gone without a trace in the counts. Asked once per pass, and answered with news. */
-  suspect(): boolean
-  now(): number
-  /** Messages of one step: what a transaction stores at once, and what stands in memory. */
-  step: number
-}
+import { ensureSame, type Pass, type PassContext } from './pass.ts'
 
 /**
  * One pass over one folder:
@@ -62,19 +46,6 @@ export async function* folderSteps(request: FolderSyncRequest, context: PassCont
       for await (const added of newMail(pass, context)) yield* emit({ added })
     }
   }
-}
-
-/** The state of a pass. */
-export interface Pass {
-  cursor: Cursor
-  /** The next step is the first after the server's numbering began anew. */
-  reset: boolean
-  total: number
-  /** Uids of a first sync still to fetch, ascending; undefined until asked for. */
-  older: number[] | undefined
-  grew: boolean
-  /** New messages of this pass, with the flags they were stored with. */
-  added: Map<number, { unread: boolean; starred: boolean }>
 }
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
@@ -193,13 +164,6 @@ async function* changesIn(pass: Pass, request: FolderSyncRequest, context: PassC
     yield* compareWindows(hold, request, pass.cursor.low, pass.cursor.uidNext - 1)
   }
   pass.cursor = { ...pass.cursor, ...outcome.advance }
-}
-
-/** The folder may have been renumbered between two loans of the connection; uids would then mean other messages. */
-export function ensureSame(box: MailboxObject, pass: Pass): void {
-  if (String(box.uidValidity) !== pass.cursor.uidValidity) {
-    throw connectionLost('the folder was renumbered while it was read')
-  }
 }
 
 function planOf({ cursor }: Pass, nowMs: number) {
