@@ -268,6 +268,25 @@ describe('limits', () => {
   })
 })
 
+describe('a signal shared by many requests', () => {
+  it('stops all of them, and is listened to once', async () => {
+    const port = await serveTcp(() => {})
+    const { post } = client()
+    const stop = new AbortController()
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    onTestFinished(() => void process.off('warning', onWarning))
+    const sent = Array.from({ length: 20 }, () => post(`http://app.example:${port}/`, { signal: stop.signal }))
+    const settled = Promise.allSettled(sent)
+    stop.abort(new Error('enough'))
+    for (const outcome of await settled)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'enough' } })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).toEqual([])
+  })
+})
+
 describe('failures', () => {
   it('tells what went wrong, by kind', async () => {
     const { post } = client()

@@ -33,7 +33,22 @@ const OURS = new Set([
 export function outbound(deps: OutboundDeps): Outbound {
   const pools = new OutboundPools({ ...LIMITS, ...deps.limits }, deps.ca)
   const exchanges = new Set<Exchange>()
+  const bySignal = new WeakMap<AbortSignal, Set<Exchange>>()
   let closing: Promise<void> | undefined
+
+  /** One listener per signal, however many requests follow it: a worker's signal is shared by all its requests. */
+  function follow(signal: AbortSignal | undefined, exchange: Exchange): () => void {
+    if (signal === undefined) return () => {}
+    let followers = bySignal.get(signal)
+    if (followers === undefined) {
+      const all = new Set<Exchange>()
+      signal.addEventListener('abort', () => all.forEach((one) => void one.fail(signal.reason)), { once: true })
+      bySignal.set(signal, all)
+      followers = all
+    }
+    const own = followers.add(exchange)
+    return () => own.delete(exchange)
+  }
 
   /** Checks the address and sends; the exchange may have been given up while the name was resolved. */
   async function start(exchange: Exchange, url: URL, request: OutboundRequest): Promise<void> {
@@ -43,7 +58,7 @@ export function outbound(deps: OutboundDeps): Outbound {
       const checked = await deps.guard.check(target)
       if (exchange.isOver) return
       if (!isTls && !deps.guard.allowsPlain(checked)) throw plainError(checked.host)
-      exchange.over(pools.of(isTls ? 'https:' : 'http:', checked), isTls)
+      exchange.through(pools.of(isTls ? 'https:' : 'http:', checked), isTls)
       exchange.dispatch(url.pathname + url.search, request)
     } catch (error) {
       exchange.fail(outboundError(error, isTls))
@@ -57,11 +72,13 @@ export function outbound(deps: OutboundDeps): Outbound {
       const url = parse(request.url)
       const exchange = new Exchange(request)
       exchanges.add(exchange)
+      const unfollow = follow(request.signal, exchange)
       void start(exchange, url, request)
       try {
         return await exchange.answer
       } finally {
         exchanges.delete(exchange)
+        unfollow()
       }
     },
     close() {
@@ -76,7 +93,6 @@ export function outbound(deps: OutboundDeps): Outbound {
 class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OutboundAnswer>
   readonly #maxBytes: number
-  readonly #signal: AbortSignal | undefined
   readonly #timer: NodeJS.Timeout
   readonly #chunks: Buffer[] = []
   #resolve: (answer: OutboundAnswer) => void = () => {}
@@ -89,24 +105,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {}
   #isOver = false
 
-  constructor({ timeoutMs, signal, maxResponseBytes = MAX_RESPONSE_BYTES }: OutboundRequest) {
+  constructor({ timeoutMs, maxResponseBytes = MAX_RESPONSE_BYTES }: OutboundRequest) {
     this.#maxBytes = Math.min(maxResponseBytes, MAX_RESPONSE_BYTES)
-    this.#signal = signal
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     this.#timer = setTimeout(() => this.fail(timeoutError()), timeoutMs)
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   get isOver(): boolean {
     return this.#isOver
   }
 
-  readonly #onAbort = () => this.fail(this.#signal?.reason)
-
-  over(kept: KeptPool, isTls: boolean): void {
+  through(kept: KeptPool, isTls: boolean): void {
     this.#kept = kept
     this.#isTls = isTls
     kept.inFlight += 1
@@ -128,7 +140,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return false
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#onAbort)
     if (this.#kept !== undefined) this.#kept.inFlight -= 1
     return true
   }

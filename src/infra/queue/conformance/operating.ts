@@ -12,6 +12,9 @@ export function operating(title: string, makeWorld: MakeWorld): void {
       await one.add('lane', 'a')
       await other.add('lane', 'b')
       expect(await other.stats('lane')).toMatchObject({ paused: true, waiting: 2 })
+      // Longer than several polls, so that nobody missed the chance to take it.
+      const pausedAt = performance.now()
+      await eventually(() => expect(performance.now() - pausedAt).toBeGreaterThan(300))
       expect(seen.subjects).toEqual([])
       await one.resume('lane')
       await eventually(() => expect(seen.subjects.toSorted()).toEqual(['a', 'b']))
