@@ -1,7 +1,8 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import type { RemoteMessage } from '../provider.ts'
 import type { ImapClient } from './client.ts'
-import { bareQuery, messageQuery, missingText, remoteMessage, TEXT_BYTES, unreadableMessage, withText } from './map.ts'
+import { bareQuery, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
+import { TEXT_BYTES } from './message-text.ts'
 import type { Leaf } from './structure.ts'
 
 export interface FetchPlan {
@@ -24,10 +25,9 @@ export async function fetchMessages(client: ImapClient, range: string, plan: Fet
   const unreadableBefore = client.unreadable()
   const refused = await eachRow(client.imap, range, messageQuery, async (row) => {
     if (!isWanted(row, plan, found)) return
-    const message = await remoteMessage(row, placeOf(row.uid, plan))
+    const { message, missing } = await remoteMessage(row, placeOf(row.uid, plan))
     found.set(row.uid, message)
-    const leaf = missingText(row, message)
-    if (leaf !== undefined) textless.push({ uid: row.uid, leaf })
+    if (missing !== undefined) textless.push({ uid: row.uid, leaf: missing })
   })
   if (refused || client.unreadable() !== unreadableBefore) await fetchLost(client, range, plan, found)
   await fetchTexts(client.imap, textless, found)
@@ -95,8 +95,8 @@ async function fetchLost(client: ImapClient, range: string, plan: FetchPlan, fou
   const lost = [...standing.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
   for (const uid of lost.slice(0, plan.limit - found.size)) {
     await eachRow(client.imap, `${uid}`, bareQuery, async (row) => {
-      if (row.uid === uid && bytesOf(row.headers) !== undefined)
-        found.set(uid, await remoteMessage(row, placeOf(uid, plan)))
+      if (row.uid !== uid || bytesOf(row.headers) === undefined) return
+      found.set(uid, (await remoteMessage(row, placeOf(uid, plan))).message)
     })
     if (!found.has(uid)) found.set(uid, unreadableMessage(uid, standing.get(uid), placeOf(uid, plan)))
   }
@@ -112,7 +112,7 @@ async function fetchTexts(imap: ImapFlow, wanted: { uid: number; leaf: Leaf }[],
       const [message, leaf] = [found.get(row.uid), leafOf.get(row.uid)]
       const content = bytesOf(row.bodyParts?.get(part.toLowerCase()))
       if (message !== undefined && leaf !== undefined && content !== undefined) {
-        found.set(row.uid, await withText(message, leaf, content))
+        found.set(row.uid, withText(message, leaf, content))
       }
     })
   }

@@ -35,10 +35,10 @@ export function headerValues(headers: readonly Header[], name: string): string {
     .join(', ')
 }
 
-/** Bytes that should have been ASCII: UTF-8 where they are (RFC 6532), else the encoding old programs mostly mean. */
-function decodeBytes(bytes: Buffer): string {
+/** Bytes of no declared charset: UTF-8 where they are (RFC 6532), maybe cut off, else what old programs mostly mean. */
+export function decodeBytes(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
   } catch {
     return new TextDecoder('windows-1252').decode(bytes)
   }

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
-import PostalMime, { addressParser, decodeWords } from 'postal-mime'
+import { addressParser, decodeWords } from 'postal-mime'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import type { RemoteAddress, RemoteMessage } from '../provider.ts'
 import { type Header, headerValue, headerValues, parseHeaders } from './header-block.ts'
-import { htmlToText, oneLine } from './plain-text.ts'
-import { attachmentsOf, isBodyText, type Leaf, leaves } from './structure.ts'
+import { beginningText, readableText, TEXT_BYTES, unstructuredText } from './message-text.ts'
+import { oneLine } from './plain-text.ts'
+import { attachmentsOf, type Leaf, leaves } from './structure.ts'
 
 const HEADER_BYTES = 128 * 1024
-/** How much of the body is fetched along: its first text nearly always begins there, and 4 KB of it are kept. */
-export const TEXT_BYTES = 16 * 1024
-const TEXT_LIMIT = 4096
 const SNIPPET_LIMIT = 200
 const SUBJECT_LIMIT = 2000
 const ID_LIMIT = 16_384
@@ -47,14 +45,27 @@ export function flagState(flags: ReadonlySet<string> | undefined): { unread: boo
   return { unread: !flags?.has('\\Seen'), starred: flags?.has('\\Flagged') ?? false }
 }
 
+export interface Mapped {
+  message: RemoteMessage
+  /** The part to fetch when the beginning of the body holds no text, though the message has one. */
+  missing: Leaf | undefined
+}
+
 /** A fetched row in this service's terms. Never throws: what cannot be read stands in `error`. */
-export async function remoteMessage(row: FetchMessageObject, place: Place): Promise<RemoteMessage> {
+export async function remoteMessage(row: FetchMessageObject, place: Place): Promise<Mapped> {
+  try {
+    return await readMessage(row, place)
+  } catch {
+    return { message: unreadableMessage(row.uid, row.flags, place), missing: undefined }
+  }
+}
+
+async function readMessage(row: FetchMessageObject, place: Place): Promise<Mapped> {
   const block = row.headers || Buffer.alloc(0)
   const headers = parseHeaders(block)
-  const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
-  const { text, error } = await firstText(headers, row, parts)
+  const { text, missing, error } = await textOf(row, block)
   const dateMs = parseDate(headerValue(headers, 'date'))
-  return {
+  const message: RemoteMessage = {
     ...blankMessage(row.uid, place),
     providerMessageId: row.emailId ?? `${place.uidValidity}.${row.uid}`,
     emailId: row.emailId === undefined ? null : clean(row.emailId, NAME_LIMIT),
@@ -74,10 +85,28 @@ export async function remoteMessage(row: FetchMessageObject, place: Place): Prom
     ...flagState(row.flags),
     snippet: oneLine(text, SNIPPET_LIMIT),
     text,
-    attachments: attachmentsOf(parts),
+    attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
     headerHash: createHash('sha256').update(block).digest('hex'),
-    error: row.bodyStructure === undefined ? 'the server gave no structure of this message that could be read' : error,
+    error,
   }
+  return { message, missing }
+}
+
+/** The message with the text of a part that was fetched afterwards. */
+export function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): RemoteMessage {
+  const text = readableText(leaf, content)
+  return { ...message, snippet: oneLine(text, SNIPPET_LIMIT), text }
+}
+
+async function textOf(row: FetchMessageObject, header: Buffer) {
+  const fetched: unknown = row.bodyParts?.get('text')
+  const body = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
+  if (row.bodyStructure !== undefined) {
+    const { text, missing } = beginningText(row.bodyStructure, body)
+    return { text, missing: body.length < TEXT_BYTES ? undefined : missing, error: null }
+  }
+  const text = await unstructuredText(Buffer.concat([header, body])).catch(() => '')
+  return { text, missing: undefined, error: 'the server gave no structure of this message that could be read' }
 }
 
 /** What is known of a message that could not be fetched at all. */
@@ -100,64 +129,6 @@ function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Remote
     headerHash: createHash('sha256').update(`${uidValidity}.${uid}`).digest('hex'),
     error: null,
   }
-}
-
-/** The part to fetch when the beginning of the body holds no text, though the message has one. */
-export function missingText(row: FetchMessageObject, message: RemoteMessage): Leaf | undefined {
-  if (message.text !== '' || row.bodyStructure === undefined) return undefined
-  if ((row.bodyParts?.get('text')?.length ?? 0) < TEXT_BYTES) return undefined
-  const parts = leaves(row.bodyStructure)
-  return (
-    parts.find((leaf) => isBodyText(leaf, 'text/plain') && leaf.sizeBytes > 0) ??
-    parts.find((leaf) => isBodyText(leaf, 'text/html') && leaf.sizeBytes > 0)
-  )
-}
-
-/** The message with the text of a part that was fetched afterwards. */
-export async function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): Promise<RemoteMessage> {
-  const text = readableText(await decodePart(leaf, content).catch(() => ({ text: null, html: null })))
-  return { ...message, snippet: oneLine(text, SNIPPET_LIMIT), text }
-}
-
-/** A part with its transfer encoding and charset undone. */
-export async function decodePart(leaf: Leaf, content: Buffer): Promise<Body> {
-  const head = `Content-Type: ${leaf.type}; charset="${leaf.charset ?? 'utf-8'}"\r\nContent-Transfer-Encoding: ${leaf.encoding}`
-  return parseSource(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content]))
-}
-
-/** The text and the HTML of a mail or part, decoded. Throws for what nobody can parse. */
-export async function parseSource(source: Buffer): Promise<Body> {
-  const { text, html } = await PostalMime.parse(source, { maxNestingDepth: 100, attachmentEncoding: 'arraybuffer' })
-  return { text: text ?? null, html: html ?? null }
-}
-
-export interface Body {
-  text: string | null
-  html: string | null
-}
-
-async function firstText(headers: readonly Header[], row: FetchMessageObject, parts: readonly Leaf[]) {
-  const body: unknown = row.bodyParts?.get('text')
-  const onlyFile = parts.length === 1 && !parts[0]?.type.startsWith('text/')
-  if (!Buffer.isBuffer(body) || body.length === 0 || onlyFile) return { text: '', error: null }
-  const type = headerValue(headers, 'content-type') ?? ''
-  const isUndivided = /^multipart\//i.test(type) && !/boundary/i.test(type)
-  const head = [
-    ...(type === '' || isUndivided ? [] : [`Content-Type: ${type}`]),
-    `Content-Transfer-Encoding: ${headerValue(headers, 'content-transfer-encoding') ?? '8bit'}`,
-  ]
-  try {
-    const source = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
-    return { text: readableText(await parseSource(source)), error: null }
-  } catch {
-    return { text: '', error: 'the text of this message could not be read' }
-  }
-}
-
-/** What is kept and searched: the text part, else the words of the HTML. */
-function readableText({ text, html }: Body): string {
-  const plain = text?.trim() ? text : htmlToText(html ?? '')
-  return truncateText(cleanText(plain).trim(), TEXT_LIMIT)
 }
 
 function addresses(headers: readonly Header[], name: string): RemoteAddress[] {

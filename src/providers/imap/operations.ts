@@ -13,7 +13,7 @@ import { bytesOf, fetchMessages, listUids, uidSet } from './fetch.ts'
 import { listFolders } from './folders.ts'
 import { parseHeaders } from './header-block.ts'
 import type { Lane } from './lane.ts'
-import { decodePart, parseSource } from './map.ts'
+import { decodeText, parseSource } from './message-text.ts'
 import { isBodyText, type Leaf, leaves } from './structure.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
@@ -165,8 +165,7 @@ async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]):
     const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: BODY_BYTES }] }
     const row = await imap.fetchOne(range, query, { uid: true })
     const content = bytesOf(row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined)
-    const { text, html } = await decodePart(leaf, content ?? Buffer.alloc(0)).catch(() => nothing)
-    texts.push((leaf.type === 'text/html' ? html : text) ?? '')
+    texts.push(content === undefined ? '' : decodeText(leaf, content).replaceAll('\r\n', '\n'))
   }
   return cleanText(texts.join('\n'))
 }

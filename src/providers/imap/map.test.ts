@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import type { FetchMessageObject } from 'imapflow'
+import { describe, expect, it } from 'vitest'
+import { remoteMessage } from './map.ts'
+
+const place = { uidValidity: '7', isNew: false, nowMs: 1_000 }
+
+function row(
+  parts: { header?: string | Buffer; body?: string | Buffer } & Partial<FetchMessageObject>,
+): FetchMessageObject {
+  const { header = '', body = '', ...rest } = parts
+  return {
+    ...{ seq: 1, uid: 5, size: 100, flags: new Set(['\\Seen']), internalDate: new Date(5_000) },
+    headers: Buffer.from(header),
+    bodyParts: new Map([['text', Buffer.from(body)]]),
+    bodyStructure: { type: 'text/plain', size: 10, encoding: '7bit' },
+    ...rest,
+  }
+}
+
+const headerOf = async (header: string | Buffer) => (await remoteMessage(row({ header }), place)).message
+
+describe('a fetched message in the terms of the service', () => {
+  it('has its headers decoded, unfolded and without brackets where ids stand in them', async () => {
+    const message = await headerOf(
+      [
+        'From: =?utf-8?Q?J=C3=B6rg?= <joerg@example.test>',
+        'To: "Doe, Jane" <jane@example.test>,',
+        ' Team: a@example.test, b@example.test;',
+        'Subject: =?utf-8?B?5p2x5Lo=?=',
+        ' =?utf-8?B?rA==?= =?iso-8859-1?Q?Gr=FC=DFe?=',
+        'Message-ID: <one@example.test> (comment)',
+        'In-Reply-To: Your message <zero@example.test>',
+        'References: <a@x> <b@x>',
+        '  <c@x>',
+        'Date: Thu, 01 Oct 2026 10:00:00 +0200 (CEST)',
+        '',
+      ].join('\r\n'),
+    )
+    expect(message).toMatchObject({
+      from: { name: 'Jörg', email: 'joerg@example.test' },
+      to: [
+        { name: 'Doe, Jane', email: 'jane@example.test' },
+        { name: '', email: 'a@example.test' },
+        { name: '', email: 'b@example.test' },
+      ],
+      subject: '東京Grüße',
+      messageId: '<one@example.test>',
+      inReplyTo: '<zero@example.test>',
+      references: ['<a@x>', '<b@x>', '<c@x>'],
+      date: Date.UTC(2026, 9, 1, 8),
+      receivedAt: 5_000,
+      unread: false,
+    })
+  })
+
+  it('is known by its header block, wherever it is moved', async () => {
+    const one = await headerOf('Subject: a\r\n')
+    expect(one.headerHash).toMatch(/^[0-9a-f]{64}$/)
+    expect((await headerOf('Subject: a\r\n')).headerHash).toBe(one.headerHash)
+    expect((await headerOf('Subject: b\r\n')).headerHash).not.toBe(one.headerHash)
+  })
+
+  it('takes the text part of a nested mail, and the words of the HTML only when there is no text', async () => {
+    const alternative = {
+      type: 'multipart/alternative',
+      part: '1',
+      parameters: { boundary: 'in--ner' },
+      childNodes: [
+        {
+          part: '1.1',
+          type: 'text/plain',
+          size: 9,
+          encoding: 'quoted-printable',
+          parameters: { charset: 'iso-8859-1' },
+        },
+        { part: '1.2', type: 'text/html', size: 9, encoding: 'base64', parameters: { charset: 'utf-8' } },
+      ],
+    }
+    const pdf = { part: '2', type: 'application/pdf', size: 780, encoding: 'base64', parameters: { name: 'r.pdf' } }
+    const bodyStructure = { type: 'multipart/mixed', parameters: { boundary: 'out' }, childNodes: [alternative, pdf] }
+    const html = Buffer.from('<p>Größe</p>').toString('base64')
+    const body = (text: string) =>
+      `preamble --out\r\n--out\r\nContent-Type: multipart/alternative; boundary="in--ner"\r\n\r\n--in--ner\r\n\r\n${text}\r\n--in--ner\r\nContent-Type: text/html\r\n\r\n${html}\r\n--in--ner--\r\n--out\r\n`
+    const textOf = async (text: string) =>
+      (await remoteMessage(row({ body: body(text), bodyStructure }), place)).message
+    expect(await textOf('Gr=FC=DFe =\r\nalle')).toMatchObject({
+      text: 'Grüße alle',
+      attachments: [{ id: '2', filename: 'r.pdf', contentType: 'application/pdf', sizeBytes: 570, inline: false }],
+    })
+    expect((await textOf('   ')).text).toBe('Größe')
+  })
+
+  it('bounds everything', async () => {
+    const long = 'x'.repeat(200_000)
+    const message = await headerOf(
+      `Subject: ${long}\r\nFrom: ${long} <a@example.test>\r\nReferences: ${'<a@x> '.repeat(5000)}\r\nTo: ${'a@example.test, '.repeat(5000)}\r\n`,
+    )
+    expect(JSON.stringify(message).length).toBeLessThan(100_000)
+    const text = (await remoteMessage(row({ body: long }), place)).message
+    expect(text.text).toHaveLength(4096)
+    expect(text.snippet).toHaveLength(200)
+  })
+
+  it('never throws, and every text can be stored, whatever the bytes are', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
+      fc
+        .array(
+          fc.constantFrom(
+            'Subject:',
+            'From:',
+            'To:',
+            'Date:',
+            '\r\n',
+            ' ',
+            '=?utf-8?B?',
+            '?=',
+            '=?utf-16be?B?2AA=?=',
+            '<',
+            '>',
+            '"',
+            ',',
+            ';',
+            ':',
+            '@',
+            '\0',
+            'a',
+            '--b',
+            '\\',
+          ),
+          { maxLength: 60 },
+        )
+        .map((parts) => Buffer.from(parts.join(''))),
+    )
+    const structure = fc.constantFrom<FetchMessageObject['bodyStructure']>(
+      undefined,
+      { type: 'text/html', size: 5, encoding: 'base64', parameters: { charset: 'utf-16' } },
+      {
+        type: 'multipart/mixed',
+        parameters: { boundary: 'b' },
+        childNodes: [{ part: '1', type: 'text/plain', size: 3 }],
+      },
+    )
+    await fc.assert(
+      fc.asyncProperty(bytes, bytes, structure, async (header, body, bodyStructure) => {
+        const { bodyStructure: _own, ...bare } = row({ header, body })
+        const fetched = bodyStructure === undefined ? bare : { ...bare, bodyStructure }
+        const text = JSON.stringify((await remoteMessage(fetched, place)).message)
+        expect(text.includes('\\u0000')).toBe(false)
+        expect(text).not.toMatch(/\\ud[89a-f]/i)
+      }),
+    )
+  })
+})
