@@ -55,7 +55,8 @@ export async function administer(url: string, statement: string): Promise<void> 
   }
 }
 
-async function findServer(): Promise<Server | undefined> {
+/** TEST_DATABASE_URL, or a throwaway server; undefined where none can be started. */
+export async function findServer(): Promise<Server | undefined> {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
   try {

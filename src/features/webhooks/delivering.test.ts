@@ -1,3 +1,4 @@
+import { generate } from 'selfsigned'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
@@ -281,6 +282,26 @@ describeEachDatabase('delivering', (open) => {
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     receiver.verify(secret)
     expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toEqual({ text })
+  })
+
+  it('goes over TLS only to a server whose certificate is trusted', async () => {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'hooks.example.com' }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'hooks.example.com' }] }],
+    })
+    const receiver = closing(await startReceiver({ tls: { key, cert } }))
+    const url = receiver.url.replace('127.0.0.1', 'hooks.example.com')
+    const trusting = await startedHouse(await open(), { ca: cert })
+    await trusting.create({ url, retryCount: 0 })
+    await trusting.create({ url: receiver.url, retryCount: 0 })
+    await trusting.record({})
+    const seen = await eventually(async () => {
+      const found = await trusting.deliveries()
+      expect(found.map(({ status }) => status).sort()).toEqual(['failed', 'success'])
+      return found
+    })
+    expect(seen.find(({ status }) => status === 'success')?.url).toBe(url)
+    expect(seen.find(({ status }) => status === 'failed')?.error?.kind).toBe('tls')
+    expect(receiver.requests).toHaveLength(1)
   })
 
   it('sends what a stop cut off again after the next start, under the same ids', async () => {
