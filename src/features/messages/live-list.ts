@@ -54,8 +54,10 @@ export async function storeListed(
     return row === undefined ? [] : [{ row, folderId: labelId, ...placeOf(mail) }]
   })
   remember(await writer.place(placements, false))
+  // Ids in the order of arrival: they decide among mails of the same second.
   const added = unknown
     .filter((mail) => !rows.has(placeKey(mail)))
+    .sort((a, b) => (a.uid ?? 0) - (b.uid ?? 0))
     .map((mail) => newRow(mail, { accountId, labelId, id: ids('msg'), nowMs }))
   const stored = await writer.insert(added, false)
   remember(stored)

@@ -158,7 +158,10 @@ async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContext, adde
 
     async add(mails: readonly RemoteMessage[], refetched: boolean): Promise<void> {
       if (mails.length === 0) return
-      const incoming = mails.map((mail) => ({ mail, row: incomingRow(mail, accountId, nowMs) }))
+      // In the order of arrival, which ids keep and events follow.
+      const incoming = mails
+        .map((mail) => ({ mail, row: incomingRow(mail, accountId, nowMs) }))
+        .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
       const known = await rowsAt(incoming.flatMap(({ row }) => row.uid ?? []))
       const places = new Set(known.map((row) => row.uid))
       await addKnown(known, new Map(incoming.map(({ row }) => [row.uid ?? -1, row])))
@@ -198,7 +201,7 @@ async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContext, adde
       const news = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
       const type = arrivalType(label.role)
       if (type === undefined) return
-      for (const row of stored.toSorted((a, b) => (a.uid ?? 0) - (b.uid ?? 0))) {
+      for (const row of stored) {
         if (news.has(row.id)) events.push(messageEvent(type, row, label, provider, context.bodies.get(row.uid ?? -1)))
       }
     },

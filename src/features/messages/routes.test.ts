@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { type InStepOptions, inStep, mail } from '../../../test/kit/in-step.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { attachmentMail } from '../../../test/servers/messages.ts'
+import { labelRoutes } from '../labels/index.ts'
+import { messageRoutes } from './routes.ts'
+
+describe.skipIf(!dovecotAvailable())('messages over the API', () => {
+  let server: Dovecot
+  beforeAll(async () => {
+    server = await startDovecot()
+  })
+  afterAll(() => server.stop())
+
+  describeEachDatabase('of a real mailbox', (open) => {
+    async function served(options: InStepOptions = {}) {
+      const room = await inStep(server, open, options)
+      const app = testServer()
+      messageRoutes(app, { reader: room.service.reader })
+      labelRoutes(app, { db: room.db, accounts: room.service.accounts })
+      await app.ready()
+      onTestFinished(() => app.close())
+      const get = async (path: string, key = 'good') => {
+        const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
+        const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
+        return {
+          status: response.statusCode,
+          headers: response.headers,
+          raw: response.rawPayload,
+          json: jsonOf(response.body),
+        }
+      }
+      return { ...room, get }
+    }
+
+    it('lists, pages and filters what stands in the folder', async () => {
+      const { get, box } = await served({
+        before: async (box) => {
+          await box.deliver('a', 'b', 'c', 'd', 'e')
+          await box.flag('a', '\\Seen')
+        },
+      })
+      const first = (await get('/messages?limit=2')).json
+      expect(first.pagination).toMatchObject({
+        page: 1,
+        limit: 2,
+        total: 5,
+        totalPages: 3,
+        hasNext: true,
+        hasPrev: false,
+      })
+      expect(first.messages[0]).toMatchObject({
+        folder: 'INBOX',
+        provider: 'imap',
+        labelIds: [expect.stringMatching(/^lbl_/)],
+      })
+      const seen = [...first.messages]
+      for (let cursor = first.pagination.nextCursor; cursor !== undefined; ) {
+        await box.deliver(`later-${seen.length}`)
+        const next = (await get(`/messages?limit=2&cursor=${cursor}`)).json
+        seen.push(...next.messages)
+        cursor = next.pagination.nextCursor
+      }
+      expect(seen.map((one) => one.subject).sort()).toEqual(['a', 'b', 'c', 'd', 'e'])
+      expect((await get('/messages?page=2&maxResults=2')).json.messages).toHaveLength(2)
+      expect((await get('/messages?unread=false')).json).toMatchObject({
+        messages: [{ subject: 'a', unread: false }],
+        pagination: { total: 1 },
+      })
+      const [label] = first.messages[0].labelIds
+      for (const query of [`labelId=${label}`, 'labelId=INBOX', 'mailbox=inbox']) {
+        expect((await get(`/messages?${query}&before=2000-01-01T00:00:00Z`)).json.pagination.total).toBe(0)
+        expect((await get(`/messages?${query}&after=2000-01-01T00:00:00Z`)).json.pagination.total).toBeGreaterThan(4)
+      }
+    })
+
+    it('reads a folder that is not kept in step live, and its ids work everywhere', async () => {
+      const { get, box, events } = await served({
+        before: async (box) => {
+          await box.put('Archive/2020', 'x1', 'x2', 'x3')
+        },
+      })
+      const path = encodeURIComponent('Archive/2020')
+      const first = (await get(`/messages?mailbox=${path}&limit=2`)).json
+      expect(first.messages.map((one: { subject: string }) => one.subject)).toEqual(['x3', 'x2'])
+      expect(first.pagination).toMatchObject({ total: 3, hasNext: true })
+      const second = (await get(`/messages?mailbox=${path}&limit=2&cursor=${first.pagination.nextCursor}`)).json
+      expect(second.messages).toMatchObject([{ subject: 'x1', folder: 'Archive/2020' }])
+      expect((await get(`/messages?mailbox=${path}&limit=2&page=2`)).json.messages).toMatchObject([{ subject: 'x1' }])
+      const again = (await get(`/messages?mailbox=${path}`)).json.messages
+      expect(again.map((one: { id: string }) => one.id).slice(0, 2)).toEqual(
+        first.messages.map((one: { id: string }) => one.id),
+      )
+      expect((await get(`/messages/${again[0].id}`)).json).toMatchObject({
+        subject: 'x3',
+        body: { text: expect.any(String) },
+      })
+      await box.renumber('Archive/2020', 2_100_000_000)
+      const after = (await get(`/messages?mailbox=${path}`)).json.messages
+      expect(after.map((one: { id: string }) => one.id)).toEqual(again.map((one: { id: string }) => one.id))
+      expect(await events()).toEqual([])
+      await box.create('Brandnew')
+      expect((await get('/messages?mailbox=Brandnew')).json.pagination.total).toBe(0)
+    })
+
+    it('gives detail, raw and attachments, none of which a browser would run', async () => {
+      const raw = attachmentMail({ messageId: '<files@x>', subject: 'files' })
+      const { get, user } = await served({ before: (box) => server.deliverMany(box.user, [raw, mail('plain')]) })
+      const list = (await get('/messages?hasAttachments=true')).json.messages
+      expect(list).toMatchObject([{ subject: 'files', attachments: [{ filename: 'report.pdf', inline: false }] }])
+      const id = list[0].id
+      const detail = (await get(`/messages/${id}`)).json
+      expect(detail.body.text).toContain('See the attachment.')
+      expect(detail.headers).toContainEqual({ name: 'Subject', value: 'files' })
+      const source = await get(`/messages/${id}/raw`)
+      expect(source.headers).toMatchObject({
+        'content-type': 'message/rfc822',
+        'content-disposition': expect.stringMatching(/^attachment;/),
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': 'sandbox',
+      })
+      expect(source.raw.toString()).toContain('report.pdf')
+      const file = await get(`/messages/${id}/attachments/${list[0].attachments[0].id}`)
+      expect(file.headers).toMatchObject({ 'content-type': 'application/pdf', 'content-security-policy': 'sandbox' })
+      expect(file.raw.toString()).toBe('%PDF-1.4 not really')
+      expect((await get(`/messages/${id}/attachments/77`)).status).toBe(404)
+      await server.doveadm('expunge', '-u', user, 'mailbox', 'INBOX', 'all')
+      await eventually(async () => expect((await get(`/messages/${id}`)).status).toBe(404))
+    })
+
+    it('refuses what it cannot do', async () => {
+      const { get, service, db, accountId } = await served({ before: (box) => box.deliver('a') })
+      for (const query of ['page=0', 'limit=x', 'after=yesterday', 'cursor=nonsense', 'unread=perhaps']) {
+        expect(await get(`/messages?${query}`)).toMatchObject({ status: 400, json: { error: { type: 'api' } } })
+      }
+      const { nextCursor } = (await get('/messages?limit=1')).json.pagination
+      expect(nextCursor).toBeUndefined()
+      for (const path of [
+        '/messages?mailbox=Nowhere',
+        '/messages?labelId=lbl_0',
+        '/messages/msg_0',
+        '/messages/msg_0/raw',
+      ]) {
+        expect(await get(path)).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } })
+      }
+      expect((await get('/messages', '')).status).toBe(401)
+      const [message] = (await get('/messages')).json.messages
+      await db.transaction((tx) => service.accounts.setStatus(tx, accountId, 'auth_error', 'refused'))
+      expect(await get(`/messages/${message.id}`)).toMatchObject({
+        status: 502,
+        json: { error: { code: 'provider_rejected', type: 'provider' } },
+      })
+    })
+
+    it('lists folders, those of the provider only when asked', async () => {
+      const { get } = await served({ before: (box) => box.create('Projekte').then() })
+      await eventually(async () => {
+        expect((await get('/labels')).json.labels).toMatchObject([
+          { name: 'Projekte', displayName: 'Projekte', type: 'user' },
+        ])
+      })
+      const all = (await get('/labels?includeSystem=true')).json
+      expect(all.labels.map((one: { role: string | null }) => one.role)).toEqual(
+        expect.arrayContaining(['inbox', 'sent', 'drafts', 'trash', 'junk', null]),
+      )
+    })
+  })
+})
+
+function jsonOf(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
