@@ -4,9 +4,10 @@ import { type Candidate, messageStore, messageWriter } from '../messages/index.t
 import type { EventBodies } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
+import { lateAfter, Unsure } from './folder-change.ts'
 import type { FoldersContext } from './folders.ts'
 import { leaveFolder } from './gone.ts'
-import { applyPart, lateAfter, partsOf, Unsure } from './step.ts'
+import { applyPart, partsOf } from './step.ts'
 
 export interface FolderSync extends Omit<FoldersContext, 'mailbox'> {
   session: MailSession

@@ -4,8 +4,8 @@ import { describedBy, isDescribedBy, type LabelRow, labelOf, labelStore } from '
 import { folderEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
+import { lateAfter } from './folder-change.ts'
 import { type FolderPlan, wishes } from './folder-plan.ts'
-import { lateAfter } from './step.ts'
 
 export interface FoldersContext {
   accountId: string

@@ -1,0 +1,213 @@
+import type { NewEvent } from '../../events/index.ts'
+import type { Tx } from '../../infra/db/index.ts'
+import type { FolderStep, ProviderName, RemoteMessage } from '../../providers/provider.ts'
+import { type LabelRow, labelStore } from '../labels/index.ts'
+import {
+  type Candidate,
+  changesView,
+  type IncomingRow,
+  incomingRow,
+  type MessageRow,
+  matchMails,
+  messageStore,
+  messageWriter,
+  newRow,
+  type Placement,
+  placeOf,
+  type Verdicts,
+} from '../messages/index.ts'
+import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from './announce.ts'
+import { type CursorRow, cursorStore } from './cursor-store.ts'
+import type { SyncDeps } from './deps.ts'
+
+/** A folder of an account under the epoch in which this process owns it. */
+export interface FolderContext {
+  accountId: string
+  epoch: number
+  provider: ProviderName
+  label: LabelRow
+  /** What the server said of rows that stand in other folders. */
+  verdicts: Verdicts
+  /** Bodies for events, by uid; empty unless they are wanted. */
+  bodies: ReadonlyMap<number, EventBodies>
+}
+
+/** A mail just seen may be a row that stands in another folder: ask the server whether it still does. Nothing was stored. */
+export class Unsure extends Error {
+  override name = 'Unsure'
+  readonly rows: Candidate[]
+  constructor(rows: Candidate[]) {
+    super('mails just seen may have been moved here from another folder')
+    this.rows = rows
+  }
+}
+
+/** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
+const LATE_MS = 10 * 60_000
+
+/**
+ * What one part of a step changes in a folder, collected while it is stored: rows, the counts for `mailbox.changed`, and the events,
+ * which `record` writes at the end.
+ */
+export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContext, added: readonly RemoteMessage[]) {
+  const { accountId, label, provider } = context
+  const nowMs = deps.clock.now()
+  const store = messageStore(tx)
+  const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs })
+  const position = await cursorStore(tx).find(accountId, label.id)
+  const uidValidity = added[0]?.place?.uidValidity ?? position?.uidValidity ?? null
+  const events: NewEvent[] = []
+  const counts: FolderCounts = { added: 0, updated: 0, deleted: 0 }
+  /** Rows that left other folders for this one, by folder. */
+  const left = new Map<string, number>()
+
+  const rowsAt = (uids: readonly number[]) =>
+    uidValidity === null ? Promise.resolve([]) : store.byPlace(label.id, uidValidity, uids)
+
+  async function reflagRows(rows: readonly MessageRow[], flags: ReadonlyMap<number, Flags>) {
+    const changed = await writer.setFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
+    counts.updated += changed.length
+    for (const row of changed) events.push(messageEvent('message.updated', row, label, provider))
+  }
+
+  /** Known mails, seen again: after a crash, or because the folder was read live before it was kept in step. */
+  async function addKnown(rows: readonly MessageRow[], mails: ReadonlyMap<number, IncomingRow>) {
+    const labels = await store.labelIds(rows.map((row) => row.id))
+    const unlisted = rows.filter((row) => !labels.has(row.id))
+    await writer.place(
+      unlisted.map((row) => ({ row, folderId: label.id, ...placeOf(mails.get(row.uid ?? -1) ?? row) })),
+    )
+    counts.added += unlisted.length
+    await reflagRows(
+      rows.filter((row) => labels.has(row.id)),
+      new Map([...mails].map(([uid, mail]) => [uid, mail])),
+    )
+  }
+
+  async function move(placements: readonly Placement[], standing: ReadonlySet<string>) {
+    const placed = await writer.place(placements)
+    placements.forEach(({ row, ...place }, index) => {
+      const after = placed[index]
+      if (row.folderId !== label.id || row.goneAt !== null) counts.added += 1
+      if (standing.has(row.id) && row.folderId !== null && row.folderId !== label.id)
+        left.set(row.folderId, (left.get(row.folderId) ?? 0) + 1)
+      if (after === undefined || !changesView(row, place)) return
+      if (row.folderId === label.id && row.goneAt === null) counts.updated += 1
+      events.push(messageEvent('message.updated', after, label, provider))
+    })
+  }
+
+  return {
+    uidValidity,
+
+    async remove(uids: readonly number[]): Promise<void> {
+      const rows = await rowsAt(uids)
+      await writer.vanish(rows)
+      counts.deleted += rows.length
+    },
+
+    async reflag(changes: FolderStep['changed']): Promise<void> {
+      const rows = await rowsAt(changes.map((change) => change.uid))
+      const flags = changes.map(
+        ({ uid, unread, starred }) => [uid, { unread: Number(unread), starred: Number(starred) }] as const,
+      )
+      await reflagRows(rows, new Map(flags))
+    },
+
+    async add(mails: readonly RemoteMessage[], refetched: boolean): Promise<void> {
+      if (mails.length === 0) return
+      // In the order of arrival, which ids keep and events follow.
+      const incoming = mails
+        .map((mail) => ({ mail, row: incomingRow(mail, accountId, nowMs) }))
+        .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
+      const known = await rowsAt(incoming.flatMap(({ row }) => row.uid ?? []))
+      const places = new Set(known.map((row) => row.uid))
+      await addKnown(known, new Map(incoming.map(({ row }) => [row.uid ?? -1, row])))
+
+      const unknown = incoming.filter(({ row }) => !places.has(row.uid))
+      const keys = unknown.map(({ row }) => row)
+      const candidates = await store.candidates(accountId, keys)
+      const { matched, copies, unsure } = matchMails(keys, candidates, label.id, context.verdicts)
+      if (unsure.length > 0) throw new Unsure(unsure)
+
+      const originals = new Map(
+        (await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]),
+      )
+      const placements = unknown.flatMap(({ row: mail }, index) => {
+        const row = originals.get(matched.get(index)?.id ?? '')
+        return row === undefined ? [] : [{ row, folderId: label.id, ...placeOf(mail) }]
+      })
+      const listed = await store.labelIds([...originals.keys()])
+      await move(
+        placements,
+        new Set([...originals.values()].filter((row) => row.uid !== null && listed.has(row.id)).map((row) => row.id)),
+      )
+
+      const arrivals = unknown.flatMap(({ mail, row }, index) =>
+        matched.has(index)
+          ? []
+          : [
+              {
+                isNew: !copies.has(index) && isNews(mail, row, refetched, position),
+                row: newRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
+              },
+            ],
+      )
+      const stored = await writer.insert(arrivals.map(({ row }) => row))
+      counts.added += stored.length
+      reportOdd(deps, context, arrivals.length, stored)
+      const news = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
+      const type = arrivalType(label.role)
+      if (type === undefined) return
+      for (const row of stored) {
+        if (news.has(row.id)) events.push(messageEvent(type, row, label, provider, context.bodies.get(row.uid ?? -1)))
+      }
+    },
+
+    async record(): Promise<void> {
+      const labels = labelStore(tx)
+      if (counts.added + counts.updated + counts.deleted > 0) {
+        events.push(folderEvent(label, await labels.bump(label.id), provider, counts))
+      }
+      const others = await labels.byIds([...left.keys()])
+      for (const [id, deleted] of left) {
+        const other = others.get(id)
+        if (other === undefined) continue
+        events.push(folderEvent(other, await labels.bump(id), provider, { added: 0, updated: 0, deleted }))
+      }
+      await deps.events.record(tx, events)
+    },
+  }
+}
+
+interface Flags {
+  unread: number
+  starred: number
+}
+
+/** May a mail that matches nothing stored be announced? Where the provider cannot tell, the time of its arrival does. */
+function isNews(mail: RemoteMessage, row: IncomingRow, refetched: boolean, position: CursorRow | undefined): boolean {
+  const since = position?.announceAfter ?? (refetched ? lateAfter(position?.lastSyncAt ?? null) : null)
+  return since === null ? mail.isNew : row.receivedAt > since
+}
+
+/** From when on unmatched mail is news, given when the folder was last in step. A folder that never was has no news. */
+export function lateAfter(lastSyncAt: number | null): number {
+  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : lastSyncAt - LATE_MS
+}
+
+function reportOdd(
+  deps: SyncDeps,
+  { accountId, provider, label }: FolderContext,
+  wanted: number,
+  stored: MessageRow[],
+) {
+  const odd = stored.filter((row) => row.error !== null).length
+  if (odd === 0 && stored.length === wanted) return
+  deps.log.warn('Some messages could be read or stored only in part', {
+    accountId,
+    provider,
+    operation: 'sync.folder',
+    metadata: { labelId: label.id, partly: odd, notAtAll: wanted - stored.length },
+  })
+}
