@@ -14,7 +14,7 @@ import { authRoutes } from './features/auth/index.ts'
 import { health, healthRoutes, type Phase } from './features/health/index.ts'
 import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
 import { serviceKey } from './features/keys/index.ts'
-import { eraseLabels } from './features/labels/index.ts'
+import { eraseLabels, labelRoutes } from './features/labels/index.ts'
 import { licence as licenceOf } from './features/licence/index.ts'
 import { logRoutes, sharedLogs } from './features/logs/index.ts'
 import { eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
@@ -137,6 +137,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   })
   accountRoutes(server, { db, accounts, idempotency, log, mail, wake: wakeAccount(bus) })
   messageRoutes(server, { reader })
+  labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })
   logRoutes(server, { logs, cache })
