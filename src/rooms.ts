@@ -28,7 +28,7 @@ import {
   trials as trialsOf,
   WebhookEngine,
 } from './features/webhooks/index.ts'
-import { createServer, type App as HttpServer, openApiRoutes } from './infra/http/index.ts'
+import { closeServer, createServer, type App as HttpServer, openApiRoutes } from './infra/http/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { Ground } from './lifecycle.ts'
 import { imapProvider } from './providers/imap/index.ts'
@@ -150,7 +150,13 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
 
   async function stop(drainMs: number): Promise<void> {
     phase = 'draining'
-    await Promise.all([server.close(), sync.stop(drainMs), webhooks.stop(drainMs), erasing.stop(), keeping.stop()])
+    await Promise.all([
+      closeServer(server, drainMs),
+      sync.stop(drainMs),
+      webhooks.stop(drainMs),
+      erasing.stop(),
+      keeping.stop(),
+    ])
     await ownership.stop()
     logs.close()
     await imap.mail.closeOperations()

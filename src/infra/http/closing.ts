@@ -18,3 +18,16 @@ export function closeConnectionsAtLast(app: FastifyInstance): void {
     if (closing) setImmediate(() => app.server.closeIdleConnections())
   })
 }
+
+/**
+ * Stops accepting, finishes what runs, and cuts off what still runs after `drainMs`: a download that trickles must not
+ * hold the stop up.
+ */
+export async function closeServer(app: Pick<FastifyInstance, 'close' | 'server'>, drainMs: number): Promise<void> {
+  const limit = setTimeout(() => app.server.closeAllConnections(), drainMs)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(limit)
+  }
+}

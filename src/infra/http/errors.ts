@@ -36,6 +36,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
   const body = problem ? problemBody(error, request.id) : errorBody(error, request.id)
   return reply
     .code(error.status)
+    .header('x-request-id', request.id)
     .headers(error.headers)
     .type(problem ? 'application/problem+json' : 'application/json; charset=utf-8')
     .serializer(JSON.stringify)

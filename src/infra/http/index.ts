@@ -4,6 +4,7 @@
  */
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './access.ts'
 export { ATTACHMENT_BODY_LIMIT } from './body.ts'
+export { closeServer } from './closing.ts'
 export { asAppError, type ErrorBody, errorBody } from './errors.ts'
 export type { Answer, Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'
 export { type ApiInfo, type OpenApiDocument, openApiDocument } from './openapi/document.ts'

@@ -7,7 +7,7 @@ import { type Api, api } from '../../../test/kit/http.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Log, LogFields } from '../log/index.ts'
-import { type App, ATTACHMENT_BODY_LIMIT, type ServerOptions } from './index.ts'
+import { type App, ATTACHMENT_BODY_LIMIT, closeServer, type ServerOptions } from './index.ts'
 
 let app: App
 afterEach(() => app.close())
@@ -92,7 +92,7 @@ describe('the key', () => {
 describe('paths and methods', () => {
   it('answers a wrong method with 405 and the right ones', async () => {
     const client = await listen()
-    const wrong = await client.delete('/things/1')
+    const wrong = await client.delete('/things/1?page=2')
     expect(wrong.status).toBe(405)
     expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
     expect(wrong.json.error.code).toBe('method_not_allowed')
@@ -116,7 +116,8 @@ describe('paths and methods', () => {
     const client = await listen()
     expect((await client.get(`/things/${'x'.repeat(2048)}`)).status).toBe(200)
     expect((await client.get(`/things/${'x'.repeat(2049)}`)).status).toBe(404)
-    expect((await client.get('/things/%zz')).status).toBe(400)
+    const broken = await client.get('/things/%zz')
+    expect([broken.status, broken.json.requestId]).toEqual([400, broken.headers.get('x-request-id')])
   })
 })
 
@@ -355,6 +356,23 @@ describe('closing', () => {
     expect((await slow).json).toEqual({ done: true })
     expect((await slow).headers.get('connection')).toBe('close')
     await closing
+  })
+})
+
+describe('closing with a limit', () => {
+  it('cuts off what does not end', async () => {
+    let arrived = false
+    await listen((server) => {
+      server.get('/endless', { config: { access: 'public' } }, () => {
+        arrived = true
+        return new Promise(() => {})
+      })
+    })
+    const endless = api(urlOf()).get('/endless')
+    const cut = expect(endless).rejects.toThrow()
+    await eventually(() => arrived)
+    await closeServer(app, 50)
+    await cut
   })
 })
 

@@ -55,16 +55,16 @@ function slug(tag: string): string {
 }
 
 const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; --quiet: #767676; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; --quiet: light-dark(#666, #aaa); }
 body { margin: 0; }
 main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 small { color: var(--quiet); font-size: 1rem; font-weight: normal; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-style: none; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 dt { margin-top: 1rem; overflow-wrap: anywhere; }
-dt b { display: inline-block; min-width: 4rem; font-family: ui-monospace, monospace; }
+dt b { display: inline-block; min-width: 4.5rem; font-family: ui-monospace, monospace; }
 dt span { color: var(--quiet); font-size: .85rem; }
-dd { margin: 0 0 0 4rem; }
+dd { margin: 0 0 0 4.8rem; }
 code { font-family: ui-monospace, monospace; }
 @media (max-width: 40rem) { dd { margin-left: 0; } }
 `
