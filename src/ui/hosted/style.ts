@@ -42,7 +42,9 @@ input::placeholder{color:var(--soft);opacity:1}
 input:hover,select:hover{border-color:var(--soft)}
 :focus-visible{outline:2px solid var(--ring);outline-offset:2px}
 input:focus-visible,select:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
-[aria-invalid=true]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+[aria-invalid=true],[aria-invalid=true]:hover{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+[aria-invalid=true]:focus-visible{outline-color:var(--danger);border-color:var(--danger);box-shadow:0 0 0 4px var(--danger-tint)}
+input::-webkit-calendar-picker-indicator{display:none!important}
 input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0 0 60px var(--field) inset}
 .hint,.fault{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
 .hint{color:var(--soft)}
