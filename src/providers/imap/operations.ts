@@ -74,7 +74,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
           const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
-          const uids = await listUids(client.imap, `${Math.max(1, high - limit + 1)}:${high}`, { uid: false })
+          const uids = await listUids(client.imap, { seq: `${Math.max(1, high - limit + 1)}:${high}` })
           const plan = {
             uidValidity: String(box.uidValidity),
             isNew: () => false,
@@ -151,7 +151,7 @@ async function countBelow(imap: ImapFlow, exists: number, beforeUid: number): Pr
   let [low, high] = [0, exists]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    const uid = (await listUids(imap, String(middle), { uid: false }))[0]
+    const uid = (await listUids(imap, { seq: String(middle) }))[0]
     if (uid !== undefined && uid < beforeUid) low = middle
     else high = middle - 1
   }

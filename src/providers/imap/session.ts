@@ -28,6 +28,7 @@ const REFUSED_MS = 1000
 const REFUSALS = 3
 /** After a server allowed no second connection, the next try. */
 const ALONE_MS = 10 * 60_000
+const PRESENT_STEP = 500
 
 /**
  * The standing connection of one account. It stays on the watched folder, works there when asked, and listens the moment
@@ -115,12 +116,16 @@ export class ImapSession implements MailSession {
   }
 
   async presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]> {
-    if (uids.length === 0) return []
-    const wanted = uidSet([...uids].sort((left, right) => left - right))
+    const wanted = [...uids].sort((left, right) => left - right)
     const look = async ({ imap }: ImapClient, box: MailboxObject) => {
       if (String(box.uidValidity) !== uidValidity) return []
       await imap.noop()
-      return listUids(imap, wanted, { uid: true })
+      const present: number[] = []
+      // So many at once that the command's line stays short.
+      for (let at = 0; at < wanted.length; at += PRESENT_STEP) {
+        present.push(...(await listUids(imap, { uid: uidSet(wanted.slice(at, at + PRESENT_STEP)) })))
+      }
+      return present
     }
     try {
       return await this.#at(folderPath, 'looking for messages', look)

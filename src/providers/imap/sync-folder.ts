@@ -60,7 +60,7 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
       ...stateOf(imap, selected),
       unseen: (status ? status.unseen : undefined) ?? 0,
       // Some servers do not say which uid comes next.
-      uidNext: selected.uidNext || ((await listUids(imap, '*', { uid: false })).at(-1) ?? 0) + 1,
+      uidNext: selected.uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
     }
   })
   const blank: Omit<Pass, 'cursor' | 'reset'> = { total: box.exists, older: undefined, grew: false, added: new Map() }
@@ -115,7 +115,7 @@ async function* newMail(pass: Pass, { hold, now, step }: PassContext): AsyncGene
 }
 
 async function firstUids(imap: ImapFlow, from: number, step: number): Promise<string> {
-  const uids = await listUids(imap, `${from}:*`, { uid: true })
+  const uids = await listUids(imap, { uid: `${from}:*` })
   return uidSet(uids.filter((uid) => uid >= from).slice(0, step))
 }
 
@@ -144,10 +144,10 @@ async function olderMail(pass: Pass, { hold, now, step }: PassContext): Promise<
 /** The newest `left` uids below what is already there, ascending. By position, so that a huge folder is not listed whole. */
 async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, left: number): Promise<number[]> {
   if (box.exists === 0 || left <= 0) return []
-  const stored = await listUids(imap, `${cursor.low}:*`, { uid: true })
+  const stored = await listUids(imap, { uid: `${cursor.low}:*` })
   const top = box.exists - stored.filter((uid) => uid >= cursor.low).length
   if (top <= 0) return []
-  const uids = await listUids(imap, `${Math.max(1, top - left + 1)}:${top}`, { uid: false })
+  const uids = await listUids(imap, { seq: `${Math.max(1, top - left + 1)}:${top}` })
   return uids.filter((uid) => uid < cursor.low)
 }
 
