@@ -15,11 +15,10 @@ describe('posthorn', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  /** Runs the command as a process, in an empty folder, with this environment only. */
+  /** Runs the built command as a process, in an empty folder, with this environment only. */
   async function posthorn(args: string[], env: Record<string, string> = {}) {
-    const entry = new URL('./posthorn.ts', import.meta.url).pathname
-    const tsx = import.meta.resolve('tsx')
-    const child = spawn(process.execPath, ['--import', tsx, entry, ...args], {
+    const entry = new URL('../../dist/posthorn.js', import.meta.url).pathname
+    const child = spawn(process.execPath, [entry, ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
