@@ -93,11 +93,6 @@ export function messageReader(deps: FolderDeps) {
       const operations = await operationsOf(deps, row.accountId)
       return live('The attachment', () => operations.openAttachment(placeOf(row, message), attachmentId))
     },
-
-    /** Of an account that was deleted: what is cached of it ages out by itself, but not soon enough. */
-    forget(): void {
-      bodies.clear()
-    },
   }
 
   async function fetchBody(accountId: string, place: MessagePlace): Promise<MessageBody> {

@@ -1,5 +1,11 @@
 import type { Tx } from '../../infra/db/index.ts'
-import { type FolderStep, type MailProvider, type MailSession, ProviderError } from '../../providers/provider.ts'
+import {
+  type FolderStep,
+  type MailAccess,
+  type MailProvider,
+  type MailSession,
+  ProviderError,
+} from '../../providers/provider.ts'
 import { type Account, OwnershipLost, type WorkStatus } from '../accounts/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
@@ -10,6 +16,7 @@ import { planFolders } from './folder-plan.ts'
 import { syncFolder } from './folder-sync.ts'
 import { type FoldersContext, storeFolders } from './folders.ts'
 import { deleteGone, forgetFolder } from './gone.ts'
+import type { Hosts } from './hosts.ts'
 import { recogniseRenames } from './rename.ts'
 
 /** Looks at what changed while it was looked at; then others get their turn first. */
@@ -39,6 +46,8 @@ export class AccountSync {
   readonly #accountId: string
   readonly #epoch: number
   readonly #closed = new AbortController()
+  readonly #hosts: Hosts
+  #host: string | undefined
   #open: Open | undefined
   #accessChanged = false
   /** Which credentials the last connection was tried with. */
@@ -53,7 +62,8 @@ export class AccountSync {
   readonly #behind = new Set<string>()
   #failures = 0
 
-  constructor(deps: SyncDeps, accountId: string, epoch: number) {
+  constructor(deps: SyncDeps, hosts: Hosts, accountId: string, epoch: number) {
+    this.#hosts = hosts
     this.#deps = deps
     this.#timing = { ...DEFAULT_TIMING, ...deps.timing }
     this.#accountId = accountId
@@ -67,6 +77,7 @@ export class AccountSync {
   /** The account was paused, resumed, watched otherwise or given new credentials. */
   accountChanged(): void {
     this.#accessChanged = true
+    this.#host = undefined
     this.lookEverywhere()
   }
 
@@ -87,12 +98,33 @@ export class AccountSync {
         await mail?.closeOperations(this.#accountId)
         return undefined
       }
-      return await this.#bringForward(account, mail, signal)
+      return await this.#admitted(account, mail, signal)
     } catch (error) {
       this.lookEverywhere()
       if (!signal.aborted && !(error instanceof OwnershipLost)) return this.#failed(error)
       await this.#hangUp()
       return undefined
+    }
+  }
+
+  /** When the host of the account lets one more in, and tells it afterwards how it went. */
+  async #admitted(account: Account, mail: MailProvider, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
+    this.#host ??= hostOf(account, await this.#deps.accounts.access(this.#accountId))
+    const admission = this.#hosts.enter(this.#host, this.#open !== undefined)
+    if (!admission.admitted) {
+      if (this.#hosts.failures(this.#host) >= this.#timing.stalledAfter && account.status !== 'error') {
+        await this.#write((tx) => this.#setStatus(tx, 'error', 'the mail server cannot be reached'))
+      }
+      return { nextRunInMs: admission.waitMs }
+    }
+    try {
+      const next = await this.#bringForward(account, mail, signal)
+      admission.leave('well')
+      return next
+    } catch (error) {
+      const isDown = this.#open === undefined && error instanceof ProviderError && error.kind === 'unavailable'
+      admission.leave(isDown && !signal.aborted ? 'down' : 'failed')
+      throw error
     }
   }
 
@@ -301,6 +333,11 @@ export class AccountSync {
   #about(provider: string | undefined) {
     return { accountId: this.#accountId, provider, operation: 'sync.account' }
   }
+}
+
+/** Whoever shares this shares its troubles. */
+function hostOf({ provider }: Account, { settings: { imap } }: MailAccess): string {
+  return imap === undefined ? provider : `${imap.host.toLowerCase()}:${imap.port}`
 }
 
 function isOwn(label: LabelRow): boolean {

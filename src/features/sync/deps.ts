@@ -39,11 +39,13 @@ export interface SyncTiming {
   pollMs: number
   /** How many accounts one process brings forward at once. */
   concurrency: number
+  /** The part of that which accounts of one host may take: a host that hangs must not stop the others. */
+  perHostShare: number
   /** Failures in a row after which an account counts as stalled. */
   stalledAfter: number
 }
 
-export const DEFAULT_TIMING: SyncTiming = { pollMs: 60_000, concurrency: 32, stalledAfter: 3 }
+export const DEFAULT_TIMING: SyncTiming = { pollMs: 60_000, concurrency: 64, perHostShare: 0.4, stalledAfter: 3 }
 
 /** The lane of one process: each brings forward the accounts it owns. */
 export function syncLane(instanceId: string): string {

@@ -3,6 +3,7 @@ import type { Tx } from '../../infra/db/index.ts'
 import type { Worker } from '../../infra/queue/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'
+import { hosts } from './hosts.ts'
 
 export interface Sync {
   /** Works on the accounts this process owns from now on. Call it before `ownership.start()`. */
@@ -14,7 +15,8 @@ export interface Sync {
 /** Keeps the messages of the owned accounts in step with their mailboxes. */
 export function sync(deps: SyncDeps): Sync {
   const lane = syncLane(deps.ownership.instanceId)
-  const { concurrency } = { ...DEFAULT_TIMING, ...deps.timing }
+  const { concurrency, perHostShare } = { ...DEFAULT_TIMING, ...deps.timing }
+  const perHost = hosts(deps.clock, Math.max(1, Math.floor(concurrency * perHostShare)))
   const working = new Map<string, AccountSync>()
   let worker: Worker | undefined
   let unsubscribe: (() => void) | undefined
@@ -43,7 +45,7 @@ export function sync(deps: SyncDeps): Sync {
       await drop(accountId)
       account = undefined
     }
-    account ??= new AccountSync(deps, accountId, epoch)
+    account ??= new AccountSync(deps, perHost, accountId, epoch)
     working.set(accountId, account)
     return account.run(signal)
   }

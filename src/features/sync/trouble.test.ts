@@ -52,9 +52,15 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       const refusals = async () =>
         (await server.log()).split('\n').filter((line) => line.includes(user) && /auth failed/.test(line)).length
       const before = await refusals()
-      await service.wake(accountId)
+      const lane = `sync:${service.ownership.instanceId}`
+      const ranBefore = (await service.queue.find(lane, accountId))?.lastRunAt ?? 0
       await box.deliver('a')
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await service.wake(accountId)
+      await eventually(async () => {
+        const job = await service.queue.find(lane, accountId)
+        expect(job?.lastRunAt).toBeGreaterThan(ranBefore)
+        expect(job).toMatchObject({ state: 'idle' })
+      })
       expect(await refusals()).toBe(before)
       await service.link(server, user, 'two')
       await received('a')
@@ -134,6 +140,49 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await eventually(async () => expect(await sessions(server, user)).toBeLessThanOrEqual(2))
     })
 
+    it('an account taken by another process writes nothing more here', async () => {
+      const { db, user, box, accountId, received } = await inStep(server, open, {
+        owning: { roundMs: 60_000, hintGapMs: 60_000 },
+        imap: { operationsIdleMs: 50 },
+      })
+      await db.transaction((tx) =>
+        tx
+          .updateTable('accounts')
+          .set((eb) => ({ epoch: eb('epoch', '+', 1), ownerInstance: 'ins_other' }))
+          .where('id', '=', accountId)
+          .execute(),
+      )
+      await box.deliver('a')
+      await eventually(async () => expect(await sessions(server, user)).toBe(0))
+      await received()
+      expect(await db.read.selectFrom('messages').select('id').where('accountId', '=', accountId).execute()).toEqual([])
+    })
+
+    it('a host that hangs keeps its places and no more: other hosts go on', async () => {
+      const own = await startDovecot()
+      onTestFinished(() => own.stop())
+      const { db, service, box, received } = await inStep(server, open, {
+        timing: { pollMs: 300, concurrency: 4, perHostShare: 0.5 },
+        imap: { silenceMs: 5000, connectMs: 5000, checkEveryMs: 60_000 },
+      })
+      const hung = [1, 2, 3, 4, 5, 6].map((n) => `hung${n}`)
+      for (const user of hung) await own.addUser(user, 'one')
+      const accounts = await Promise.all(hung.map((user) => service.link(own, user, 'one')))
+      await Promise.all(accounts.map((id) => connected(service, id)))
+      own.pause()
+      const lane = `sync:${service.ownership.instanceId}`
+      await eventually(async () => expect((await service.queue.stats(lane)).active).toBeGreaterThan(0))
+      for (const id of ['a', 'b', 'c']) {
+        await box.deliver(id)
+        await eventually(
+          async () => expect(await announced(db, await ownerOf(db, box.user))).toContain(`<${id}@x>`),
+          4000,
+        )
+      }
+      await received('a', 'b', 'c')
+      own.resume()
+    })
+
     it('a mailbox whose folder does not exist says so', async () => {
       const db = await open()
       const user = `lost${process.pid}-${db.engine}`
@@ -163,6 +212,11 @@ async function accountEvents(db: Db, accountId: string): Promise<string[]> {
     .orderBy('sequence')
     .execute()
   return rows.map((row) => row.type).filter((type) => type !== 'account.connected')
+}
+
+async function ownerOf(db: Db, email: string): Promise<string> {
+  const row = await db.read.selectFrom('accounts').select('id').where('email', '=', email).executeTakeFirstOrThrow()
+  return row.id
 }
 
 /** Open IMAP connections of the user. */
