@@ -154,6 +154,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       closeServer(server, drainMs),
       sync.stop(drainMs),
       webhooks.stop(drainMs),
+      trials.stop(drainMs),
       erasing.stop(),
       keeping.stop(),
     ])

@@ -85,6 +85,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     sweepMs: 1000,
   }
   const room = endpoints(deps)
+  const attempts = trials({ ...deps, readMessage })
   const engine = new WebhookEngine(deps)
   let closing: Promise<void> | undefined
   const house: WebhookHouse = {
@@ -96,7 +97,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     outbound: client,
     sealer: seal,
     endpoints: room,
-    trials: trials({ ...deps, readMessage }),
+    trials: attempts,
     engine,
     async create(body) {
       const commit = await room.create(body)
@@ -116,6 +117,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     close() {
       closing ??= (async () => {
         await engine.stop(0)
+        await attempts.stop(0)
         await queue.close()
         await bus.close()
         await client.close()

@@ -8,7 +8,7 @@ import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } fro
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 
-/** One delivery ready to be sent, with the endpoint as it was when the delivery was claimed. */
+/** One delivery ready to be sent, with the endpoint as it is at this moment (or was a second ago). */
 export interface Claimed {
   delivery: DeliveryRow
   event: EventRow
@@ -33,7 +33,7 @@ export class Claims {
   readonly #endpointId: string
   readonly lease: Lease
   readonly #held = new Set<string>()
-  #waiting: Claimed[] = []
+  #waiting: Pick<Claimed, 'delivery' | 'event'>[] = []
   #endpoint: OpenEndpoint | undefined
   #renewedAt: number
 
@@ -45,7 +45,9 @@ export class Claims {
   }
 
   take(): Claimed | undefined {
-    return this.#waiting.shift()
+    const endpoint = this.#endpoint
+    const next = endpoint === undefined ? undefined : this.#waiting.shift()
+    return next === undefined || endpoint === undefined ? undefined : { ...next, endpoint }
   }
 
   /** Claims the next batch. Answers whether there may be more behind it. */
@@ -54,13 +56,13 @@ export class Claims {
     const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx))
     if (row === undefined || deliveries.length === 0) return false
     for (const { id } of deliveries) this.#held.add(id)
-    const endpoint = this.#opened(row)
+    this.#open(row)
     const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
     const orphans: string[] = []
     for (const delivery of deliveries) {
       const event = events.get(delivery.eventId)
       if (event === undefined) orphans.push(delivery.id)
-      else this.#waiting.push({ delivery, event, endpoint })
+      else this.#waiting.push({ delivery, event })
     }
     // An event vanishes only with its account or by age; what it was to say must not be said any more.
     if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.lease.token))
@@ -77,25 +79,30 @@ export class Claims {
   }
 
   /** Opening what is sealed costs more than a claim; it is done again only when it changed. */
-  #opened(row: EndpointRow): OpenEndpoint {
+  #open(row: EndpointRow): void {
     const known = this.#endpoint
-    this.#endpoint =
-      known !== undefined && known.row.secrets === row.secrets && known.row.headers === row.headers
-        ? { ...known, row }
-        : openEndpoint(row, this.#deps.sealer)
-    return this.#endpoint
+    const same = known !== undefined && known.row.secrets === row.secrets && known.row.headers === row.headers
+    this.#endpoint = same ? { ...known, row } : openEndpoint(row, this.#deps.sealer)
   }
 
   settled(ids: readonly string[]): void {
     for (const id of ids) this.#held.delete(id)
   }
 
-  /** Call it every second or so: it renews when a third of the lease has run. */
-  async renew(): Promise<void> {
+  /**
+   * Call it every second or so: looks at the endpoint's settings again, and renews the lease when a third of it has run.
+   * Answers false when the endpoint wants no deliveries any more.
+   */
+  async refresh(): Promise<boolean> {
     const { db, clock } = this.#deps
-    if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < this.lease.forMs / 3) return
-    this.#renewedAt = clock.monotonic()
-    await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held], this.lease))
+    const row = await endpointStore(db.read).find(this.#endpointId)
+    if (row?.isActive !== 1) return false
+    this.#open(row)
+    if (this.#held.size > 0 && clock.monotonic() - this.#renewedAt >= this.lease.forMs / 3) {
+      this.#renewedAt = clock.monotonic()
+      await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held], this.lease))
+    }
+    return true
   }
 
   /** Gives back everything that is still held. */

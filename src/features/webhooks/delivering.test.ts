@@ -200,6 +200,34 @@ describeEachDatabase('delivering', (open) => {
     await arrived(house, [{ status: 'success' }])
   })
 
+  it('gives back what it had in hand when the endpoint becomes inactive', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 400 })
+    const { id } = await house.create({ url: receiver.url })
+    await house.record(...Array.from({ length: 60 }, () => ({})))
+    await eventually(() => expect(receiver.requests.length).toBeGreaterThan(0))
+    await house.endpoints.update(id, { isActive: false })
+    await eventually(async () => {
+      const held = house.db.read.selectFrom('webhookDeliveries').select('id').where('lease', 'is not', null)
+      expect(await held.execute()).toEqual([])
+    })
+    expect(receiver.requests.length).toBeLessThan(60)
+    expect(await house.deliveries({ status: 'pending' })).toHaveLength(60 - receiver.requests.length)
+  })
+
+  it('ends without working through a backlog, but lets requests on their way finish', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 300 })
+    await house.create({ url: receiver.url })
+    await house.record(...Array.from({ length: 60 }, () => ({})))
+    await eventually(() => expect(receiver.requests).toHaveLength(8))
+    await house.engine.stop(20_000)
+    expect(receiver.requests).toHaveLength(8)
+    expect(await house.deliveries({ status: 'success' })).toHaveLength(8)
+  })
+
   it('takes 410 for an answer: the endpoint becomes inactive and others hear of it', async () => {
     const [gone, other] = [await receiverFor(), await receiverFor()]
     const house = await startedHouse(await open())

@@ -32,15 +32,22 @@ const TICK_MS = 1_000
 /** After this long the endpoint goes to the back of the queue, so that others get their turn. */
 const TURN_MS = 30_000
 
-/** The work of the queue's lane `deliver`: sends what is due at one endpoint and says when to come back. */
-export function deliverRun(deps: DeliverDeps, hints: DueHints): Run {
+/**
+ * The work of the queue's lane `deliver`: sends what is due at one endpoint and says when to come back. Once `stopping` has
+ * fired it begins nothing new; requests on their way are cut off only by the run's own signal.
+ */
+export function deliverRun(deps: DeliverDeps, hints: DueHints, stopping: AbortSignal): Run {
   return async (endpointId, { signal }) => {
     const drain = new Drain(deps, endpointId, signal)
+    const end = () => drain.end()
+    stopping.addEventListener('abort', end)
     const stopListening = hints.listen(endpointId, () => drain.look())
     try {
+      if (stopping.aborted) end()
       await drain.run()
     } finally {
       stopListening()
+      stopping.removeEventListener('abort', end)
     }
     const nowMs = deps.clock.now()
     const nextDueAt = await findNextDue(deps.db, endpointId)
@@ -88,12 +95,18 @@ class Drain {
     this.#wake()
   }
 
+  /** Claims nothing more and begins no more requests. */
+  end(): void {
+    this.#ending = true
+    this.#wake()
+  }
+
   async run(): Promise<void> {
-    const end = () => this.#end()
+    const end = () => this.end()
     this.#signal.addEventListener('abort', end, { once: true })
     if (this.#signal.aborted) end()
     const turn = setTimeout(end, TURN_MS)
-    const tick = setInterval(() => this.#tick(), TICK_MS)
+    const tick = setInterval(() => void this.#tick(), TICK_MS)
     try {
       await Promise.all(Array.from({ length: PARALLEL }, () => this.#lane()))
     } finally {
@@ -124,7 +137,7 @@ class Drain {
         return claimed
       }
       if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
-      else if (this.#onTheirWay === 0) this.#end()
+      else if (this.#onTheirWay === 0) this.end()
       else await new Promise<void>((resolve) => this.#sleepers.push(resolve))
     }
     return undefined
@@ -148,26 +161,25 @@ class Drain {
       const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
       const outcome = await attempt(input, this.#deps, this.#signal)
       this.#settler.add({ delivery, endpoint: endpoint.row, outcome })
-      if (isGone(outcome)) this.#end()
+      if (isGone(outcome)) this.end()
     } finally {
       this.#onTheirWay -= 1
       if (this.#onTheirWay === 0) this.#wake()
     }
   }
 
-  #tick(): void {
-    this.look()
-    this.#claims.renew().catch((error: unknown) => this.#fail(error))
+  async #tick(): Promise<void> {
+    try {
+      if (await this.#claims.refresh()) this.look()
+      else this.end()
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   #fail(error: unknown): void {
     this.#failure ??= { error }
-    this.#end()
-  }
-
-  #end(): void {
-    this.#ending = true
-    this.#wake()
+    this.end()
   }
 
   #wake(): void {

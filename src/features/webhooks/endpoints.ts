@@ -122,8 +122,9 @@ export function endpoints(deps: EndpointDeps): Endpoints {
 
     async delete(id) {
       await db.transaction(async (tx) => {
-        await endpointStore(tx).delete(id)
+        // In the order in which results are written, deliveries before the endpoint: no two wait for each other.
         await cancelForEndpoint(tx, id)
+        await endpointStore(tx).delete(id)
       })
       await queue.remove(DELIVER_LANE, id)
     },

@@ -241,6 +241,16 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/endpoints/whe_none/test')).status).toBe(404)
   })
 
+  it('a test that hangs does not hold up the end of the service', async () => {
+    const { call, receiver, house } = await serve()
+    receiver.always('hang')
+    const created = await call('POST', '/webhooks/endpoints', { url: receiver.url })
+    const test = call('POST', `/webhooks/endpoints/${created.body.id}/test`)
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await house.trials.stop(50)
+    expect((await test).body.error.code).toBe('not_ready')
+  })
+
   it('a test event is never fanned out', async () => {
     const { call, receiver, house } = await serve()
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, eventTypes: ['*'] })

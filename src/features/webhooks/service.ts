@@ -39,6 +39,7 @@ export class WebhookEngine {
   readonly #deps: WebhookDeps
   readonly #hints: DueHints
   readonly #fanOut: FanOut
+  readonly #ending = new AbortController()
   #worker: Worker | undefined
   #sweep: NodeJS.Timeout | undefined
   #sweeping: Promise<void> = Promise.resolve()
@@ -55,7 +56,11 @@ export class WebhookEngine {
     // One process per file store: whoever held a lease is dead. On PostgreSQL leases run out by themselves.
     if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
     await this.#announceDue()
-    this.#worker = queue.work(DELIVER_LANE, { concurrency: CONCURRENCY }, deliverRun(this.#deps, this.#hints))
+    this.#worker = queue.work(
+      DELIVER_LANE,
+      { concurrency: CONCURRENCY },
+      deliverRun(this.#deps, this.#hints, this.#ending.signal),
+    )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
       this.#sweeping = this.#announceDue().catch((error: unknown) =>
@@ -71,6 +76,7 @@ export class WebhookEngine {
   }
 
   async #stop(graceMs: number): Promise<void> {
+    this.#ending.abort()
     clearInterval(this.#sweep)
     await this.#sweeping
     await this.#fanOut.stop()

@@ -4,6 +4,7 @@ import type { Db } from '../../infra/db/index.ts'
 import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { attempt } from './attempt.ts'
@@ -28,6 +29,8 @@ export interface Trials {
   test(endpointId: string): Promise<string>
   /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
   testMessage(accountId: string, messageId: string): Promise<string[]>
+  /** Lets those on their way finish for at most `graceMs`; then their callers hear `not_ready`. */
+  stop(graceMs: number): Promise<void>
 }
 
 export interface TrialDeps {
@@ -46,9 +49,22 @@ const LEASE_MARGIN_MS = 30_000
 
 export function trials(deps: TrialDeps): Trials {
   const { db, clock, recorder } = deps
-  const never = new AbortController().signal
+  const cut = new AbortController()
+  const running = new Set<Promise<unknown>>()
 
   async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
+    const sending = sendAll(event, targets, trigger)
+    running.add(sending)
+    try {
+      return await sending
+    } catch (error) {
+      throw cut.signal.aborted ? new AppError('not_ready', { cause: error }) : error
+    } finally {
+      running.delete(sending)
+    }
+  }
+
+  async function sendAll(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
     const token = randomUUID()
     const { row, pairs } = await db.transaction(async (tx) => {
       const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
@@ -72,7 +88,7 @@ export function trials(deps: TrialDeps): Trials {
     const attempted = await Promise.all(
       pairs.map(async ({ endpoint, delivery }) => {
         const input = attemptInput(delivery, row, openEndpoint(endpoint, deps.sealer), clock.now())
-        return { delivery, endpoint, outcome: await attempt(input, deps, never) }
+        return { delivery, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
     await db.transaction((tx) => settle(tx, recorder, token, attempted, clock.now()))
@@ -90,6 +106,11 @@ export function trials(deps: TrialDeps): Trials {
       const active = await endpointStore(db.read).listActive()
       const targets = active.filter((row) => subscribes(JSON.parse(row.eventTypes), 'message.received'))
       return send({ ...message, type: 'message.received' }, targets, 'test-message')
+    },
+    async stop(graceMs) {
+      const grace = setTimeout(() => cut.abort(), graceMs)
+      await Promise.allSettled(running)
+      clearTimeout(grace)
     },
   }
 }
