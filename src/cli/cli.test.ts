@@ -65,7 +65,7 @@ describe('posthorn', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('migrates, and tells what is applied and pending without creating anything', async () => {
+  it('migrates, and tells what is applied and pending without creating anything', { timeout: 90_000 }, async () => {
     const names = migrations.map((migration) => migration.name)
     const before = await posthorn(['migrate', 'status'])
     expect(before).toMatchObject({ error: '', code: 0 })
