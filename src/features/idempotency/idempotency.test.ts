@@ -128,27 +128,33 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
 
   it('lets a repeat start over when the lease has run out, and undoes the first that comes back late', async () => {
     const service = serve(await open())
-    let letGo: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve
-    })
-    let slow: ReturnType<typeof service.post> | undefined
-    await new Promise<void>((started) => {
-      service.hooks.prepare = () => {
-        started()
-        return gate
-      }
-      slow = service.post('k1')
-    })
-    service.hooks.prepare = async () => {}
+    /** Sends the request and stops it in its first half; `go` lets it on. */
+    async function sendAndHold(): Promise<{ answer: ReturnType<typeof service.post>; go: () => void }> {
+      let go: () => void = () => {}
+      const gate = new Promise<void>((resolve) => {
+        go = resolve
+      })
+      const arrived = new Promise<void>((resolve) => {
+        service.hooks.prepare = () => {
+          resolve()
+          return gate
+        }
+      })
+      const answer = service.post('k1')
+      void answer.catch(() => {})
+      await arrived
+      return { answer, go }
+    }
+    const first = await sendAndHold()
     expect((await service.post('k1')).statusCode).toBe(409)
     service.clock.advance(60_000)
-    expect((await service.post('k1')).statusCode).toBe(201)
-    letGo()
-    const late = await slow
-    if (late === undefined) throw new Error('never sent')
-    expect(late.statusCode).toBe(409)
-    expect(late.json().error.code).toBe('idempotency_running')
+    const repeat = await sendAndHold()
+    first.go()
+    const late = await first.answer
+    expect([late.statusCode, late.json().error.code]).toEqual([409, 'idempotency_running'])
+    expect(await service.effects()).toBe(0)
+    repeat.go()
+    expect((await repeat.answer).statusCode).toBe(201)
     expect(await service.effects()).toBe(1)
   })
 

@@ -1,0 +1,69 @@
+import { type TSchema, Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import { nullable } from './schemas.ts'
+import { validatorCompiler } from './validation.ts'
+
+/** What a body is told by a schema: `path message` per fault, or its value. */
+function told(schema: TSchema, body: unknown, httpPart = 'body'): unknown {
+  const check = validatorCompiler()({ schema: { ...schema }, method: 'POST', url: '/', httpPart })
+  const result: unknown = check(body)
+  if (result === null || typeof result !== 'object' || !('error' in result)) return result
+  return result.error instanceof AppError
+    ? result.error.details.map(({ path, message }) => `${path} ${message}`)
+    : result.error
+}
+
+describe('what a refused request is told', () => {
+  it('names every fault by its place, whatever characters are in it', () => {
+    const schema = Type.Object({
+      to: Type.Array(Type.String({ format: 'email' }), { minItems: 1, uniqueItems: true }),
+      'a/b~c': Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+      url: Type.String({ format: 'uri' }),
+      at: Type.Optional(Type.String({ format: 'date-time' })),
+      id: Type.Optional(Type.String({ pattern: '^[a-z]+$', maxLength: 5 })),
+    })
+    expect(told(schema, { to: ['nobody', 'a@b.c'], 'a/b~c': 0, at: '2026-01-31', id: 'ABCDEF' })).toEqual([
+      'body.url is required',
+      'body.to.0 must be an email address',
+      'body.a/b~c must be at least 1',
+      'body.at must be an RFC 3339 time with an offset, such as 2026-01-31T08:00:00Z',
+      'body.id must have at most 5 characters',
+      'body.id must match ^[a-z]+$',
+    ])
+    expect(told(schema, { to: [], url: 'https://a.example' })).toEqual(['body.to must not be empty'])
+    expect(told(schema, { to: ['a@b.c', 'a@b.c'], url: 'x' })).toEqual([
+      'body.to must not hold the same item twice',
+      'body.url must be an absolute URL',
+    ])
+  })
+
+  it('is one sentence for a union, or what is wrong inside the branch that was meant', () => {
+    const provider = Type.Union([Type.Literal('gmail'), Type.Literal('imap')])
+    expect(told(Type.Object({ provider }), { provider: 'aol' })).toEqual(['body.provider must be one of gmail, imap'])
+    const secret = nullable(Type.String({ minLength: 1 }))
+    expect(told(Type.Object({ secret }), { secret: 5 })).toEqual(['body.secret must be a string or null'])
+    expect(told(Type.Object({ secret }), { secret: '' })).toEqual(['body.secret must not be empty'])
+    const headers = nullable(Type.Object({ name: Type.String() }))
+    expect(told(Type.Object({ headers }), { headers: { name: 5 } })).toEqual(['body.headers.name must be a string'])
+    expect(told(Type.Object({ headers }), { headers: {} })).toEqual(['body.headers.name is required'])
+    expect(told(Type.Object({ headers }), { headers: [] })).toEqual(['body.headers must be an object or null'])
+  })
+
+  it('stays small for a request that is wrong a hundred thousand times', () => {
+    const schema = Type.Object({ list: Type.Array(Type.String()) })
+    expect(told(schema, { list: Array(200).fill(0) })).toHaveLength(50)
+    expect(told(schema, { list: Array(100_000).fill(0) })).toEqual(['body.list.0 must be a string'])
+  })
+})
+
+describe('what is read', () => {
+  it('is coerced in queries and paths, never in bodies', () => {
+    const schema = Type.Object({ n: Type.Integer(), yes: Type.Boolean() })
+    expect(told(schema, { n: '5', yes: 'true' }, 'querystring')).toEqual({ value: { n: 5, yes: true } })
+    expect(told(schema, { n: '5', yes: 'true' })).toEqual([
+      'body.n must be a whole number',
+      'body.yes must be true or false',
+    ])
+  })
+})
