@@ -5,4 +5,4 @@ import './schema.ts'
 
 export { describedBy, isDescribedBy, labelOf } from './label.ts'
 export { type LabelRoutesDeps, labelRoutes } from './routes.ts'
-export { eraseLabels, type LabelRow, type LabelStore, labelStore, type NewLabel } from './store.ts'
+export { eraseLabels, type LabelRow, type LabelStore, labelStore } from './store.ts'

@@ -1,9 +1,9 @@
 import { cleanText } from '../../lib/text.ts'
 import type { RemoteFolder } from '../../providers/provider.ts'
-import type { LabelRow, NewLabel } from './store.ts'
+import type { LabelRow } from './store.ts'
 
 /** A new row for a folder the provider listed. */
-export function labelOf(folder: RemoteFolder, accountId: string, id: string, nowMs: number): NewLabel {
+export function labelOf(folder: RemoteFolder, accountId: string, id: string, nowMs: number): LabelRow {
   return {
     id,
     accountId,

@@ -1,8 +1,7 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
 
 export type LabelRow = Selectable<Tables['labels']>
-export type NewLabel = Insertable<Tables['labels']>
 
 /** The labels of accounts. Writes go through a `Tx`. */
 export function labelStore(handle: Handle) {
@@ -31,7 +30,7 @@ export function labelStore(handle: Handle) {
       return new Map(rows.map((row) => [row.id, row]))
     },
     /** Those whose path is taken already are left as they are. */
-    async insert(rows: readonly NewLabel[]): Promise<void> {
+    async insert(rows: readonly LabelRow[]): Promise<void> {
       for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
         await handle
           .insertInto('labels')

@@ -90,20 +90,13 @@ export function messageStore(handle: Handle) {
         .limit(limit)
         .execute()
     },
-    /** Does the folder still have rows, gone ones included? */
+    /** Has the folder no rows any more, gone ones included? */
     async isEmpty(folderId: string): Promise<boolean> {
-      const rows = [...(await this.placed(folderId, 1)), ...(await this.unplaced(folderId, 1))]
-      return rows.length === 0
-    },
-    /** Rows of the folder without a place: gone, or waiting to be found again. */
-    unplaced(folderId: string, limit: number): Promise<MessageRow[]> {
-      return handle
-        .selectFrom('messages')
-        .selectAll()
-        .where('folderId', '=', folderId)
-        .where('uid', 'is', null)
-        .limit(limit)
-        .execute()
+      for (const operator of ['is not', 'is'] as const) {
+        const rows = handle.selectFrom('messages').select('id').where('folderId', '=', folderId)
+        if ((await rows.where('uid', operator, null).limit(1).execute()).length > 0) return false
+      }
+      return true
     },
     /** Rows with a place in the folder, oldest first. */
     placed(folderId: string, limit: number): Promise<MessageRow[]> {

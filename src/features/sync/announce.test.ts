@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { MAX_DATA_BYTES } from '../../events/index.ts'
+import { labelOf } from '../labels/index.ts'
+import { incomingRow, newRow } from '../messages/index.ts'
+import { messageEvent } from './announce.ts'
+import { partsOf } from './step.ts'
+
+const label = labelOf(
+  { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
+  'acc_1',
+  'lbl_1',
+  1,
+)
+
+function row(to: number) {
+  const mail = {
+    ...{ place: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: null, threadId: null },
+    ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, cc: [], bcc: [], replyTo: [] },
+    ...{ date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
+    ...{ attachments: [], headerHash: 'h', error: null },
+    to: Array.from({ length: to }, (_, n) => ({ name: 'n'.repeat(50), email: `${n}@example.test` })),
+  }
+  return newRow(incomingRow(mail, 'acc_1', 1), { accountId: 'acc_1', labelId: 'lbl_1', id: 'msg_1', nowMs: 1 })
+}
+
+it('data too large for an event loses the body first, then long lists, and says so', () => {
+  const body = { text: 'x'.repeat(MAX_DATA_BYTES), html: null }
+  const small = messageEvent('message.received', row(1), label, 'imap', { text: 'hello', html: null })
+  expect(small.data).toMatchObject({ body: { text: 'hello' } })
+  expect(small.data.truncated).toBeUndefined()
+  const bodiless = messageEvent('message.received', row(1), label, 'imap', body).data
+  expect(bodiless).toMatchObject({ truncated: true, to: [{ email: '0@example.test' }] })
+  expect(bodiless.body).toBeUndefined()
+  const crowded = messageEvent('message.received', row(9000), label, 'imap', body).data
+  expect(crowded).toMatchObject({ truncated: true, subject: 's' })
+  expect(Buffer.byteLength(JSON.stringify(crowded))).toBeLessThan(MAX_DATA_BYTES)
+})
+
+it('a large step is stored in parts of at most 500 changes, removals first, the cursor last', () => {
+  const flags = (uid: number) => ({ uid, unread: true, starred: false })
+  const step = {
+    ...{ reset: false, refetched: false, added: [], cursor: 'after', total: 0 },
+    removed: Array.from({ length: 700 }, (_, n) => n),
+    changed: Array.from({ length: 600 }, (_, n) => flags(n + 1000)),
+  }
+  const parts = partsOf(step)
+  expect(parts.map((part) => [part.removed.length, part.changed.length, part.cursor])).toEqual([
+    [500, 0, undefined],
+    [200, 0, undefined],
+    [0, 500, undefined],
+    [0, 100, 'after'],
+  ])
+  expect(partsOf({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
+})

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { RemoteFolder } from '../../providers/provider.ts'
+import { type LabelRow, labelOf } from '../labels/index.ts'
+import { planFolders, renameSuspects, wishes } from './folder-plan.ts'
+
+function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder {
+  const name = path.split('/').at(-1) ?? path
+  return { path, name, delimiter: '/', role: null, selectable: true, mailboxId: null, ...changes }
+}
+
+function label(path: string, changes: Partial<LabelRow> = {}): LabelRow {
+  return { ...labelOf(folder(path), 'acc_1', `lbl_${path}`, 1), ...changes }
+}
+
+describe('a listing of folders', () => {
+  it('knows a folder by its id before its name, so that swapped names are two renames', () => {
+    const labels = [label('A', { mailboxId: '1' }), label('B', { mailboxId: '2' })]
+    const plan = planFolders(labels, [folder('A', { mailboxId: '2' }), folder('B', { mailboxId: '1' })])
+    expect(plan.kept.map((pair) => [pair.label.id, pair.folder.path])).toEqual([
+      ['lbl_B', 'A'],
+      ['lbl_A', 'B'],
+    ])
+    expect([plan.appeared, plan.vanished]).toEqual([[], []])
+  })
+
+  it('never takes another folder for INBOX', () => {
+    const plan = planFolders(
+      [label('INBOX', { mailboxId: '1' })],
+      [folder('INBOX', { mailboxId: '9' }), folder('Old', { mailboxId: '1' })],
+    )
+    expect(plan.kept.map((pair) => pair.folder.path)).toEqual(['INBOX'])
+    expect(plan.appeared.map((one) => one.path)).toEqual(['Old'])
+  })
+
+  it('suspects a rename only where ids do not speak against it, the same last name first', () => {
+    const plan = planFolders([label('A/x'), label('B')], [folder('C'), folder('D/x'), folder('E', { mailboxId: '5' })])
+    expect(renameSuspects(plan).map((pair) => `${pair.label.providerId} ${pair.folder.path}`)[0]).toBe('A/x D/x')
+    expect(renameSuspects(planFolders([label('A', { mailboxId: '1' })], [folder('B', { mailboxId: '2' })]))).toEqual([])
+  })
+})
+
+describe('folders kept in step', () => {
+  const granted = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
+    const plan = planFolders(labels, folders)
+    const pairs = [...wishes(plan.kept, plan.appeared, mailbox, extra)]
+    return Object.fromEntries(pairs.map(([one, wish]) => [one.path, wish]))
+  }
+
+  it("are the account's own, Sent and Drafts by their role, and those asked for", () => {
+    const folders = [
+      folder('INBOX', { role: 'inbox' }),
+      folder('Gesendet', { role: 'sent' }),
+      folder('Entwürfe', { role: 'drafts' }),
+      folder('Work'),
+      folder('Other'),
+    ]
+    expect(granted([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
+      INBOX: 'main:inbox',
+      Gesendet: 'sent',
+      Entwürfe: 'drafts',
+      Work: 'folder:Work',
+    })
+  })
+
+  it('stay so after a rename, until another folder answers to the name', () => {
+    const renamed = label('Projects', { syncedAs: 'folder:Work' })
+    expect(granted([renamed], [folder('INBOX'), folder('Projects')], 'INBOX', ['Work']).Projects).toBe('folder:Work')
+    const both = granted([renamed], [folder('INBOX'), folder('Projects'), folder('Work')], 'INBOX', ['Work'])
+    expect(both).toEqual({ INBOX: 'main:INBOX', Work: 'folder:Work' })
+  })
+
+  it('are never those that hold no messages', () => {
+    expect(granted([], [folder('INBOX'), folder('Work', { selectable: false })], 'INBOX', ['Work'])).toEqual({
+      INBOX: 'main:INBOX',
+    })
+  })
+})
