@@ -1,5 +1,6 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import type { RemoteMessage } from '../provider.ts'
+import type { Caution } from './caution.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
 import { bareQuery, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
@@ -14,13 +15,32 @@ export interface FetchPlan {
   lowUid: number
   /** At most this many; the rest is left to a later call. */
   limit: number
+  caution?: Caution
 }
 
 /**
- * Messages of the selected folder by uid, in one round trip. A message that the server or the parser cannot cope with
+ * Messages of the selected folder, by an open range or by their uids, in one round trip. A message that the server or the parser cannot cope with
  * comes with `error`; one that vanished meanwhile does not come at all. Never fewer for any other reason.
  */
-export async function fetchMessages(client: ImapClient, range: string, plan: FetchPlan): Promise<RemoteMessage[]> {
+export async function fetchMessages(
+  client: ImapClient,
+  wanted: string | readonly number[],
+  plan: FetchPlan,
+): Promise<RemoteMessage[]> {
+  const bad = typeof wanted === 'string' ? [] : wanted.filter((uid) => plan.caution?.isBad(uid))
+  const uids = typeof wanted === 'string' ? [] : wanted.filter((uid) => !bad.includes(uid))
+  const range = typeof wanted === 'string' ? wanted : uidSet(uids)
+  try {
+    const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan)
+    for (const uid of bad) found.set(uid, unreadableMessage(uid, undefined, placeOf(uid, plan)))
+    return [...found.values()]
+  } catch (error) {
+    if (!client.imap.usable) plan.caution?.lost(uids)
+    throw error
+  }
+}
+
+async function fetchRange(client: ImapClient, range: string, plan: FetchPlan): Promise<Map<number, RemoteMessage>> {
   const found = new Map<number, RemoteMessage>()
   const textless: { uid: number; leaf: Leaf }[] = []
   const unreadableBefore = client.unreadable()
@@ -32,7 +52,7 @@ export async function fetchMessages(client: ImapClient, range: string, plan: Fet
   })
   if (refused || client.unreadable() !== unreadableBefore) await fetchLost(client, range, plan, found)
   await fetchTexts(client.imap, textless, found)
-  return [...found.values()]
+  return found
 }
 
 /** Uids of the selected folder, by position or by uid, ascending. SEARCH answers in one line, FETCH with one per message. */

@@ -5,6 +5,7 @@
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MailAccess, Provider } from '../provider.ts'
+import { cautions } from './caution.ts'
 import { dial } from './client.ts'
 import { Lane } from './lane.ts'
 import { imapOperations } from './operations.ts'
@@ -58,12 +59,13 @@ export function imapProvider({
 }: ImapDeps): Provider {
   const limits = { ...LIMITS, ...given }
   const dialling = { guard, pacing: pacing(pace) }
+  const known = cautions()
   const lanes = new Map<string, { lane: Lane; access: MailAccess }>()
 
   function laneOf(access: MailAccess): Lane {
-    const known = lanes.get(access.accountId)
-    if (known !== undefined && !known.lane.isClosed && reachesSame(known.access, access)) return known.lane
-    known?.lane.close()
+    const open = lanes.get(access.accountId)
+    if (open !== undefined && !open.lane.isClosed && reachesSame(open.access, access)) return open.lane
+    open?.lane.close()
     const options = { idleMs: limits.operationsIdleMs, waitMs: limits.operationsWaitMs, silenceMs: limits.silenceMs }
     // The password goes with the lane: nothing of an account is kept when nobody works on it.
     const lane = new Lane(access, dialling, options, () => {
@@ -81,7 +83,9 @@ export function imapProvider({
         const options = { urgent: false, timeoutMs: limits.connectMs, signal }
         const client = await dial(access, dialling, options)
         const home = access.settings.imap?.mailbox ?? 'INBOX'
-        return new ImapSession(client, home, () => laneOf(access), events, clock, limits)
+        const { accountId } = access
+        const deps = { accountId, lane: () => laneOf(access), cautions: known, clock, options: limits }
+        return new ImapSession(client, home, events, deps)
       },
       operations: (access) => imapOperations(() => laneOf(access), clock),
       async closeOperations(accountId) {

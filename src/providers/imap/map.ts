@@ -86,7 +86,7 @@ async function readMessage(row: FetchMessageObject, place: Place): Promise<Mappe
     snippet: oneLine(text, SNIPPET_LIMIT),
     text,
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
-    headerHash: createHash('sha256').update(block).digest('hex'),
+    headerHash: sha256(block),
     error,
   }
   return { message, missing }
@@ -114,11 +114,12 @@ export function unreadableMessage(uid: number, flags: ReadonlySet<string> | unde
   return {
     ...blankMessage(uid, place),
     ...flagState(flags),
+    headerHash: sha256(`${place.uidValidity}.${uid}`),
     error: 'the answer of the server about this message could not be read',
   }
 }
 
-function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): RemoteMessage {
+function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Omit<RemoteMessage, 'headerHash'> {
   return {
     place: { uidValidity, uid },
     providerMessageId: `${uidValidity}.${uid}`,
@@ -126,9 +127,12 @@ function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Remote
     ...{ emailId: null, threadId: null, messageId: null, inReplyTo: null, references: [], subject: '', from: null },
     ...{ to: [], cc: [], bcc: [], replyTo: [], date: null, receivedAt: nowMs, sizeBytes: 0 },
     ...{ unread: true, starred: false, snippet: '', text: '', attachments: [] },
-    headerHash: createHash('sha256').update(`${uidValidity}.${uid}`).digest('hex'),
     error: null,
   }
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 function addresses(headers: readonly Header[], name: string): RemoteAddress[] {

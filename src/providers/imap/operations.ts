@@ -9,7 +9,7 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../provider.ts'
-import { bytesOf, fetchMessages, listUids, uidSet } from './fetch.ts'
+import { bytesOf, fetchMessages, listUids } from './fetch.ts'
 import { listFolders } from './folders.ts'
 import { parseHeaders } from './header-block.ts'
 import type { Lane } from './lane.ts'
@@ -82,7 +82,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
             lowUid: 1,
             limit,
           }
-          const messages = uids.length === 0 ? [] : await fetchMessages(client, uidSet(uids), plan)
+          const messages = await fetchMessages(client, uids, plan)
           return { messages: messages.sort(newestFirst), total: box.exists }
         },
       }),

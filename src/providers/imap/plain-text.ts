@@ -15,7 +15,7 @@ export function htmlToText(html: string): string {
 /** One line of at most `limit` characters, as lists show it. */
 export function oneLine(text: string, limit: number): string {
   const line = text
-    .slice(0, limit * 8)
+    .slice(0, limit * 4)
     .replace(INVISIBLE, ' ')
     .trim()
   return truncateText(line, limit)

@@ -2,6 +2,7 @@ import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderStep, FolderSyncRequest, MailSession, RemoteFolder, SessionEvents } from '../provider.ts'
+import type { Cautions } from './caution.ts'
 import { type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
 import { listUids, uidSet } from './fetch.ts'
@@ -23,6 +24,15 @@ export interface SessionOptions {
   stepMessages: number
 }
 
+export interface SessionDeps {
+  accountId: string
+  /** The account's operations connection, as it is now. */
+  lane: () => Lane
+  cautions: Cautions
+  clock: Clock
+  options: SessionOptions
+}
+
 /** IDLE that ends by itself so soon was refused, not interrupted. */
 const REFUSED_MS = 1000
 const REFUSALS = 3
@@ -39,7 +49,9 @@ const PRESENT_STEP = 500
  */
 export class ImapSession implements MailSession {
   readonly #client: ImapClient
+  readonly #accountId: string
   readonly #lane: () => Lane
+  readonly #cautions: Cautions
   readonly #events: SessionEvents
   readonly #clock: Clock
   readonly #options: SessionOptions
@@ -55,20 +67,16 @@ export class ImapSession implements MailSession {
   /** Work that needs a certain folder selected goes one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
-  constructor(
-    client: ImapClient,
-    home: string,
-    lane: () => Lane,
-    events: SessionEvents,
-    clock: Clock,
-    options: SessionOptions,
-  ) {
+  /** `home` is the folder selected first; `watch` may name another. */
+  constructor(client: ImapClient, home: string, events: SessionEvents, deps: SessionDeps) {
     this.#client = client
     this.#home = home
-    this.#lane = lane
     this.#events = events
-    this.#clock = clock
-    this.#options = options
+    this.#accountId = deps.accountId
+    this.#lane = deps.lane
+    this.#cautions = deps.cautions
+    this.#clock = deps.clock
+    this.#options = deps.options
     const { imap } = client
     imap.on('exists', ({ path }) => this.#notice(path, false))
     imap.on('expunge', (event) => (event.vanished && event.earlier ? undefined : this.#notice(event.path, true)))
@@ -106,9 +114,11 @@ export class ImapSession implements MailSession {
       suspect,
       now: () => this.#clock.now(),
       step: this.#options.stepMessages,
+      caution: this.#cautions.of(this.#accountId, path),
     }
     try {
       yield* folderSteps(request, context)
+      this.#cautions.passed(this.#accountId, path)
     } catch (error) {
       this.#clean.delete(path)
       throw providerError(error, doing)

@@ -1,3 +1,4 @@
+import { truncate } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FolderMirror } from '../../../test/kit/mirror.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
@@ -172,6 +173,31 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     for (const raw of Object.values(uglyMails)) await server.deliver(name, raw)
     await later.sync(opened)
     expect(later.rows.size).toBe(2 * Object.keys(uglyMails).length)
+  })
+
+  it('a message on which the server hangs up is found and left behind with an error; the others come', async () => {
+    const name = await user()
+    const mirror = new FolderMirror('INBOX')
+    await mirror.sync(await session(name))
+    await server.deliverMany(name, mails(1, 60))
+    const home = (await server.doveadm('user', '-f', 'home', name)).trim()
+    await truncate(`${home}/mail/mailboxes/INBOX/dbox-Mails/u.41`, 60)
+    let attempts = 0
+    const pass = async (): Promise<unknown> => mirror.sync(await session(name))
+    while (
+      attempts < 20 &&
+      (await pass().then(
+        () => false,
+        () => true,
+      ))
+    )
+      attempts += 1
+    expect(attempts).toBeLessThan(10)
+    expect(mirror.rows.size).toBe(60)
+    expect(
+      [...mirror.rows.values()].filter((message) => message.error !== null).map(({ place }) => place?.uid),
+    ).toEqual([41])
+    expect(mirror.bySubject('mail 60').isNew).toBe(true)
   })
 
   it('finds the text of a mail whose first part is large', async () => {

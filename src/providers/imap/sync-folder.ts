@@ -1,9 +1,10 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
+import type { Caution } from './caution.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { fetchMessages, listUids, uidSet } from './fetch.ts'
+import { fetchMessages, listUids } from './fetch.ts'
 import { ensureSame, type Pass, type PassContext } from './pass.ts'
 
 /**
@@ -87,19 +88,19 @@ function stateOf(imap: ImapFlow, box: MailboxObject) {
   }
 }
 
-async function* newMail(pass: Pass, { hold, now, step }: PassContext): AsyncGenerator<RemoteMessage[]> {
+async function* newMail(pass: Pass, context: PassContext): AsyncGenerator<RemoteMessage[]> {
+  const { hold, caution } = context
   for (;;) {
-    const { added, more } = await hold(async (client, box) => {
+    const limit = caution.limit(context.step)
+    const added = await hold(async (client, box) => {
       ensureSame(box, pass)
       pass.total = box.exists
       const from = pass.cursor.uidNext
       const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
       // Nearly always a handful: fetched without asking first. A crowd is counted before, to keep a step small.
-      const range = expected > step ? await firstUids(client.imap, from, step) : `${from}:*`
-      if (range === '') return { added: [], more: false }
-      const plan = { ...planOf(pass, now()), lowUid: from, limit: step }
-      const messages = await fetchMessages(client, range, plan)
-      return { added: messages, more: messages.length >= step }
+      const isCounted = expected > limit || caution.isCareful()
+      const wanted = isCounted ? await firstUids(client.imap, from, limit) : `${from}:*`
+      return fetchMessages(client, wanted, { ...planOf(pass, context), lowUid: from, limit })
     })
     pass.grew = false
     let highest = pass.cursor.uidNext - 1
@@ -110,26 +111,24 @@ async function* newMail(pass: Pass, { hold, now, step }: PassContext): AsyncGene
     }
     pass.cursor = { ...pass.cursor, uidNext: highest + 1 }
     if (added.length > 0) yield added
-    if (!more) return
+    if (added.length < limit) return
   }
 }
 
-async function firstUids(imap: ImapFlow, from: number, step: number): Promise<string> {
+async function firstUids(imap: ImapFlow, from: number, limit: number): Promise<number[]> {
   const uids = await listUids(imap, { uid: `${from}:*` })
-  return uidSet(uids.filter((uid) => uid >= from).slice(0, step))
+  return uids.filter((uid) => uid >= from).slice(0, limit)
 }
 
-async function olderMail(pass: Pass, { hold, now, step }: PassContext): Promise<RemoteMessage[]> {
+async function olderMail(pass: Pass, context: PassContext): Promise<RemoteMessage[]> {
   const pending = pass.cursor.pending ?? { left: 0, refetched: false }
-  return hold(async (client, box) => {
+  return context.hold(async (client, box) => {
     ensureSame(box, pass)
     pass.total = box.exists
     pass.older ??= await olderUids(client.imap, box, pass.cursor, pending.left)
-    const chunk = pass.older.splice(-step)
-    const messages =
-      chunk.length === 0
-        ? []
-        : await fetchMessages(client, uidSet(chunk), { ...planOf(pass, now()), lowUid: 1, limit: step })
+    const limit = context.caution.limit(context.step)
+    const chunk = pass.older.splice(-limit)
+    const messages = await fetchMessages(client, chunk, { ...planOf(pass, context), lowUid: 1, limit })
     const isDone = pass.older.length === 0
     pass.grew = box.exists > pass.cursor.exists + pass.added.size
     pass.cursor = {
@@ -166,6 +165,6 @@ async function* changesIn(pass: Pass, request: FolderSyncRequest, context: PassC
   pass.cursor = { ...pass.cursor, ...outcome.advance }
 }
 
-function planOf({ cursor }: Pass, nowMs: number) {
-  return { uidValidity: cursor.uidValidity, isNew: (uid: number) => uid > cursor.baseline, nowMs }
+function planOf({ cursor }: Pass, { now, caution }: PassContext) {
+  return { uidValidity: cursor.uidValidity, isNew: (uid: number) => uid > cursor.baseline, nowMs: now(), caution }
 }

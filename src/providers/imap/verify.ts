@@ -12,20 +12,22 @@ export async function verify(
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
   const either = AbortSignal.any([signal, limit])
-  const { imap } = await dial(access, dialling, { urgent: true, timeoutMs, signal: either })
-  const hangUp = () => imap.close()
-  either.addEventListener('abort', hangUp, { once: true })
   const doing = 'looking at the mailbox'
   try {
-    const folders = await listFolders(imap)
-    const wanted = access.settings.imap?.mailbox ?? 'INBOX'
-    const status = await imap.status(wanted, { messages: true })
-    if (!status) throw new ProviderError('not_found', `${doing}: there is no such folder`)
-    return { folders }
+    const { imap } = await dial(access, dialling, { urgent: true, timeoutMs, signal: either })
+    const hangUp = () => imap.close()
+    either.addEventListener('abort', hangUp, { once: true })
+    try {
+      const folders = await listFolders(imap)
+      const wanted = access.settings.imap?.mailbox ?? 'INBOX'
+      const status = await imap.status(wanted, { messages: true })
+      if (!status) throw new ProviderError('not_found', `${doing}: there is no such folder`)
+      return { folders }
+    } finally {
+      either.removeEventListener('abort', hangUp)
+      imap.close()
+    }
   } catch (error) {
     throw limit.aborted ? timedOut(doing, timeoutMs) : providerError(error, doing)
-  } finally {
-    either.removeEventListener('abort', hangUp)
-    imap.close()
   }
 }

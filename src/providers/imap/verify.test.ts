@@ -1,0 +1,121 @@
+import { createServer, type Server } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
+import { type AddressGuard, GuardError } from '../../infra/net/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { ImapSettings, MailAccess } from '../provider.ts'
+import { imapProvider } from './index.ts'
+
+describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
+  let server: Dovecot
+  const listeners: Server[] = []
+  beforeAll(async () => {
+    server = await startDovecot()
+    await server.addUser('ann', 'secret')
+  })
+  afterEach(() => {
+    for (const listener of listeners.splice(0)) listener.close()
+  })
+  afterAll(() => server.stop())
+
+  function access(settings: Partial<ImapSettings> = {}, password = 'secret'): MailAccess {
+    const plain = imapAccess(server, 'ann', password)
+    const imap = plain.settings.imap
+    if (imap === undefined) throw new Error('no IMAP settings')
+    return { ...plain, settings: { imap: { ...imap, ...settings } } }
+  }
+
+  function verify(of: MailAccess, guard: AddressGuard = openGuard, verifyMs = 5000) {
+    const { mail } = imapProvider({ guard, clock: systemClock, limits: { verifyMs } })
+    return mail.verify(of, new AbortController().signal)
+  }
+
+  function listening(greet: (socket: import('node:net').Socket) => void): Promise<number> {
+    const listener = createServer((socket) => {
+      socket.on('error', () => {})
+      greet(socket)
+    })
+    listeners.push(listener)
+    return new Promise((resolve) => {
+      listener.listen(0, '127.0.0.1', () => {
+        const address = listener.address()
+        resolve(typeof address === 'object' && address !== null ? address.port : 0)
+      })
+    })
+  }
+
+  it('works over TLS and over STARTTLS', async () => {
+    expect((await verify(access())).folders.map((folder) => folder.path)).toContain('Sent')
+    const starttls = access({ port: server.imapPort, security: 'starttls' })
+    expect((await verify(starttls)).folders).not.toEqual([])
+  })
+
+  it('a certificate nobody vouches for is refused, on both ways, unless it was allowed', async () => {
+    await expect(verify(access({ allowSelfSigned: false }))).rejects.toMatchObject({ kind: 'tls' })
+    const starttls = access({ port: server.imapPort, security: 'starttls', allowSelfSigned: false })
+    await expect(verify(starttls)).rejects.toMatchObject({ kind: 'tls' })
+  })
+
+  it('a server without STARTTLS is never spoken to in plain text', async () => {
+    const heard: string[] = []
+    const port = await listening((socket) => {
+      socket.write('* OK ready\r\n')
+      socket.on('data', (chunk) => {
+        heard.push(String(chunk))
+        const tag = String(chunk).split(' ')[0]
+        if (/CAPABILITY/i.test(String(chunk))) socket.write(`* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n${tag} OK done\r\n`)
+        else socket.write(`${tag} OK done\r\n`)
+      })
+    })
+    await expect(verify(access({ port, security: 'starttls' }))).rejects.toMatchObject({ kind: 'tls' })
+    expect(heard.join('')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
+  })
+
+  it('a wrong password, a wrong user and a wrong folder each get their kind', async () => {
+    await expect(verify(access({}, 'wrong'))).rejects.toMatchObject({ kind: 'auth_expired' })
+    await expect(verify(access({ username: 'nobody' }))).rejects.toMatchObject({ kind: 'auth_expired' })
+    await expect(verify(access({ mailbox: 'No/Such' }))).rejects.toMatchObject({ kind: 'not_found' })
+  })
+
+  it('no listener, a listener that is silent, one that hangs up, and one that babbles are unavailable', async () => {
+    await expect(verify(access({ port: 1 }))).rejects.toMatchObject({ kind: 'unavailable' })
+    const silent = await listening(() => {})
+    const plain = { port: silent, security: 'starttls' } as const
+    await expect(verify(access(plain), openGuard, 200)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    await expect(verify(access({ port: silent }), openGuard, 200)).rejects.toMatchObject({ timedOut: true })
+    const rude = await listening((socket) => socket.destroy())
+    await expect(verify(access({ ...plain, port: rude }))).rejects.toMatchObject({ name: 'ProviderError' })
+    const babbling = await listening((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    await expect(verify(access({ ...plain, port: babbling }), openGuard, 300)).rejects.toMatchObject({
+      kind: 'unavailable',
+    })
+    await expect(verify(access({ port: babbling }), openGuard, 300)).rejects.toMatchObject({ kind: 'tls' })
+  })
+
+  it('an address the guard refuses is never contacted', async () => {
+    let contacts = 0
+    const port = await listening(() => {
+      contacts += 1
+    })
+    const refusing: AddressGuard = {
+      ...openGuard,
+      check: () => Promise.reject(new GuardError('refused', 'may not be reached; see PRIVATE_TARGETS')),
+    }
+    await expect(verify(access({ port }), refusing)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('PRIVATE_TARGETS'),
+    })
+    expect(contacts).toBe(0)
+  })
+
+  it('goes to the address the guard pinned, with the certificate checked for the name that was given', async () => {
+    const pinned: AddressGuard = {
+      ...openGuard,
+      check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),
+    }
+    expect((await verify(access({ host: 'mail.example.test' }), pinned)).folders).not.toEqual([])
+    const strict = access({ host: 'mail.example.test', allowSelfSigned: false })
+    await expect(verify(strict, pinned)).rejects.toMatchObject({ kind: 'tls' })
+  })
+})
