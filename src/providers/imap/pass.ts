@@ -1,4 +1,5 @@
 import type { MailboxObject } from 'imapflow'
+import type { Caution } from './caution.ts'
 import type { ImapClient } from './client.ts'
 import type { Cursor } from './cursor.ts'
 import { connectionLost } from './errors.ts'
@@ -16,6 +17,7 @@ export interface PassContext {
   now(): number
   /** Messages of one step: what a transaction stores at once, and what stands in memory. */
   step: number
+  caution: Caution
 }
 
 /** The state of a pass. */

@@ -1,6 +1,5 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
-import type { Caution } from './caution.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
