@@ -66,7 +66,7 @@ async function backlog(db: Db, url: string): Promise<string> {
   const cpu = process.cpuUsage()
   const startedMs = performance.now()
   await house.engine.start()
-  await eventually(async () => (await delivered(house)) === DELIVERIES, 600_000, 50)
+  await eventually(() => isDone(house), 600_000, 20)
   const tookMs = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
   await house.close()
@@ -74,13 +74,11 @@ async function backlog(db: Db, url: string): Promise<string> {
   return `${perSecond(DELIVERIES, tookMs)}  (${Math.round((user + system) / DELIVERIES)} µs of CPU each)`
 }
 
-async function delivered({ db }: WebhookHouse): Promise<number> {
-  const { count } = await db.read
-    .selectFrom('webhookDeliveries')
-    .where('status', '=', 'success')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+/** Nothing waits any more; asked in a way that costs nothing beside the work itself. */
+async function isDone({ db }: WebhookHouse): Promise<boolean> {
+  const unseen = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()
+  const waiting = db.read.selectFrom('webhookDeliveries').select('id').where('nextAttemptAt', 'is not', null).limit(1)
+  return unseen.length === 0 && (await waiting.execute()).length === 0
 }
 
 /** How long it takes to post as much, without storing, signing or recording anything. */

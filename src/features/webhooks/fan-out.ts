@@ -27,7 +27,8 @@ export const DELIVER_LANE = 'deliver'
 const SWEEP_MS = 5_000
 /** How soon to look again when another replica was stamping and may have missed the newest events. */
 const AGAIN_MS = 100
-const ROWS_PER_TRANSACTION = 500
+/** Few enough that the file store, which holds up everything else meanwhile, is done within some milliseconds. */
+const ROWS_PER_TRANSACTION = 200
 
 /**
  * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
