@@ -42,6 +42,21 @@ describe('a transfer encoding is undone wherever the pieces end', () => {
     expect(decodeInPieces('quoted-printable', text, [50_000]).toString()).toBe(text)
   })
 
+  it('quoted-printable, with padding at line ends that was never part of the text', () => {
+    fc.assert(
+      fc.property(sizes, (cuts) => {
+        const decoded = decodeInPieces('quoted-printable', 'one \t\r\n two = \r\nthree\t\n\n=\r\nfo=75r  ', cuts)
+        expect(decoded.toString()).toBe('one\r\n two three\n\nfour  ')
+      }),
+    )
+  })
+
+  it('quoted-printable in one pass, whatever is sent: megabytes of spaces without a line end', () => {
+    const text = ' '.repeat(4 * 1024 * 1024)
+    expect(decodeInPieces('quoted-printable', text, [512 * 1024]).equals(Buffer.from(text))).toBe(true)
+    expect(decodeInPieces('quoted-printable', `${text}\r\n`, [8 * 1024 * 1024]).toString()).toBe('\r\n')
+  })
+
   it('an unknown encoding leaves the bytes as they are', () => {
     expect(decodeInPieces('telepathy', 'a=20b', [2]).toString()).toBe('a=20b')
   })

@@ -29,25 +29,44 @@ function base64Decoder(): TransferDecoder {
   }
 }
 
+/** Line by line, in one pass: a search for spaces before a line end takes hours on a megabyte of spaces that have none. */
 function quotedPrintableDecoder(): TransferDecoder {
   let rest = ''
-  const decode = (text: string) =>
-    Buffer.from(
-      text
-        .replace(/[ \t]+(?=\r?\n)/g, '')
-        .replace(/=\r?\n/g, '')
-        .replace(/=([0-9A-Fa-f]{2})/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
-      'latin1',
-    )
   return {
     write(chunk) {
       const text = rest + chunk.toString('latin1')
-      // Only whole lines are decoded: an escape or a soft line break may be cut in two. A line without end is cut anyway.
-      const lineEnd = text.lastIndexOf('\n') + 1
-      const cut = lineEnd > 0 ? lineEnd : text.length > 65_536 ? text.lastIndexOf('=', text.length - 3) : 0
-      rest = text.slice(Math.max(0, cut))
-      return decode(text.slice(0, Math.max(0, cut)))
+      const linesEnd = text.lastIndexOf('\n') + 1
+      rest = text.slice(linesEnd)
+      const decoded = decodeLines(text.slice(0, linesEnd))
+      if (rest.length <= LINE_LIMIT) return Buffer.from(decoded, 'latin1')
+      // A line without end is cut, but not within an escape; what it ends with is taken for text.
+      const started = rest.indexOf('=', rest.length - 2)
+      const cut = started === -1 ? rest.length : started
+      const beginning = decodeEscapes(rest.slice(0, cut))
+      rest = rest.slice(cut)
+      return Buffer.from(decoded + beginning, 'latin1')
     },
-    end: () => decode(rest),
+    end: () => Buffer.from(decodeEscapes(rest), 'latin1'),
   }
+}
+
+const LINE_LIMIT = 65_536
+
+/** Whole lines: padding at their ends goes, and a `=` there joins the next one. */
+function decodeLines(text: string): string {
+  const lines: string[] = []
+  for (let start = 0; start < text.length; ) {
+    const next = text.indexOf('\n', start) + 1
+    const textEnd = text[next - 2] === '\r' && next - 2 >= start ? next - 2 : next - 1
+    let end = textEnd
+    while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1
+    const isSoft = end > start && text[end - 1] === '='
+    lines.push(text.slice(start, isSoft ? end - 1 : end), isSoft ? '' : text.slice(textEnd, next))
+    start = next
+  }
+  return decodeEscapes(lines.join(''))
+}
+
+function decodeEscapes(text: string): string {
+  return text.replace(/=([0-9A-Fa-f]{2})/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
