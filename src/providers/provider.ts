@@ -166,7 +166,8 @@ export interface RemoteAttachment {
 export interface RemoteMessage {
   /** Where it stands. OAuth providers leave it out and give `providerMessageId`. */
   place?: { uidValidity: string; uid: number }
-  providerMessageId: string
+  /** The provider's own name of the mail; null where it has none but its place. */
+  providerMessageId: string | null
   /** True when it arrived after the baseline of the first sync: it may be announced as new. */
   isNew: boolean
   /** EMAILID (OBJECTID) or X-GM-MSGID: the same mail wherever it is moved. */

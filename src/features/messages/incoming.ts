@@ -22,15 +22,22 @@ const MAX_TEXT = 4096
 const MAX_SNIPPET = 300
 const MAX_ERROR = 500
 
+/** Where and when a mail is stored. */
+export interface Incoming {
+  accountId: string
+  labelId: string
+  nowMs: number
+}
+
 /**
  * Cleans and bounds everything, so that both engines accept the row, and hashes what recognises the mail elsewhere.
  * `accountId` enters the thread id: threads never join two accounts.
  */
-export function incomingRow(message: RemoteMessage, accountId: string, nowMs: number): IncomingRow {
+export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs }: Incoming): IncomingRow {
   const receivedAt = wholeNumber(message.receivedAt, nowMs)
   const sizeBytes = wholeNumber(message.sizeBytes, 0)
   return {
-    providerMessageId: cleanText(message.providerMessageId),
+    providerMessageId: cleanText(message.providerMessageId ?? placeName(labelId, message.place)),
     threadId: threadOf(message, accountId),
     uidValidity: message.place?.uidValidity ?? null,
     uid: message.place?.uid ?? null,
@@ -49,6 +56,11 @@ export function incomingRow(message: RemoteMessage, accountId: string, nowMs: nu
     fields: JSON.stringify(cleanJson(fieldsOf(message))),
     error: message.error === null ? null : truncateText(cleanText(message.error), MAX_ERROR),
   }
+}
+
+/** The name of a mail that has none of its own: the folder's id, because its path changes with a rename. */
+function placeName(labelId: string, place: RemoteMessage['place']): string {
+  return `${labelId}.${place?.uidValidity ?? ''}.${place?.uid ?? ''}`
 }
 
 /** What remains of a row that the database refused: where it stands, what recognises it, and why there is no more. */

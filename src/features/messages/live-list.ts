@@ -27,7 +27,7 @@ export async function storeListed(
   const nowMs = clock.now()
   const store = messageStore(tx)
   const writer = messageWriter(tx, { dialect, accountId, nowMs })
-  const incoming = mails.map((mail) => incomingRow(mail, accountId, nowMs))
+  const incoming = mails.map((mail) => incomingRow(mail, { accountId, labelId, nowMs }))
   const rows = new Map<string, MessageRow>()
   const remember = (stored: readonly MessageRow[]) => {
     for (const row of stored) rows.set(placeKey(row), row)

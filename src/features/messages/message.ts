@@ -24,7 +24,10 @@ const messageFields = {
   id: Type.String({ examples: ['msg_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
   accountId: Type.String(),
   provider: Type.Enum(['gmail', 'microsoft', 'imap']),
-  providerMessageId: Type.String({ description: 'For imap it may change when the message is moved.' }),
+  providerMessageId: Type.String({
+    description:
+      'For imap EMAILID where the server has it, else folder id, UIDVALIDITY and UID: changes when the message is moved.',
+  }),
   threadId: nullable(Type.String()),
   messageId: nullable(Type.String({ description: 'The Message-ID header.' })),
   inReplyTo: nullable(Type.String()),

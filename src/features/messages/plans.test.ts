@@ -78,5 +78,10 @@ function sampleRow(id: string): MessageRow {
     ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
     ...{ attachments: [], headerHash: 'h', error: null },
   }
-  return newRow(incomingRow(mail, 'acc_1', 1), { accountId: 'acc_1', labelId: 'lbl_1', id, nowMs: 1 })
+  return newRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
+    accountId: 'acc_1',
+    labelId: 'lbl_1',
+    id,
+    nowMs: 1,
+  })
 }

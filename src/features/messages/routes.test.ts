@@ -57,6 +57,9 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
         provider: 'imap',
         labelIds: [expect.stringMatching(/^lbl_/)],
       })
+      for (const { providerMessageId, labelIds } of first.messages) {
+        expect(providerMessageId).toMatch(new RegExp(`^${labelIds[0]}\\.\\d+\\.\\d+$`))
+      }
       const seen = [...first.messages]
       for (let cursor = first.pagination.nextCursor; cursor !== undefined; ) {
         await box.deliver(`later-${seen.length}`)

@@ -48,7 +48,12 @@ function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage 
 }
 
 function row(uid: number, changes: Partial<RemoteMessage> = {}, labelId = INBOX): MessageRow {
-  return newRow(incomingRow(mail(uid, changes), accountId, 1), { accountId, labelId, id: ids('msg'), nowMs: 1 })
+  return newRow(incomingRow(mail(uid, changes), { accountId, labelId, nowMs: 1 }), {
+    accountId,
+    labelId,
+    id: ids('msg'),
+    nowMs: 1,
+  })
 }
 
 function write<T>(db: Db, work: (writer: ReturnType<typeof messageWriter>) => Promise<T>): Promise<T> {

@@ -118,7 +118,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       if (mails.length === 0) return
       // In the order of arrival, which ids keep and events follow.
       const incoming = mails
-        .map((mail) => ({ mail, row: incomingRow(mail, accountId, nowMs) }))
+        .map((mail) => ({ mail, row: incomingRow(mail, { accountId, labelId: label.id, nowMs }) }))
         .sort((a, b) => (a.row.uid ?? 0) - (b.row.uid ?? 0))
       const known = await rowsAt(incoming.flatMap(({ row }) => row.uid ?? []))
       const places = new Set(known.map((row) => row.uid))

@@ -42,7 +42,9 @@ async function isSame(
 ): Promise<boolean> {
   const store = messageStore(deps.db.read)
   if (await store.isEmpty(label.id)) return false
-  const mails = (await sample(session, folder, signal)).map((mail) => incomingRow(mail, label.accountId, 0))
+  const mails = (await sample(session, folder, signal)).map((mail) =>
+    incomingRow(mail, { accountId: label.accountId, labelId: label.id, nowMs: 0 }),
+  )
   if (mails.length === 0) return false
   const rows = (await store.candidates(label.accountId, mails)).filter((row) => row.folderId === label.id)
   const known = new Set(rows.flatMap((row) => [row.emailIdHash, row.identityHash, row.headerHash]))

@@ -54,6 +54,11 @@ describe('a fetched message in the terms of the service', () => {
     })
   })
 
+  it('has an id that was never closed cut at its first word', async () => {
+    const { messageId, inReplyTo } = await headerOf('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
+    expect([messageId, inReplyTo]).toEqual(['<<<<open', 'x'])
+  })
+
   it('is known by its header block, wherever it is moved', async () => {
     const one = await headerOf('Subject: a\r\n')
     expect(one.headerHash).toMatch(/^[0-9a-f]{64}$/)

@@ -67,7 +67,7 @@ async function readMessage(row: FetchMessageObject, place: Place): Promise<Mappe
   const dateMs = parseDate(headerValue(headers, 'date'))
   const message: RemoteMessage = {
     ...blankMessage(row.uid, place),
-    providerMessageId: row.emailId ?? `${place.uidValidity}.${row.uid}`,
+    providerMessageId: row.emailId ?? null,
     emailId: row.emailId === undefined ? null : clean(row.emailId, NAME_LIMIT),
     threadId: row.threadId === undefined ? null : clean(row.threadId, NAME_LIMIT),
     messageId: firstId(headerValue(headers, 'message-id')),
@@ -122,7 +122,7 @@ export function unreadableMessage(uid: number, flags: ReadonlySet<string> | unde
 function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Omit<RemoteMessage, 'headerHash'> {
   return {
     place: { uidValidity, uid },
-    providerMessageId: `${uidValidity}.${uid}`,
+    providerMessageId: null,
     isNew,
     ...{ emailId: null, threadId: null, messageId: null, inReplyTo: null, references: [], subject: '', from: null },
     ...{ to: [], cc: [], bcc: [], replyTo: [], date: null, receivedAt: nowMs, sizeBytes: 0 },
@@ -170,7 +170,10 @@ function ids(value: string): string[] {
 
 function firstId(value: string | undefined): string | null {
   const text = clean(value ?? '', ID_LIMIT)
-  return (/<[^>]*>/.exec(text)?.[0] ?? text.split(' ')[0]) || null
+  // Not a search by pattern: for thousands of `<` without a `>` that looks at the rest of the text from each.
+  const start = text.indexOf('<')
+  const end = start === -1 ? -1 : text.indexOf('>', start)
+  return (end === -1 ? text.split(' ')[0] : text.slice(start, end + 1)) || null
 }
 
 const EARLIEST_MS = Date.UTC(1970, 0, 1)
