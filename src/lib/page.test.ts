@@ -20,6 +20,13 @@ it('defaults to 50, clamps to 200, prefers limit over maxResults and a cursor ov
   expect(pageRequest({ page: 9, limit: 1, cursor: nextCursor }, filter)).toMatchObject({ page: 2, after: [1] })
 })
 
+it('takes any page, and asks no engine for more rows than it can count', () => {
+  for (const page of [1e20, Number.MAX_SAFE_INTEGER]) {
+    const { offset } = pageRequest({ page, limit: 200 }, filter)
+    expect([page, Number.isSafeInteger(offset)]).toEqual([page, true])
+  }
+})
+
 it('refuses a cursor of another filter and texts that are no cursors', () => {
   const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter), 2, filter, (row) => [row]).pagination
   expect(() => pageRequest({ cursor: nextCursor }, { ...filter, label: 'b' })).toThrow(AppError)

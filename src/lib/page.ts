@@ -47,7 +47,8 @@ export function pageRequest(query: PageQuery, filter: unknown, defaultLimit = 50
   const cursor = query.cursor ?? query.pageToken
   if (cursor === undefined || cursor === '') {
     const page = query.page ?? 1
-    return { page, limit, offset: (page - 1) * limit }
+    // Beyond this neither engine takes it; no list is that long.
+    return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
   }
   const { after, page } = decodeCursor(cursor, filter)
   return { page, limit, offset: 0, after }

@@ -62,6 +62,7 @@ describe('the connection fields', () => {
     expect(connection({ username: 'Ada' }).providerUser).not.toBe(plain)
     expect(connection({ host: 'bücher.example' }).settings.imap.host).toBe('xn--bcher-kva.example')
     expect(connection({ host: '[::1]' }).settings.imap.host).toBe('::1')
+    expect(connection({ host: '2001:DB8::1' }).settings.imap.host).toBe('2001:db8::1')
   })
 
   it('keep the password as it was typed', () => {

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import type { ErrorDetail } from '../../lib/errors.ts'
 import { cleanText } from '../../lib/text.ts'
@@ -187,14 +188,14 @@ const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
 const CONTROL = /[\u0000-\u001f\u007f]/
 const TRUE = new Set(['true', 'on', '1', 'yes'])
 const FALSE = new Set(['false', 'off', '0', 'no'])
-const IPV6 = /^\[?([0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*)\]?$/
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9_]([a-z0-9_-]{0,62})?)*$/
 
 /** Lower case and ASCII, so that two spellings of one host are one identity. */
 function hostName(text: string): string | undefined {
   const lower = text.toLowerCase().replace(/\.$/, '')
-  const address = IPV6.exec(lower)?.[1]
-  if (address !== undefined) return address
+  const address = lower.startsWith('[') && lower.endsWith(']') ? lower.slice(1, -1) : lower
+  // A zone names an interface of this machine, which nobody outside has a say in.
+  if (isIPv6(address) && !address.includes('%')) return address
   const ascii = domainToASCII(lower)
   return DNS_NAME.test(ascii) ? ascii : undefined
 }
