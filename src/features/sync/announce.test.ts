@@ -20,7 +20,12 @@ function row(to: number) {
     ...{ attachments: [], headerHash: 'h', error: null },
     to: Array.from({ length: to }, (_, n) => ({ name: 'n'.repeat(50), email: `${n}@example.test` })),
   }
-  return newRow(incomingRow(mail, 'acc_1', 1), { accountId: 'acc_1', labelId: 'lbl_1', id: 'msg_1', nowMs: 1 })
+  return newRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
+    accountId: 'acc_1',
+    labelId: 'lbl_1',
+    id: 'msg_1',
+    nowMs: 1,
+  })
 }
 
 it('data too large for an event loses the body first, then long lists, and says so', () => {
