@@ -73,13 +73,15 @@ export class Lane {
     const wait = AbortSignal.timeout(waitMs)
     const signal = AbortSignal.any([wait, this.#closing.signal, ...(task.signal ? [task.signal] : [])])
     const leave = await this.#enter(signal, task.doing, wait)
+    let isReady = false
     try {
       return await this.#twice(signal, async (client) => {
         const prepared = await hangUpOn(signal, client, task.prepare(client))
+        isReady = true
         return whileHeard(client, silenceMs, task.doing, task.work(client, prepared))
       })
     } catch (error) {
-      if (wait.aborted && !this.#client?.imap.usable) throw timedOut(task.doing, waitMs)
+      if (wait.aborted && !isReady) throw timedOut(task.doing, waitMs)
       throw providerError(error, task.doing)
     } finally {
       leave()

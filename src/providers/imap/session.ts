@@ -64,6 +64,7 @@ export class ImapSession implements MailSession {
   #refusals = 0
   #aloneUntilMs = Number.NEGATIVE_INFINITY
   #nextCheck: NodeJS.Timeout | undefined
+  #nextIdle: NodeJS.Immediate | undefined
   /** Work that needs a certain folder selected goes one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
@@ -156,6 +157,7 @@ export class ImapSession implements MailSession {
     if (this.#closed) return
     this.#closed = true
     clearTimeout(this.#nextCheck)
+    clearImmediate(this.#nextIdle)
     this.#client.imap.close()
   }
 
@@ -240,11 +242,14 @@ export class ImapSession implements MailSession {
       () => void this.#check(),
       isPolled ? Math.min(pollEveryMs, checkEveryMs) : checkEveryMs,
     )
-    if (this.#watching && canIdle && imap.mailbox && !imap.idling) void this.#idle()
+    // Work that goes on in a moment must not first end an IDLE that has only just begun: that costs a round trip.
+    clearImmediate(this.#nextIdle)
+    if (this.#watching && canIdle) this.#nextIdle = setImmediate(() => void this.#idle())
   }
 
   async #idle() {
     const { imap } = this.#client
+    if (this.#closed || this.#working > 0 || !imap.usable || !imap.mailbox || imap.idling) return
     const startedMs = this.#clock.monotonic()
     // A failure shows as the connection's end, or as a refusal right away.
     await imap.idle().catch(() => false)

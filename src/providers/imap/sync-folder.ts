@@ -1,7 +1,7 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
 import { changesSince, hasModseq } from './changes.ts'
-import { compareWindows } from './compare.ts'
+import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { fetchMessages, listUids } from './fetch.ts'
 import { ensureSame, type Pass, type PassContext } from './pass.ts'
@@ -150,10 +150,17 @@ async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, lef
 }
 
 /** The last of these is to be stored together with the cursor as it stands when this ends. */
-async function* changesIn(pass: Pass, request: FolderSyncRequest, context: PassContext, suspect: boolean) {
+async function* changesIn(
+  pass: Pass,
+  request: FolderSyncRequest,
+  context: PassContext,
+  suspect: boolean,
+): AsyncGenerator<Partial<Changes>> {
   const outcome = await changesSince(pass, request, context, suspect)
   yield* outcome.steps
   if (outcome.compare) {
+    // What was found so far is stored before it is compared with what is stored.
+    yield {}
     const hold = <T>(work: (imap: ImapFlow) => Promise<T>) =>
       context.hold((client, box) => {
         ensureSame(box, pass)
@@ -165,5 +172,10 @@ async function* changesIn(pass: Pass, request: FolderSyncRequest, context: PassC
 }
 
 function planOf({ cursor }: Pass, { now, caution }: PassContext) {
-  return { uidValidity: cursor.uidValidity, isNew: (uid: number) => uid > cursor.baseline, nowMs: now(), caution }
+  return {
+    uidValidity: cursor.uidValidity,
+    isNew: (uid: number) => uid > cursor.baseline,
+    nowMs: now(),
+    caution,
+  }
 }
