@@ -55,10 +55,26 @@ export async function unstructuredText(source: Buffer): Promise<string> {
   return keep(text?.trim() ? text : htmlToText(html ?? ''))
 }
 
-/** The text and the HTML of a mail. Throws for what nobody can parse. */
+/** The text and the HTML of a mail, as far as its first lines hold them. Throws for what nobody can parse. */
 export async function parseSource(source: Buffer): Promise<{ text: string | null; html: string | null }> {
-  const { text, html } = await PostalMime.parse(source, { maxNestingDepth: 100, attachmentEncoding: 'arraybuffer' })
+  const { text, html } = await PostalMime.parse(firstLines(source), {
+    maxNestingDepth: 100,
+    attachmentEncoding: 'arraybuffer',
+  })
   return { text: text ?? null, html: html ?? null }
+}
+
+/** The parser keeps two kilobytes for each line, however short: a mail of nothing but line ends took 2 GB and 7 s. */
+const LINES_LIMIT = 10_000
+
+function firstLines(source: Buffer): Buffer {
+  let end = 0
+  for (let count = 0; count < LINES_LIMIT; count += 1) {
+    const next = source.indexOf(LF, end)
+    if (next === -1) return source
+    end = next + 1
+  }
+  return source.subarray(0, end)
 }
 
 function keep(text: string): string {

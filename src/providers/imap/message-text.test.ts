@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest'
+import { parseSource } from './message-text.ts'
+
+it('parses as many lines as people read, for each costs memory however short it is', async () => {
+  const source = Buffer.from(`Content-Type: text/plain\r\n\r\nfirst\r\n${'\r\n'.repeat(200_000)}last\r\n`)
+  const { text } = await parseSource(source)
+  expect(text).toMatch(/^first\n/)
+  expect(text?.split('\n').length).toBeLessThanOrEqual(10_000)
+})
