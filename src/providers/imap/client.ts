@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
-import { type MailAccess, ProviderError } from '../provider.ts'
+import { type ImapSettings, type MailAccess, ProviderError } from '../provider.ts'
 import { providerError, timedOut } from './errors.ts'
 import type { Pacing } from './pacing.ts'
 
@@ -14,7 +14,7 @@ export interface Dialling {
 export interface DialOptions {
   /** Somebody waits for it: goes before standing sessions that reconnect. */
   urgent: boolean
-  /** From the start to the finished login. */
+  /** Until the login is done; begins with the attempt, or when `urgent` with the waiting for it. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -40,53 +40,61 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialling, opti
   if (imap === undefined || access.secrets.password === undefined) {
     throw new ProviderError('auth_expired', `${doing}: the account has no IMAP settings or no password`)
   }
-  const limit = AbortSignal.timeout(options.timeoutMs)
-  const signal = AbortSignal.any([options.signal, limit])
+  // The crowd waits for its turn as long as it takes; a person's time runs while waiting, too.
+  let limit = options.urgent ? AbortSignal.timeout(options.timeoutMs) : undefined
+  const whileWaiting = limit === undefined ? options.signal : AbortSignal.any([options.signal, limit])
   try {
-    return await pacing.run(imap.host, options.urgent, signal, async () => {
+    return await pacing.run(imap.host, options.urgent, whileWaiting, async () => {
+      limit ??= AbortSignal.timeout(options.timeoutMs)
+      const signal = AbortSignal.any([options.signal, limit])
       const target = await untilAborted(guard.check(imap), signal)
-      let unreadable = 0
-      let failure: unknown
-      const client = new ImapFlow({
-        ...fixedOptions,
-        host: target.address,
-        port: imap.port,
-        secure: imap.security === 'tls',
-        doSTARTTLS: imap.security === 'starttls',
-        auth: { user: imap.username, pass: access.secrets.password ?? '' },
-        tls: { rejectUnauthorized: !imap.allowSelfSigned },
-        ...(isIP(imap.host) === 0 && { servername: imap.host }),
-        connectionTimeout: options.timeoutMs,
-        greetingTimeout: options.timeoutMs,
-        logger: { ...silent, error: countUnreadable, warn: countUnreadable },
-      })
-      function countUnreadable(entry: object) {
-        const unparsed = 'payloadBytes' in entry
-        const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
-        if (unparsed || unhandled) unreadable += 1
-      }
-      // Without a listener an error event would end the process; a close event always follows.
-      const giveUp = (reason: unknown) => {
-        failure ??= reason
-        client.close()
-      }
-      client.on('error', giveUp)
-      const hangUp = () => client.close()
+      const client = newClient(imap, target.address, access.secrets.password ?? '', options.timeoutMs)
+      const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
       try {
-        await client.connect()
+        await client.imap.connect()
+        return client
       } catch (error) {
-        client.close()
+        hangUp()
         throw error
       } finally {
         signal.removeEventListener('abort', hangUp)
       }
-      return { imap: client, unreadable: () => unreadable, failure: () => failure, giveUp }
     })
   } catch (error) {
-    if (limit.aborted && !options.signal.aborted) throw timedOut(doing, options.timeoutMs)
+    if (limit?.aborted && !options.signal.aborted) throw timedOut(doing, options.timeoutMs)
     throw providerError(error, doing)
   }
+}
+
+function newClient(settings: ImapSettings, address: string, password: string, timeoutMs: number): ImapClient {
+  let unreadable = 0
+  let failure: unknown
+  const countUnreadable = (entry: object) => {
+    const unparsed = 'payloadBytes' in entry
+    const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
+    if (unparsed || unhandled) unreadable += 1
+  }
+  const imap = new ImapFlow({
+    ...fixedOptions,
+    host: address,
+    port: settings.port,
+    secure: settings.security === 'tls',
+    doSTARTTLS: settings.security === 'starttls',
+    auth: { user: settings.username, pass: password },
+    tls: { rejectUnauthorized: !settings.allowSelfSigned },
+    ...(isIP(settings.host) === 0 && { servername: settings.host }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    logger: { ...silent, error: countUnreadable, warn: countUnreadable },
+  })
+  const giveUp = (reason: unknown) => {
+    failure ??= reason
+    imap.close()
+  }
+  // Without a listener an error event would end the process; a close event always follows.
+  imap.on('error', giveUp)
+  return { imap, unreadable: () => unreadable, failure: () => failure, giveUp }
 }
 
 /**
