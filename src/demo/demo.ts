@@ -108,7 +108,7 @@ function whatToOpen(service: DemoService, mail: DemoMailServer, accountId: strin
     'To connect the mailbox again by hand, open the authUrl that this answers (it works once):',
     `   curl -X POST ${key} -H 'content-type: application/json' -d '{"redirectUri":"${service.url}/docs"}' ${service.url}/auth/sessions`,
     `   e-mail and user name ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
-    '   Under "Advanced", allow the self-signed certificate.',
+    '   Under "Advanced settings", allow the self-signed certificate.',
     '\nCtrl-C ends everything.',
   ]
 }
