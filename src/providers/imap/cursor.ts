@@ -42,8 +42,14 @@ function isCursor(value: unknown): value is Cursor {
   return (
     fields.v === 1 &&
     typeof fields.uidValidity === 'string' &&
-    (fields.modseq === null || typeof fields.modseq === 'string') &&
-    (fields.pending === null || typeof fields.pending === 'object') &&
+    (fields.modseq === null || (typeof fields.modseq === 'string' && /^\d{1,20}$/.test(fields.modseq))) &&
+    (fields.pending === null || isPending(fields.pending)) &&
     numbers.every((name) => Number.isSafeInteger(fields[name]))
   )
+}
+
+function isPending(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const fields: Record<string, unknown> = { ...value }
+  return Number.isSafeInteger(fields.left) && typeof fields.refetched === 'boolean'
 }
