@@ -11,7 +11,7 @@ export interface DemoMailServer {
   user: string
   password: string
   /** Puts a mail into the inbox, as if it had just arrived; idling clients are told at once. */
-  deliver(mail: MailText): void
+  deliver(mail: MailText): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,7 +43,9 @@ export async function startDemoMailServer(): Promise<DemoMailServer> {
     port: (imap.server.address() as AddressInfo).port,
     user: USER,
     password: PASSWORD,
-    deliver: (mail) => void imap.appendMessage('INBOX', [], imapDate(mail.sentAt), demoMail(mail)),
+    async deliver(mail) {
+      imap.appendMessage('INBOX', [], imapDate(mail.sentAt), demoMail(mail))
+    },
     async close() {
       for (const socket of sockets) socket.destroy()
       if (imap.server.listening) await new Promise((resolve) => imap.server.close(resolve))

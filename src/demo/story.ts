@@ -139,7 +139,7 @@ function receiveMail({ narrator, mail, receiver }: Stage, accountId: string): Pr
         (event) => event.accountId === accountId && event.data.subject === arriving.subject,
         WEBHOOK_TIMEOUT_MS,
       )
-      mail.deliver(arriving)
+      await mail.deliver(arriving)
       return received
     },
     (event) => [
