@@ -58,8 +58,11 @@ export async function listenBare(
   function nextNotice(): Promise<void> {
     if (noticedAtMs.length > fetchedAtMs.length) return Promise.resolve()
     return new Promise((resolve) => {
-      imap.once('exists', () => resolve())
-      imap.once('close', () => resolve())
+      const done = () => {
+        imap.off('exists', done).off('close', done)
+        resolve()
+      }
+      imap.on('exists', done).on('close', done)
     })
   }
 
