@@ -14,8 +14,9 @@ export default defineConfig(({ mode }) => ({
             'test/servers/**/*.test.ts',
           ],
     globalSetup: ['test/kit/postgres-server.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long.
+    testTimeout: 150_000,
+    hookTimeout: 150_000,
     pool: 'forks',
     maxWorkers: mode === 'soak' ? 1 : 2,
   },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../test/kit/database.ts'
+import { describeEachDatabase, describePostgres } from '../../test/kit/database.ts'
 import { explain } from '../../test/kit/explain.ts'
 import { memoryBus } from '../infra/bus/index.ts'
 import type { Db } from '../infra/db/index.ts'
@@ -122,24 +122,25 @@ describeEachDatabase('stamping events', (open) => {
     }
   })
 
+  it('finds unstamped events by their own index, however many others there are', async () => {
+    const db = await open()
+    const plan = await explain(db, (handle) => stampNext(handle, 0, 100))
+    expect(plan).toContain('events_id_partial')
+    expect(plan).not.toMatch(/SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/)
+  })
+})
+
+// On the file store transactions take turns anyway.
+describePostgres('stamping events on several replicas', (open) => {
   it('leaves the work to the replica that is at it', async () => {
     const place = await open.place()
-    const one = await open(place)
-    if (one.engine === 'sqlite') return // Its transactions take turns anyway.
-    const other = await open(place)
+    const [one, other] = [await open(place), await open(place)]
     await one.transaction((tx) => makeRecorder().record(tx, [event('acc_1')]))
     await one.transaction(async (tx) => {
       expect(await stampEvents(tx, one.dialect, 10)).toHaveLength(1)
       expect(await other.transaction((second) => stampEvents(second, other.dialect, 10))).toBeUndefined()
     })
     expect(await stampAll(other, 10)).toEqual([])
-  })
-
-  it('finds unstamped events by their own index, however many others there are', async () => {
-    const db = await open()
-    const plan = await explain(db, (handle) => stampNext(handle, 0, 100))
-    expect(plan).toContain('events_id_partial')
-    expect(plan).not.toMatch(/SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/)
   })
 })
 

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline'
 import { afterEach, expect, it } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
 import { accountsRoom, imapUser } from '../kit/accounts.ts'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describePostgres } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 
 const DEAD_AFTER_MS = 3000
 /** A process stopped inside a transaction holds its rows until PostgreSQL ends its session after 30 s. */
 const TAKE_OVER_MS = 60_000
 
-describeEachDatabase('instances that are processes of their own', (open, engine) => {
+describePostgres('instances that are processes of their own', (open) => {
   const children: ChildProcess[] = []
   afterEach(async () => {
     for (const child of children.splice(0)) {
@@ -38,7 +38,7 @@ describeEachDatabase('instances that are processes of their own', (open, engine)
     for (let i = 0; i < accounts; i += 1) ids.push((await room.link(imapUser(`user-${i}`))).id)
     const instances = names.map((name) => start(place.databaseUrl, name))
     const share = accounts / names.length
-    await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => share)), 30_000)
+    await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => share)))
     return { db, ids, instances, everyone: () => instances.flatMap((each) => each.owned()).sort() }
   }
 
@@ -62,41 +62,33 @@ describeEachDatabase('instances that are processes of their own', (open, engine)
     expect(rows.length).toBeGreaterThan(0)
   }
 
-  it.runIf(engine === 'postgres')(
-    'one that is killed is followed by the others, and one at a time writes',
-    async () => {
-      const { db, ids, instances } = await started(6, ['a', 'b', 'c'])
-      const [a, b, c] = instances
-      a?.child.kill('SIGKILL')
-      await eventually(() => {
-        expect([...(b?.owned() ?? []), ...(c?.owned() ?? [])].sort()).toEqual(ids)
-        expect(b?.owned()).toHaveLength(3)
-      }, TAKE_OVER_MS)
-      b?.child.kill('SIGTERM')
-      await eventually(() => expect([...(c?.owned() ?? [])].sort()).toEqual(ids))
-      await eventually(() => expect(b?.child.exitCode).toBe(0))
-      await expectOneWriterAtATime(db)
-    },
-    120_000,
-  )
-
-  it.runIf(engine === 'postgres')(
-    'one that is stopped and resumed finds everything lost, and begins anew',
-    async () => {
-      const { db, ids, instances, everyone } = await started(6, ['a', 'b'])
-      const [a, b] = instances
-      b?.child.kill('SIGSTOP')
-      await eventually(() => expect([...(a?.owned() ?? [])].sort()).toEqual(ids), TAKE_OVER_MS)
+  it('one that is killed is followed by the others, and one at a time writes', async () => {
+    const { db, ids, instances } = await started(6, ['a', 'b', 'c'])
+    const [a, b, c] = instances
+    a?.child.kill('SIGKILL')
+    await eventually(() => {
+      expect([...(b?.owned() ?? []), ...(c?.owned() ?? [])].sort()).toEqual(ids)
       expect(b?.owned()).toHaveLength(3)
-      const toldBefore = b?.told.length ?? 0
-      b?.child.kill('SIGCONT')
-      await eventually(() => expect(b?.told[toldBefore]).toEqual([]))
-      await eventually(() => {
-        expect(instances.map((each) => each.owned().length)).toEqual([3, 3])
-        expect(everyone()).toEqual(ids)
-      })
-      await expectOneWriterAtATime(db)
-    },
-    120_000,
-  )
+    }, TAKE_OVER_MS)
+    b?.child.kill('SIGTERM')
+    await eventually(() => expect([...(c?.owned() ?? [])].sort()).toEqual(ids))
+    await eventually(() => expect(b?.child.exitCode).toBe(0))
+    await expectOneWriterAtATime(db)
+  }, 240_000)
+
+  it('one that is stopped and resumed finds everything lost, and begins anew', async () => {
+    const { db, ids, instances, everyone } = await started(6, ['a', 'b'])
+    const [a, b] = instances
+    b?.child.kill('SIGSTOP')
+    await eventually(() => expect([...(a?.owned() ?? [])].sort()).toEqual(ids), TAKE_OVER_MS)
+    expect(b?.owned()).toHaveLength(3)
+    const toldBefore = b?.told.length ?? 0
+    b?.child.kill('SIGCONT')
+    await eventually(() => expect(b?.told[toldBefore]).toEqual([]))
+    await eventually(() => {
+      expect(instances.map((each) => each.owned().length)).toEqual([3, 3])
+      expect(everyone()).toEqual(ids)
+    })
+    await expectOneWriterAtATime(db)
+  }, 240_000)
 })

@@ -1,5 +1,5 @@
 /** Polls until `check` stops throwing (and is not false); fails with its last error after `timeoutMs`, at least ten times what is normal. */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 15_000, everyMs = 20): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000, everyMs = 20): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { connected, inStep, mailboxOf } from '../../../test/kit/in-step.ts'
 import { announced } from '../../../test/kit/mailbox-state.ts'
@@ -32,7 +32,8 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { box, service, accountId, received } = await inStep(own, open, {
-        imap: { checkEveryMs: 300, answerMs: 500, connectMs: 1000, silenceMs: 1000 },
+        timing: { pollMs: 400, stalledAfter: 1 },
+        imap: { checkEveryMs: 300, answerMs: 2000, connectMs: 5000, silenceMs: 5000 },
       })
       own.pause()
       await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
@@ -83,11 +84,18 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       onTestFinished(() => service.stop())
       const accountId = await service.link(own, 'ann', 'one')
       await service.start()
-      await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({
+          status: 'error',
+          statusReason: expect.stringContaining('too many'),
+        }),
+      )
       await other.logout()
-      expect((await service.accounts.get(accountId)).statusReason).toMatch(/too many/)
-      await service.queue.clear(`sync:${service.ownership.instanceId}`)
-      await connected(service, accountId)
+      // The server counts a connection for a moment longer, and the refused run may not have ended yet.
+      await eventually(async () => {
+        await service.queue.clear(`sync:${service.ownership.instanceId}`)
+        expect(await service.accounts.get(accountId)).toMatchObject({ status: 'connected' })
+      })
       await mailboxOf(own, 'ann').deliver('a')
       await eventually(async () => expect(await announced(db, accountId)).toEqual(['<a@x>']))
     })
@@ -125,21 +133,6 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await eventually(async () => expect(await sessions(server, user)).toBe(0))
     })
 
-    it('an account that goes to another process is let go at once, and told once', async () => {
-      const { db, box, service, accountId, received, user } = await inStep(server, open)
-      if (db.engine === 'sqlite') return
-      const other = syncService(db)
-      onTestFinished(() => other.stop())
-      await other.start()
-      await box.deliver('a')
-      await received('a')
-      await service.stop()
-      await eventually(() => expect(other.ownership.owned().has(accountId)).toBe(true))
-      await box.deliver('b')
-      await received('a', 'b')
-      await eventually(async () => expect(await sessions(server, user)).toBeLessThanOrEqual(2))
-    })
-
     it('an account taken by another process writes nothing more here', async () => {
       const { db, user, box, accountId, received } = await inStep(server, open, {
         owning: { roundMs: 60_000, hintGapMs: 60_000 },
@@ -163,7 +156,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       onTestFinished(() => own.stop())
       const { db, service, box, received } = await inStep(server, open, {
         timing: { pollMs: 300, concurrency: 4, perHostShare: 0.5 },
-        imap: { silenceMs: 5000, connectMs: 5000, checkEveryMs: 60_000 },
+        imap: { silenceMs: 600_000, connectMs: 600_000, checkEveryMs: 600_000 },
       })
       const hung = [1, 2, 3, 4, 5, 6].map((n) => `hung${n}`)
       for (const user of hung) await own.addUser(user, 'one')
@@ -174,10 +167,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await eventually(async () => expect((await service.queue.stats(lane)).active).toBeGreaterThan(0))
       for (const id of ['a', 'b', 'c']) {
         await box.deliver(id)
-        await eventually(
-          async () => expect(await announced(db, await ownerOf(db, box.user))).toContain(`<${id}@x>`),
-          4000,
-        )
+        await eventually(async () => expect(await announced(db, await ownerOf(db, box.user))).toContain(`<${id}@x>`))
       }
       await received('a', 'b', 'c')
       own.resume()
@@ -199,6 +189,22 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       )
       await mailboxOf(server, user).create('Nowhere')
       await connected(service, accountId)
+    })
+  })
+
+  describePostgres('goes on (postgres)', (open) => {
+    it('an account that goes to another process is let go at once, and told once', async () => {
+      const { db, box, service, accountId, received, user } = await inStep(server, open)
+      const other = syncService(db)
+      onTestFinished(() => other.stop())
+      await other.start()
+      await box.deliver('a')
+      await received('a')
+      await service.stop()
+      await eventually(() => expect(other.ownership.owned().has(accountId)).toBe(true))
+      await box.deliver('b')
+      await received('a', 'b')
+      await eventually(async () => expect(await sessions(server, user)).toBeLessThanOrEqual(2))
     })
   })
 })

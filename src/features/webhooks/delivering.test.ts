@@ -109,7 +109,7 @@ describeEachDatabase('delivering', (open) => {
     const [target, receiver] = [await receiverFor(), await receiverFor()]
     const house = await startedHouse(await open())
     receiver.script('hang', 'reset', { status: 302, headers: { location: target.url } }, 'stall', { status: 200 })
-    await house.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 300 })
+    await house.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 1500 })
     await house.record({})
     const [delivery] = await arrived(house, [{ status: 'success', attempt: 5 }])
     expect(delivery?.attempts.map(({ error }) => error?.kind)).toEqual([
@@ -126,12 +126,12 @@ describeEachDatabase('delivering', (open) => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.script('hang')
-    await house.create({ url: receiver.url, timeoutMs: 20_000 })
+    await house.create({ url: receiver.url, timeoutMs: 60_000 })
     await house.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     await house.record({ objectId: 'second' })
     await house.record({ objectId: 'third' })
-    await eventually(() => expect(receiver.requests).toHaveLength(3), 5000)
+    await eventually(() => expect(receiver.requests).toHaveLength(3), 30_000)
   })
 
   it('has at most eight requests at one endpoint and starts them in the order of the events', async () => {
@@ -203,7 +203,7 @@ describeEachDatabase('delivering', (open) => {
   it('gives back what it had in hand when the endpoint becomes inactive', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
-    receiver.always({ delayMs: 400 })
+    receiver.always({ delayMs: 2000 })
     const { id } = await house.create({ url: receiver.url })
     await house.record(...Array.from({ length: 60 }, () => ({})))
     await eventually(() => expect(receiver.requests.length).toBeGreaterThan(0))
@@ -219,7 +219,7 @@ describeEachDatabase('delivering', (open) => {
   it('ends without working through a backlog, but lets requests on their way finish', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
-    receiver.always({ delayMs: 300 })
+    receiver.always({ delayMs: 2000 })
     await house.create({ url: receiver.url })
     await house.record(...Array.from({ length: 60 }, () => ({})))
     await eventually(() => expect(receiver.requests).toHaveLength(8))

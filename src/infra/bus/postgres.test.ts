@@ -1,14 +1,12 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { databases } from '../../../test/kit/database.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { describePostgres } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { administer } from '../../../test/kit/postgres-server.ts'
 import type { Log } from '../log/index.ts'
 import { describeBus, watchedLog } from './conformance.ts'
 import { openPostgresBus } from './postgres.ts'
 
-describe.skipIf(inject('postgresUrl') === undefined)('PostgreSQL', () => {
-  const open = databases('postgres')
-
+describePostgres('PostgreSQL', (open) => {
   async function world() {
     const place = await open.place()
     const url = place.databaseUrl ?? ''

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
 import { bindable } from './bindable.ts'
 import { type Db, findState, openPostgres, setState } from './index.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
@@ -200,16 +200,8 @@ describeEachDatabase('a database', (databases) => {
   })
 })
 
-describeEachDatabase('one engine', (databases, engine) => {
-  if (engine === 'sqlite') {
-    it('SQLite: the reader refuses writes', async () => {
-      const db = await databases()
-      await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
-    })
-    return
-  }
-
-  it('PostgreSQL: a connection lost inside a transaction fails it and nothing else', async () => {
+describePostgres('PostgreSQL', (databases) => {
+  it('a connection lost inside a transaction fails it and nothing else', async () => {
     const place = await databases.place()
     const lost: Error[] = []
     const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 2, onError: (error) => lost.push(error) })
@@ -229,7 +221,7 @@ describeEachDatabase('one engine', (databases, engine) => {
     }
   })
 
-  it('PostgreSQL: an error caught inside a transaction is not taken for a commit', async () => {
+  it('an error caught inside a transaction is not taken for a commit', async () => {
     const db = await databases()
     const announced: string[] = []
     const swallowed = db.transaction(async (tx) => {
@@ -243,7 +235,7 @@ describeEachDatabase('one engine', (databases, engine) => {
     expect(await findState(db.read, 'x')).toBeUndefined()
   })
 
-  it('PostgreSQL: a deadlock is repeated until both transactions are done', async () => {
+  it('a deadlock is repeated until both transactions are done', async () => {
     const db = await databases()
     for (const name of ['a', 'b']) await db.transaction((tx) => setState(tx, name, ''))
     let tries = 0
@@ -259,7 +251,7 @@ describeEachDatabase('one engine', (databases, engine) => {
     expect(await findState(db.read, 'a')).toBe(await findState(db.read, 'b'))
   })
 
-  it('PostgreSQL: more transactions than connections wait for one', async () => {
+  it('more transactions than connections wait for one', async () => {
     const place = await databases.place()
     const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 1, onError: () => {} })
     await Promise.all(Array.from({ length: 10 }, (_, i) => db.transaction((tx) => setState(tx, `n${i}`, '1'))))
@@ -267,7 +259,14 @@ describeEachDatabase('one engine', (databases, engine) => {
   })
 })
 
-describe('the SQLite driver', () => {
+describe('SQLite', () => {
+  const open = databases('sqlite')
+
+  it('the reader refuses writes', async () => {
+    const db = await open()
+    await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
+  })
+
   it('gives its turn back when a transaction cannot even begin', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'posthorn-driver-'))
     const file = join(folder, 'x.db')

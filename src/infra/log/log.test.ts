@@ -160,12 +160,10 @@ describe('no secret reaches a record', () => {
     expect(all()[0]?.metadata).toEqual({ hasToken: true, tokens: 3, statusCode: 200, code: 'ECONNRESET' })
   })
 
-  it('and redacting a long hostile text takes no long time', () => {
+  it('and redacting a long hostile text takes time in proportion to its length: with its square, this would not end', () => {
     const { text } = redactor()
-    const startedMs = performance.now()
     for (const unit of ['a.', 'token=', 'x://', '"password":"', 'eyJa.', 'cookie:', 'bearer '])
-      text(unit.repeat(20_000))
-    expect(performance.now() - startedMs).toBeLessThan(2000)
+      text(unit.repeat(1_000_000))
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { pacing } from './pacing.ts'
 
 const never = () => new AbortController().signal
@@ -26,11 +27,9 @@ describe('connection attempts at one host', () => {
       })
     }
     const all = [run('a', false), run('b', false), run('c', false), run('d', false), run('person', true)]
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(started).toEqual(['a', 'b'])
+    await eventually(() => expect(started).toEqual(['a', 'b']))
     holds.get('a')?.finish()
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(started).toEqual(['a', 'b', 'person'])
+    await eventually(() => expect(started).toEqual(['a', 'b', 'person']))
     for (const hold of holds.values()) hold.finish()
     await Promise.all(all)
     expect(started).toHaveLength(5)
@@ -60,13 +59,17 @@ describe('connection attempts at one host', () => {
   it('of a crowd are spread by the jitter', async () => {
     const pace = pacing({ concurrent: 10, jitterMs: 40, random: () => 1 })
     const startedAt: number[] = []
+    const holds = [held(), held(), held()]
     const begin = performance.now()
-    const attempt = async () => {
-      startedAt.push(performance.now() - begin)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    await Promise.all([1, 2, 3].map(() => pace.run('mail.test', false, never(), attempt)))
-    expect(startedAt[0]).toBeLessThan(30)
+    const all = holds.map((hold) =>
+      pace.run('mail.test', false, never(), () => {
+        startedAt.push(performance.now() - begin)
+        return hold.attempt()
+      }),
+    )
+    await eventually(() => expect(startedAt).toHaveLength(3))
+    for (const hold of holds) hold.finish()
+    await Promise.all(all)
     for (const at of startedAt.slice(1)) expect(at).toBeGreaterThanOrEqual(39)
   })
 })

@@ -39,12 +39,8 @@ describe('the words of an HTML mail', () => {
     )
   })
 
-  it('take time in proportion to their length', () => {
-    for (const piece of ['<', '<a ', '<!--', '<style>', '<p', '&amp']) {
-      const started = performance.now()
-      htmlToText(piece.repeat(100_000))
-      expect(performance.now() - started).toBeLessThan(3000)
-    }
+  it('take time in proportion to their length: with its square, this would not end', () => {
+    for (const piece of ['<', '<a ', '<!--', '<style>', '<p', '&amp']) htmlToText(piece.repeat(1_000_000))
   })
 
   it('become one line of bounded length, without the padding of newsletters', () => {

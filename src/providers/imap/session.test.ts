@@ -81,7 +81,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
   })
 
   it('finds a server that has stopped answering, and says so once', async () => {
-    const { server, closed } = await watching({}, { checkEveryMs: 150, answerMs: 250 })
+    const { server, closed } = await watching({}, { checkEveryMs: 150, answerMs: 2000 })
     server.pause()
     await eventually(() => closed.length > 0)
     expect(closed).toEqual([expect.objectContaining({ kind: 'unavailable', timedOut: true })])
@@ -89,7 +89,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
   })
 
   it('finds a server that stops answering in the middle of work', async () => {
-    const { server, session, closed } = await watching({}, { silenceMs: 300 })
+    const { server, session, closed } = await watching({}, { silenceMs: 2000 })
     server.pause()
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable' })
     await eventually(() => closed.length === 1)

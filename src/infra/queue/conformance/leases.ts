@@ -107,9 +107,8 @@ export function leases(title: string, makeWorld: MakeWorld): void {
     it('stops at once when nothing runs', async () => {
       const { queue } = await alone(makeWorld)
       const worker = queue.work('lane', { concurrency: 1 }, async () => undefined)
-      const startedAt = performance.now()
-      await worker.stop(60_000)
-      expect(performance.now() - startedAt).toBeLessThan(5000)
+      // Longer than the test may take.
+      await worker.stop(600_000)
     })
   })
 }
