@@ -17,7 +17,7 @@ import { serviceKey } from './features/keys/index.ts'
 import { eraseLabels, labelRoutes } from './features/labels/index.ts'
 import { licence as licenceOf } from './features/licence/index.ts'
 import { logRoutes, sharedLogs } from './features/logs/index.ts'
-import { eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
+import { bodyKeeper, eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
 import { eraseCursors, syncLane, sync as syncRoom, wakeAccount } from './features/sync/index.ts'
 import {
   cancelForAccount,
@@ -80,6 +80,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       await queue.dropLane(syncLane(dead))
     },
   })
+  const bodies = bodyKeeper({ ...shared, accounts, mail })
   const sync = syncRoom({
     ...shared,
     accounts,
@@ -87,6 +88,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     fence,
     events,
     mail,
+    ...(config.syncStoreBodies && { keepBodies: bodies.want }),
     settings: {
       initialMessages: config.syncInitialMessages,
       folders: config.syncFolders,
@@ -153,6 +155,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     await Promise.all([
       closeServer(server, drainMs),
       sync.stop(drainMs),
+      bodies.stop(drainMs),
       webhooks.stop(drainMs),
       trials.stop(drainMs),
       erasing.stop(),
@@ -169,6 +172,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       await webhooks.start()
       await erasing.start()
       await keeping.start()
+      if (config.syncStoreBodies) await bodies.start()
       sync.start()
       await ownership.start()
       await server.listen({ host: config.host, port })

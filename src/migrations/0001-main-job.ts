@@ -206,6 +206,17 @@ export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<voi
   await index('messages', ['accountId', 'headerHash'])
   await index('messages', ['accountId', 'goneAt'], { where: '"goneAt" is not null' })
   await table(
+    'messageBodies',
+    [
+      ['messageId', 'text'],
+      ['accountId', 'text'],
+      ['body', 'text', 'null'],
+      ['attempts', 'integer', 'default 0'],
+    ],
+    ['messageId'],
+  )
+  await index('messageBodies', ['accountId', 'attempts', 'messageId'], { where: '"body" is null' })
+  await table(
     'messageLabels',
     [
       ['labelId', 'text'],

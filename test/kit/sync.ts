@@ -1,6 +1,6 @@
 import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
-import { messageReader } from '../../src/features/messages/index.ts'
+import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
@@ -24,6 +24,8 @@ export interface SyncServiceOptions {
   imap?: Partial<ImapLimits>
   owning?: Partial<OwnershipTiming>
   log?: SyncDeps['log']
+  /** Keep bodies, as `sync.storeBodies` says. */
+  storeBodies?: boolean
 }
 
 /** What of the service brings mailboxes in step, on a database, with the real IMAP provider. */
@@ -46,8 +48,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => imap.mail
+  const bodies = bodyKeeper({ db, queue, log, accounts: room, mail })
   const engine = sync({
     ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
+    ...(options.storeBodies && { keepBodies: bodies.want }),
     settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
     ...(options.timing !== undefined && { timing: options.timing }),
   })
@@ -60,10 +64,11 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     wake: (accountId: string) => db.transaction((tx) => wake(tx, accountId)),
     async start() {
       engine.start()
+      if (options.storeBodies) await bodies.start()
       await owning.start()
     },
     async stop() {
-      await engine.stop(2000)
+      await Promise.all([engine.stop(2000), bodies.stop(2000)])
       await owning.stop()
       await imap.mail.closeOperations()
       await queue.close()

@@ -1,9 +1,10 @@
 /**
- * Messages of connected mailboxes: rows with what lists show, contents read live. Sync writes them through
+ * Messages of connected mailboxes: rows with what lists show, contents read live or kept where wanted. Sync writes them through
  * `messageWriter`; everything else only reads.
  */
 import './schema.ts'
 
+export { type BodyKeeper, bodyKeeper } from './body-keeper.ts'
 export { type IncomingRow, incomingRow } from './incoming.ts'
 export { newRow, placeOf } from './live-list.ts'
 export { type Candidate, matchMails, type Verdicts } from './match.ts'

@@ -4,6 +4,7 @@ import { plansOf } from '../../../test/kit/plans.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
+import { bodyStore, keepBody, postponeBody, wantBodies } from './body-store.ts'
 import { incomingRow } from './incoming.ts'
 import { type ListFilter, listMessageIds } from './list.ts'
 import { newRow } from './live-list.ts'
@@ -11,7 +12,7 @@ import { type MessageRow, messageStore } from './store.ts'
 import { eraseMessages, messageWriter } from './writer.ts'
 
 const FULL_SCAN =
-  /SCAN "?(messages|messageLabels|messageCounters)\b|Seq Scan on "?(messages|messageLabels|messageCounters)\b/
+  /SCAN "?(messages|messageLabels|messageCounters|messageBodies)\b(?! USING (COVERING )?INDEX messageBodies_\w+_partial)|Seq Scan on "?(messages|messageLabels|messageCounters|messageBodies)\b/
 const SORTED = /TEMP B-TREE FOR ORDER BY|^\s*(->\s*)?Sort\b/m
 
 describeEachDatabase('statements about messages', (open) => {
@@ -23,6 +24,12 @@ describeEachDatabase('statements about messages', (open) => {
       const store = messageStore(tx)
       const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
       await writer.insert([row])
+      await wantBodies(tx, 'acc_1', [row.id])
+      await bodyStore(tx).wanted('acc_1', 20)
+      await bodyStore(tx).waiting()
+      await bodyStore(tx).find(row.id)
+      await postponeBody(tx, row.id)
+      await keepBody(tx, row.id, { text: '', html: null, headers: [] })
       await store.find('acc_1', row.id)
       await store.byIds([row.id, 'msg_2'])
       await store.byPlace('lbl_1', '7', [1, 2, 3])

@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../lib/errors.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
 import type { MessageBody, MessagePlace, ProviderName } from '../../providers/provider.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
+import { bodyStore } from './body-store.ts'
 import { type FolderDeps, findFolder } from './folder.ts'
 import { type ListFilter, listMessageIds } from './list.ts'
 import { storeListed } from './live-list.ts'
@@ -25,7 +26,7 @@ export type MessageDetail = Message & { body: { text: string | null; html: strin
 /** Bodies stay a few minutes, so that a page that shows a message and reloads it reads it once. */
 const CACHE = { maxSize: 16 * 1024 * 1024, ttl: 5 * 60_000 }
 
-/** What the API reads of messages: lists and fields from the store, contents live from the provider. */
+/** What the API reads of messages: lists and fields from the store, contents live from the provider unless the store keeps them. */
 export function messageReader(deps: FolderDeps) {
   const { db, accounts } = deps
   const bodies = new LRUCache<string, MessageBody>({
@@ -66,10 +67,7 @@ export function messageReader(deps: FolderDeps) {
     /** Throws 404 for an unknown message, and for one that is gone at the provider. */
     async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {
       const { row, message } = await get(idOrAlias, messageId)
-      const place = placeOf(row, message)
-      const key = `${row.id} ${place.uidValidity} ${place.uid}`
-      const body = bodies.get(key) ?? (await fetchBody(row.accountId, place))
-      bodies.set(key, body)
+      const body = (await bodyStore(db.read).find(row.id)) ?? (await liveBody(row, message))
       return { ...message, body: { text: body.text, html: body.html }, headers: body.headers }
     },
 
@@ -95,9 +93,15 @@ export function messageReader(deps: FolderDeps) {
     },
   }
 
-  async function fetchBody(accountId: string, place: MessagePlace): Promise<MessageBody> {
-    const operations = await operationsOf(deps, accountId)
-    return live('The message', () => operations.getBody(place))
+  async function liveBody(row: MessageRow, message: Message): Promise<MessageBody> {
+    const place = placeOf(row, message)
+    const key = `${row.id} ${place.uidValidity} ${place.uid}`
+    const known = bodies.get(key)
+    if (known !== undefined) return known
+    const operations = await operationsOf(deps, row.accountId)
+    const body = await live('The message', () => operations.getBody(place))
+    bodies.set(key, body)
+    return body
   }
 
   /** A folder that is not kept in step, in the order of its numbering; what is shown is stored. */

@@ -61,7 +61,10 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     {
       config: READ,
       schema: {
-        ...about('Get a message with its body and headers', 'Body and headers are read live from the provider.'),
+        ...about(
+          'Get a message with its body and headers',
+          'Body and headers are read live from the provider, unless sync.storeBodies keeps them.',
+        ),
         params: messageParams,
         response: { 200: messageDetailSchema },
       },

@@ -34,6 +34,16 @@ interface MessageTable {
   updatedAt: number
 }
 
+/** The body of a message, where `sync.storeBodies` keeps it. */
+interface MessageBodyTable {
+  messageId: string
+  accountId: string
+  /** JSON of MessageBody; null while it is still to be read. */
+  body: string | null
+  /** Times it could not be read. */
+  attempts: number
+}
+
 /**
  * Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId).
  * What lists filter by stands here too, so that a filter never reads the messages it leaves out.
@@ -57,6 +67,7 @@ interface MessageCounterTable {
 declare module '../../infra/db/db.ts' {
   interface Tables {
     messages: MessageTable
+    messageBodies: MessageBodyTable
     messageLabels: MessageLabelTable
     messageCounters: MessageCounterTable
   }

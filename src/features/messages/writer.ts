@@ -1,5 +1,6 @@
 import type { Dialect, Tx } from '../../infra/db/index.ts'
 import { updateEach } from '../../infra/db/index.ts'
+import { dropBodies } from './body-store.ts'
 import { insertMessages } from './insert.ts'
 import { labeller } from './labeller.ts'
 import { type MessageRow, messageStore } from './store.ts'
@@ -92,6 +93,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await labels.detach(ids)
+      await dropBodies(tx, ids)
       await tx
         .deleteFrom('messages')
         .where('id', 'in', [...ids])
@@ -106,6 +108,7 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
   const ids = rows.map((row) => row.id)
   if (ids.length > 0) {
     await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
+    await dropBodies(tx, ids)
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length
   }

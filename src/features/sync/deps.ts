@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { MailProvider, ProviderName } from '../../providers/provider.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
+import type { BodyKeeper } from '../messages/index.ts'
 
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
@@ -27,6 +28,8 @@ export interface SyncDeps {
   events: Recorder
   /** The provider's mail side; undefined for one that is not set up. */
   mail(provider: ProviderName): MailProvider | undefined
+  /** Given where bodies are kept: wishes for those of messages just stored. */
+  keepBodies?: BodyKeeper['want']
   settings: SyncSettings
   clock: Clock
   ids: Ids

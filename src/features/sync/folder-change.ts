@@ -154,6 +154,11 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
             ],
       )
       const stored = await writer.insert(arrivals.map(({ row }) => row))
+      await deps.keepBodies?.(
+        tx,
+        accountId,
+        stored.map((row) => row.id),
+      )
       counts.added += stored.length
       reportOdd(deps, context, arrivals.length, stored)
       const news = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))

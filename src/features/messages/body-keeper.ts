@@ -1,0 +1,102 @@
+import type { Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { Queue, Worker } from '../../infra/queue/index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type MailOperations, ProviderError } from '../../providers/provider.ts'
+import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './body-store.ts'
+import { type MailboxDeps, operationsOf } from './mailbox.ts'
+
+export interface BodyKeeperDeps extends MailboxDeps {
+  queue: Queue
+  log: Log
+}
+
+/**
+ * Keeps the bodies of messages in the store, for `sync.storeBodies`. A wish is written with the message; the body is
+ * read afterwards, so that no event waits for it.
+ */
+export interface BodyKeeper {
+  /** Wishes for the bodies of messages just stored, taking effect with the commit. */
+  want(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
+  /** Goes on with what an earlier process left, and takes what comes. */
+  start(): Promise<void>
+  stop(graceMs: number): Promise<void>
+}
+
+const LANE = 'bodies'
+const CONCURRENCY = 4
+const BATCH = 20
+/** After so many failures a body is left at the provider: it may be the one that makes the server hang up. */
+const MAX_ATTEMPTS = 10
+/** When to look again at an account that is paused or whose credentials are refused. */
+const LATER_MS = 10 * 60_000
+
+export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
+  const { db, queue, log } = deps
+  let worker: Worker | undefined
+
+  async function run(accountId: string, signal: AbortSignal): Promise<undefined | { nextRunInMs: number }> {
+    try {
+      if ((await deps.accounts.get(accountId)).paused) return { nextRunInMs: LATER_MS }
+      const operations = await operationsOf(deps, accountId)
+      for (;;) {
+        const wanted = await bodyStore(db.read).wanted(accountId, BATCH)
+        if (wanted.length === 0) return undefined
+        for (const one of wanted) {
+          if (signal.aborted) return undefined
+          await keepOne(accountId, operations, one)
+        }
+      }
+    } catch (error) {
+      return whenNext(error, accountId)
+    }
+  }
+
+  async function keepOne(
+    accountId: string,
+    operations: MailOperations,
+    { messageId, attempts, place }: WantedBody,
+  ): Promise<void> {
+    try {
+      const body = await operations.getBody(place)
+      await db.transaction((tx) => keepBody(tx, messageId, body))
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
+      const isHopeless = error.kind === 'not_found' || error.kind === 'rejected' || attempts + 1 >= MAX_ATTEMPTS
+      await db.transaction((tx) => (isHopeless ? dropBodies(tx, [messageId]) : postponeBody(tx, messageId)))
+      if (!isHopeless) throw error
+      log.warn('The body of a message is not kept; it is read from the provider', {
+        ...{ accountId, operation: 'messages.body', error },
+        metadata: { messageId },
+      })
+    }
+  }
+
+  /** Throws what the queue shall try again after a backoff. */
+  async function whenNext(error: unknown, accountId: string): Promise<undefined | { nextRunInMs: number }> {
+    if (error instanceof AppError && error.code === 'not_found') {
+      await queue.remove(LANE, accountId)
+      return undefined
+    }
+    const isRefused = error instanceof AppError || (error instanceof ProviderError && error.kind === 'auth_expired')
+    if (isRefused) return { nextRunInMs: LATER_MS }
+    if (error instanceof ProviderError && error.retryAfterMs !== undefined) return { nextRunInMs: error.retryAfterMs }
+    throw error
+  }
+
+  return {
+    async want(tx, accountId, messageIds) {
+      if (messageIds.length === 0) return
+      await wantBodies(tx, accountId, messageIds)
+      await queue.addIn(tx, LANE, [accountId])
+    },
+    async start() {
+      worker = queue.work(LANE, { concurrency: CONCURRENCY }, (accountId, { signal }) => run(accountId, signal))
+      for (const accountId of await bodyStore(db.read).waiting()) await queue.add(LANE, accountId)
+    },
+    async stop(graceMs) {
+      await worker?.stop(graceMs)
+      worker = undefined
+    },
+  }
+}
