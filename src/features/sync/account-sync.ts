@@ -61,6 +61,9 @@ export class AccountSync {
   /** Folders that could not be brought in step since the last look at everything. */
   readonly #behind = new Set<string>()
   #failures = 0
+  /** Whether all that happened so far is part of an announcement. */
+  #isTold = true
+  #isAnnouncing = false
 
   constructor(deps: SyncDeps, hosts: Hosts, accountId: string, epoch: number) {
     this.#hosts = hosts
@@ -309,10 +312,21 @@ export class AccountSync {
     if (this.#closed.signal.aborted) return
     if (path === undefined) this.lookEverywhere()
     else this.#dirty.add(path)
+    this.#isTold = false
+    if (!this.#isAnnouncing) void this.#announce()
+  }
+
+  /** One announcement at a time: of a mail program that empties a folder thousands of changes are heard in a second. */
+  async #announce(): Promise<void> {
     const { queue, ownership, log } = this.#deps
-    queue.add(syncLane(ownership.instanceId), this.#accountId).catch((error: unknown) => {
-      log.warn('A change could not be announced; the next look finds it', { ...this.#about(undefined), error })
-    })
+    this.#isAnnouncing = true
+    while (!this.#isTold && !this.#closed.signal.aborted) {
+      this.#isTold = true
+      await queue.add(syncLane(ownership.instanceId), this.#accountId).catch((error: unknown) => {
+        log.warn('A change could not be announced; the next look finds it', { ...this.#about(undefined), error })
+      })
+    }
+    this.#isAnnouncing = false
   }
 
   /** The next run looks at every folder. */
