@@ -27,6 +27,11 @@ const RULES = [
     says: 'no skipped or lonely tests',
   },
   {
+    where: /\.(test|soak)\.ts$/,
+    pattern: /\b(it|test)\.(skipIf|runIf)\b/,
+    says: 'what one engine alone can show is declared by describePostgres (test/kit/database.ts)',
+  },
+  {
     where: /\.(ts|mjs)$/,
     not: /^scripts\/check-text/,
     pattern: /\b(TODO|FIXME|XXX|HACK)\b/,

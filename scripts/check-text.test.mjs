@@ -7,6 +7,7 @@ it.each([
   ['src/infra/a.ts', 'const home = process.env.HOME'],
   ['test/a.ts', '// @ts-ignore'],
   ['src/lib/a.test.ts', `it.${'skip'}('x')`],
+  ['src/infra/a.test.ts', `it.${'skipIf'}(engine === 'sqlite')`],
   ['src/lib/a.ts', `// TO${'DO'}: later`],
   ['src/lib/a.ts', 'x\n'.repeat(501)],
 ])('a fault in %s: %s', (file, text) => {

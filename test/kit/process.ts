@@ -51,9 +51,10 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
   const exited = once(child, 'exit')
   try {
     await eventually(async () => {
-      if (child.exitCode !== null) throw new Error('the service ended')
+      if (child.exitCode !== null) return true
       return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2000) })).ok
     }, START_TIMEOUT_MS)
+    if (child.exitCode !== null) throw new Error('it ended')
   } catch (error) {
     child.kill('SIGKILL')
     throw new Error(`the service did not become ready: ${output().slice(-2000)}`, { cause: error })

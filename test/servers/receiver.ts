@@ -58,6 +58,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
       open -= 1
     })
     const received = await read(request)
+    if (received === undefined) return
     requests.push(received)
     const answer = scripted.shift() ?? (typeof standing === 'function' ? standing(received) : standing)
     give(response, answer)
@@ -102,13 +103,14 @@ export function verifyRequest(secret: string, request: Pick<Received, 'body' | '
   return webhook.verify(request.body, headers)
 }
 
-async function read(request: IncomingMessage): Promise<Received> {
+/** Undefined when the sender went away in the middle: what a killed process left half-said is no request. */
+async function read(request: IncomingMessage): Promise<Received | undefined> {
   const atMs = performance.now()
   const chunks: Buffer[] = []
   try {
     for await (const chunk of request) chunks.push(chunk)
   } catch {
-    // The sender went away in the middle; what came is recorded all the same.
+    return undefined
   }
   return {
     method: request.method ?? '',
