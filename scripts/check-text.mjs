@@ -1,7 +1,7 @@
 // House rules that a search can see. `node scripts/check-text.mjs` prints the faults and exits 1 when there are any.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const MAX_LINES = 500
@@ -56,11 +56,37 @@ export function textFaults(file, text) {
   return faults
 }
 
+const LINK = /\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g
+
+/**
+ * @param {string[]} files every path of the project
+ * @param {(file: string) => string} read its content
+ * @returns {string[]} one line per fault: a decision's number taken twice, a link of a page that leads nowhere
+ */
+export function pageFaults(files, read) {
+  const faults = []
+  const numbers = new Map()
+  for (const file of files.filter((name) => name.startsWith('docs/decisions/'))) {
+    const number = file.slice('docs/decisions/'.length).slice(0, 4)
+    if (numbers.has(number)) faults.push(`${file}: ${numbers.get(number)} has this number too.`)
+    numbers.set(number, file)
+  }
+  for (const file of files.filter((name) => name.endsWith('.md'))) {
+    for (const [, target] of read(file).matchAll(LINK)) {
+      const path = posix.join(posix.dirname(file), target).replace(/\/$/, '')
+      if (!files.some((name) => name === path || name.startsWith(`${path}/`))) faults.push(`${file}: no ${path}.`)
+    }
+  }
+  return faults
+}
+
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const root = resolve(dirname(process.argv[1]), '..')
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  const files = listed.split('\n').filter((file) => /\.(ts|tsx|mjs|css)$/.test(file) && existsSync(join(root, file)))
-  const faults = files.flatMap((file) => textFaults(file, readFileSync(join(root, file), 'utf8')))
+  const all = listed.split('\n').filter((file) => file !== '' && existsSync(join(root, file)))
+  const read = (file) => readFileSync(join(root, file), 'utf8')
+  const files = all.filter((file) => /\.(ts|tsx|mjs|css)$/.test(file))
+  const faults = [...files.flatMap((file) => textFaults(file, read(file))), ...pageFaults(all, read)]
   for (const fault of faults) console.log(fault)
   process.exitCode = faults.length > 0 ? 1 : 0
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { textFaults } from './check-text.mjs'
+import { pageFaults, textFaults } from './check-text.mjs'
 
 it.each([
   ['src/features/a/b.ts', 'const x = Date.now()'],
@@ -23,4 +23,16 @@ it.each([
   ['src/lib/a.ts', 'x\n'.repeat(500)],
 ])('no fault in %s: %s', (file, text) => {
   expect(textFaults(file, text)).toEqual([])
+})
+
+it('a number of two decisions and a link that leads nowhere are faults; links to files, folders and the web are not', () => {
+  const pages = {
+    'README.md': '[a](docs/decisions) [b](docs/gone.md) [c](https://example.com/x.md) [d](docs/decisions/0001-a.md#b)',
+    'docs/decisions/0001-a.md': '[up](../../README.md)',
+    'docs/decisions/0001-b.md': '',
+  }
+  expect(pageFaults(Object.keys(pages), (file) => pages[file])).toEqual([
+    'docs/decisions/0001-b.md: docs/decisions/0001-a.md has this number too.',
+    'README.md: no docs/gone.md.',
+  ])
 })
