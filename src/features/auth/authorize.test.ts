@@ -106,8 +106,12 @@ describeEachDatabase('the hosted pages', (open) => {
       [{ ...form, state: 'guessed' }, mine.cookie],
     ]
     for (const [fields, cookie] of tries) {
-      const answer = await hosted.call('/auth/authorize', { form: fields, headers: { cookie, ...HTML_ACCEPT } })
-      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('Please open the link again')])
+      for (const type of ['application/x-www-form-urlencoded', 'Application/X-WWW-Form-URLencoded; charset=utf-8']) {
+        const headers = { cookie, ...HTML_ACCEPT, 'content-type': type }
+        const answer = await hosted.call('/auth/authorize', { form: fields, headers })
+        const refusal = [403, expect.stringContaining('Please open the link again')]
+        expect([answer.status, await answer.text()]).toEqual(refusal)
+      }
     }
     expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
     expect((await hosted.call('/auth/authorize', { form, headers: { cookie: mine.cookie } })).status).toBe(200)

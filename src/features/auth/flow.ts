@@ -101,7 +101,7 @@ export function flow(deps: FlowDeps) {
       }
       if (state.length > MAX_STATE) throw invalid('body.state', `must have at most ${MAX_STATE} characters`)
       const session = await sessions.open(code)
-      const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false
+      const isForm = FORM.test(request.headers['content-type'] ?? '')
       if (isForm && !states.isOpenedBy(code, state, request.headers.cookie)) throw new AppError('csrf_failed')
       await sessions.begin(code, session, isForm ? {} : { jsonState: state })
       return { code, state, session, fromPage: isForm, returned: states.isMinted(code, state) ? undefined : state }
@@ -117,6 +117,8 @@ export function flow(deps: FlowDeps) {
 }
 
 const MAX_STATE = 2048
+/** In any case: a script of another site may spell it as it likes and the browser sends it along. */
+const FORM = /^application\/x-www-form-urlencoded/i
 
 type LinkedAccount = Pick<Account, 'id' | 'provider' | 'email'>
 

@@ -38,7 +38,7 @@ function parseJson(text: string): unknown {
 }
 
 /** The reviver costs as much as the parsing again, so it runs only where the name may stand, escaped or not. */
-const MAYBE_PROTO = /__proto__|\\u005f/i
+const MAYBE_PROTO = /__proto__|\\u00/i
 
 /** A `__proto__` member would become the prototype of whatever the body is copied into. */
 function withoutProto(key: string, value: unknown): unknown {

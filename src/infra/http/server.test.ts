@@ -202,7 +202,7 @@ describe('bodies', () => {
     const client = await listen()
     const answer = await client.post(
       '/things/1',
-      '{"name":"a","__proto__":{"admin":true},"\\u005f_proto__":{"admin":true}}',
+      '{"name":"a","__proto__":{"admin":true},"\\u005f_proto__":{"admin":true},"__pro\\u0074o__":{"admin":true}}',
     )
     expect(answer.json).toEqual({ name: 'a', id: '1' })
   })
