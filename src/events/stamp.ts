@@ -24,6 +24,11 @@ export async function stampEvents(tx: Tx, dialect: Dialect, limit: number): Prom
   return stamped
 }
 
+/** Waits for the fan-out that is under way, and keeps the next one from beginning until the transaction ends. */
+export async function holdStamping(tx: Tx, dialect: Dialect): Promise<void> {
+  await tx.selectFrom('eventPosition').select('id').where('id', '=', 1).modifyEnd(dialect.forUpdate).execute()
+}
+
 /**
  * One statement for the whole batch. Ids of two replicas follow two clocks; an event's place is therefore the greatest id
  * among its account's events up to it, so that a later sequence never comes first.

@@ -1,3 +1,4 @@
+import { holdStamping } from '../../events/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
@@ -122,6 +123,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
 
     async delete(id) {
       await db.transaction(async (tx) => {
+        // A fan-out that has the endpoint in hand ends first, so that what it makes is cancelled too.
+        await holdStamping(tx, db.dialect)
         // In the order in which results are written, deliveries before the endpoint: no two wait for each other.
         await cancelForEndpoint(tx, id)
         await endpointStore(tx).delete(id)

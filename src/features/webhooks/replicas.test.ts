@@ -4,6 +4,8 @@ import { describeEachDatabase, describePostgres } from '../../../test/kit/databa
 import { eventually } from '../../../test/kit/eventually.ts'
 import { webhookHouse } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
+import { stampEvents } from '../../events/index.ts'
+import { sleep } from '../../lib/abort.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { newDelivery } from './delivery.ts'
@@ -33,6 +35,25 @@ describePostgres('two workers on one database', (open) => {
     const pairs = receiver.requests.map((request) => `${request.path} ${request.headers['webhook-id']}`)
     expect(new Set(pairs).size).toBe(200)
     expect(pairs).toHaveLength(200)
+  })
+})
+
+describeEachDatabase('an endpoint that is deleted while events become deliveries', (open) => {
+  it('leaves none that waits for ever, or for the next endpoint of that id', async () => {
+    const house = closing(webhookHouse(await open()))
+    const endpoint = await house.endpoints.get((await house.create({ url: 'http://app.example/' })).id)
+    await house.record({})
+    let deleting: Promise<void> | undefined
+    await house.db.transaction(async (tx) => {
+      const events = (await stampEvents(tx, house.db.dialect, 10)) ?? []
+      const made = events.map((event) => newDelivery(idGenerator(systemClock), event, endpoint, Date.now()))
+      await insertDeliveries(tx, made)
+      deleting = house.endpoints.delete(endpoint.id)
+      // It shall wait for this transaction; one that does not is done by then.
+      await Promise.race([deleting, sleep(300)])
+    })
+    await deleting
+    expect((await house.deliveries()).map(({ status }) => status)).toEqual(['cancelled'])
   })
 })
 
