@@ -1,4 +1,5 @@
 import type { Tx } from '../../infra/db/index.ts'
+import { AppError } from '../../lib/errors.ts'
 import {
   type FolderStep,
   type MailAccess,
@@ -104,7 +105,7 @@ export class AccountSync {
       return await this.#admitted(account, mail, signal)
     } catch (error) {
       this.lookEverywhere()
-      if (!signal.aborted && !(error instanceof OwnershipLost)) return this.#failed(error)
+      if (!signal.aborted && !isNoLongerOurs(error)) return this.#failed(error)
       await this.#hangUp()
       return undefined
     }
@@ -352,6 +353,11 @@ export class AccountSync {
 /** Whoever shares this shares its troubles. */
 function hostOf({ provider }: Account, { settings: { imap } }: MailAccess): string {
   return imap === undefined ? provider : `${imap.host.toLowerCase()}:${imap.port}`
+}
+
+/** Taken over by another process, or deleted: before long `close` is called too. */
+function isNoLongerOurs(error: unknown): boolean {
+  return error instanceof OwnershipLost || (error instanceof AppError && error.code === 'not_found')
 }
 
 function isOwn(label: LabelRow): boolean {
