@@ -1,5 +1,6 @@
 import type { Migration } from '../infra/db/index.ts'
 import * as mainJob from './0001-main-job.ts'
+import * as circuit from './0003-circuit.ts'
 
 /** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
-export const migrations: readonly Migration[] = [mainJob]
+export const migrations: readonly Migration[] = [mainJob, circuit]

@@ -13,6 +13,7 @@ export function attemptInput(
 ): AttemptInput {
   return {
     eventId: event.id,
+    endpointId: endpoint.row.id,
     url: endpoint.row.url,
     body: deliveryBody(delivery, event),
     secrets: validSecrets(endpoint.secrets, nowMs),

@@ -17,6 +17,7 @@ export interface Failure {
 /** Everything one attempt needs, opened and ready. */
 export interface AttemptInput {
   eventId: string
+  endpointId: string
   url: string
   body: string
   secrets: readonly string[]
@@ -59,7 +60,8 @@ export async function attempt(
   }
   const { url, body, timeoutMs } = input
   const result = await answerOrFailure(
-    deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, signal }),
+    // Endpoints may share a host: one that hangs must not take the connections of the others.
+    deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, connectionsOf: input.endpointId, signal }),
     signal,
     deps.log,
   )

@@ -3,10 +3,12 @@ import { type EventRow, findEvents } from '../../events/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
+import { opensAt, probing } from './circuit.ts'
 import type { DeliveryRow, Lease } from './delivery.ts'
 import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './delivery-state.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
+import type { Stock } from './stock.ts'
 
 /** One delivery ready to be sent, with the endpoint as it is at this moment (or was a second ago). */
 export interface Claimed {
@@ -15,8 +17,10 @@ export interface Claimed {
   endpoint: OpenEndpoint
 }
 
-/** Deliveries claimed at once; with the largest events this bounds memory to 16 MB per endpoint. */
-const CLAIM_ROWS = 64
+/** Deliveries claimed at once: few at first, more while they go quickly. A slow endpoint holds few. */
+const FEWEST_ROWS = 8
+const MOST_ROWS = 64
+const QUICK_MS = 1000
 const LEASE_MS = 30_000
 
 export interface ClaimDeps {
@@ -25,6 +29,7 @@ export interface ClaimDeps {
   sealer: Sealer
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
+  stock: Stock
 }
 
 /** The due deliveries of one endpoint, claimed in batches and held by a lease that is renewed until they are settled. */
@@ -32,10 +37,13 @@ export class Claims {
   readonly #deps: ClaimDeps
   readonly #endpointId: string
   readonly lease: Lease
-  readonly #held = new Set<string>()
+  /** Ids, and what their events take. */
+  readonly #held = new Map<string, number>()
   #waiting: Pick<Claimed, 'delivery' | 'event'>[] = []
   #endpoint: OpenEndpoint | undefined
   #renewedAt: number
+  #rows = FEWEST_ROWS
+  #claimedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: ClaimDeps, endpointId: string) {
     this.#deps = deps
@@ -52,10 +60,11 @@ export class Claims {
 
   /** Claims the next batch. Answers whether there may be more behind it. */
   async claim(): Promise<boolean> {
-    const { db } = this.#deps
-    const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx))
+    const { db, stock } = this.#deps
+    const limit = stock.isFull ? 1 : this.#nextRows()
+    const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx, limit))
     if (row === undefined || deliveries.length === 0) return false
-    for (const { id } of deliveries) this.#held.add(id)
+    for (const { id } of deliveries) this.#held.set(id, 0)
     this.#open(row)
     const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
     const orphans: string[] = []
@@ -63,19 +72,45 @@ export class Claims {
       const event = events.get(delivery.eventId)
       if (event === undefined) orphans.push(delivery.id)
       else this.#waiting.push({ delivery, event })
+      this.#held.set(delivery.id, event?.data.length ?? 0)
+      stock.add(event?.data.length ?? 0)
     }
     // An event vanishes only with its account or by age; what it was to say must not be said any more.
     if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.lease.token))
     this.settled(orphans)
-    return deliveries.length === CLAIM_ROWS
+    return deliveries.length === limit
   }
 
-  async #claimIn(tx: Tx): Promise<{ row: EndpointRow | undefined; deliveries: DeliveryRow[] }> {
+  #nextRows(): number {
+    const now = this.#deps.clock.monotonic()
+    const isQuick = now - this.#claimedAt < QUICK_MS
+    this.#claimedAt = now
+    this.#rows = isQuick ? Math.min(MOST_ROWS, this.#rows * 2) : FEWEST_ROWS
+    return this.#rows
+  }
+
+  async #claimIn(tx: Tx, limit: number): Promise<{ row: EndpointRow | undefined; deliveries: DeliveryRow[] }> {
     const row = await endpointStore(tx).find(this.#endpointId)
     if (row === undefined) await cancelForEndpoint(tx, this.#endpointId)
     if (row?.isActive !== 1) return { row, deliveries: [] }
+    const deliveries = row.circuitState === 'closed' ? await this.#take(tx, limit) : await this.#takeProbe(tx)
+    return { row, deliveries }
+  }
+
+  #take(tx: Tx, limit: number): Promise<DeliveryRow[]> {
     const { db, clock } = this.#deps
-    return { row, deliveries: await claimDue(tx, db.dialect, row.id, this.lease, clock.now(), CLAIM_ROWS) }
+    return claimDue(tx, db.dialect, this.#endpointId, this.lease, clock.now(), limit)
+  }
+
+  /** At most one, of all replicas together: the circuit is half open from then on. */
+  async #takeProbe(tx: Tx): Promise<DeliveryRow[]> {
+    const { db, clock } = this.#deps
+    const store = endpointStore(tx)
+    const endpoint = await store.lock(this.#endpointId, db.dialect)
+    if (endpoint.circuitState === 'closed' || opensAt(endpoint) > clock.now()) return []
+    const deliveries = await this.#take(tx, 1)
+    if (deliveries.length > 0) await store.update(endpoint.id, probing(endpoint, clock.now()))
+    return deliveries
   }
 
   /** Opening what is sealed costs more than a claim; it is done again only when it changed. */
@@ -86,7 +121,10 @@ export class Claims {
   }
 
   settled(ids: readonly string[]): void {
-    for (const id of ids) this.#held.delete(id)
+    for (const id of ids) {
+      this.#deps.stock.add(-(this.#held.get(id) ?? 0))
+      this.#held.delete(id)
+    }
   }
 
   /**
@@ -100,15 +138,15 @@ export class Claims {
     this.#open(row)
     if (this.#held.size > 0 && clock.monotonic() - this.#renewedAt >= this.lease.forMs / 3) {
       this.#renewedAt = clock.monotonic()
-      await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held], this.lease))
+      await db.transaction((tx) => renewLease(tx, db.dialect, [...this.#held.keys()], this.lease))
     }
     return true
   }
 
   /** Gives back everything that is still held. */
   async release(): Promise<void> {
-    const ids = [...this.#held]
-    this.#held.clear()
+    const ids = [...this.#held.keys()]
+    this.settled(ids)
     this.#waiting = []
     if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.lease.token))
   }

@@ -86,12 +86,13 @@ export async function findNextDue({ read, dialect }: Db, endpointId: string): Pr
   return row?.nextAttemptAt ?? undefined
 }
 
-/** Active endpoints with something due and free: what the sweeper announces again. One index probe per endpoint. */
+/** Active endpoints with something due and free that may be sent: what the sweeper announces again. One index probe per endpoint. */
 export async function listEndpointsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
   const rows = await read
     .selectFrom('webhookEndpoints')
     .select('id')
     .where('isActive', '=', 1)
+    .where((eb) => eb.or([eb('circuitState', '=', 'closed'), eb('circuitProbeAt', '<=', nowMs)]))
     .where((eb) =>
       eb.exists(
         eb

@@ -7,12 +7,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { attempt } from './attempt.ts'
 import { attemptInput } from './attempt-input.ts'
+import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims } from './claims.ts'
 import { findNextDue } from './delivery-state.ts'
 import type { DueHints } from './due-hints.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { isGone } from './settle.ts'
 import { Settler } from './settler.ts'
+import type { Stock } from './stock.ts'
 
 export interface DeliverDeps {
   db: Db
@@ -23,6 +25,7 @@ export interface DeliverDeps {
   outbound: Outbound
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
+  stock: Stock
 }
 
 /** Requests to one endpoint at a time. */
@@ -54,7 +57,7 @@ export function deliverRun(deps: DeliverDeps, hints: DueHints, stopping: AbortSi
     const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
     // An inactive endpoint's deliveries wait until someone activates it, which announces it again.
     if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
-    return { nextRunInMs: Math.max(0, nextDueAt - nowMs) }
+    return { nextRunInMs: Math.max(0, Math.max(nextDueAt, opensAt(endpoint)) - nowMs) }
   }
 }
 
@@ -75,6 +78,7 @@ class Drain {
   #claiming: Promise<void> | undefined
   /** Taken by a lane and not finished. */
   #onTheirWay = 0
+  #failedInRow = 0
   #ending = false
   #failure: { error: unknown } | undefined
   #sleepers: (() => void)[] = []
@@ -85,6 +89,7 @@ class Drain {
     this.#claims = new Claims(deps, endpointId)
     this.#settler = new Settler(deps, this.#claims.lease.token, {
       settled: (ids) => this.#claims.settled(ids),
+      broken: () => this.end(),
       failure: (error) => this.#fail(error),
     })
   }
@@ -162,6 +167,9 @@ class Drain {
       const outcome = await attempt(input, this.#deps, this.#signal)
       this.#settler.add({ delivery, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.end()
+      this.#failedInRow = outcome.error === null ? 0 : this.#failedInRow + 1
+      // The circuit may be open: known before anything more is sent.
+      if (this.#failedInRow >= FAILURES_TO_OPEN) await this.#settler.flush()
     } finally {
       this.#onTheirWay -= 1
       if (this.#onTheirWay === 0) this.#wake()

@@ -87,6 +87,22 @@ export type UpdateBody = Static<typeof updateBody>
 
 export const endpointParams = Type.Object({ endpointId: Type.String({ minLength: 1 }) })
 
+const circuit = Type.Object(
+  {
+    state: Type.Enum(['closed', 'open', 'half_open'], {
+      type: 'string',
+      description:
+        'open: deliveries wait, without using attempts. half_open: one of them is trying. closed: all are sent.',
+    }),
+    openedAt: nullable(timestamp()),
+    nextProbeAt: nullable(timestamp('When one delivery tries; null while closed.')),
+    failures: Type.Integer({
+      description: 'Attempts that failed since the last success; replays and tests do not count.',
+    }),
+  },
+  { title: 'WebhookCircuit' },
+)
+
 export const endpointSchema = Type.Object(
   {
     id: Type.String(),
@@ -99,6 +115,7 @@ export const endpointSchema = Type.Object(
     headers: Type.Record(Type.String(), Type.String()),
     ...settings,
     lastDeliveryAt: nullable(timestamp('When a delivery last succeeded.')),
+    circuit,
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },

@@ -9,6 +9,7 @@ import { type Page, type PageQuery, pageOfAll } from '../../lib/page.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { generateSigningSecret, signingKey } from '../../lib/sign.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
+import { CLOSED, circuitView } from './circuit.ts'
 import { customHeaders, masked } from './custom-headers.ts'
 import { cancelForEndpoint } from './delivery-state.ts'
 import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningSecret } from './endpoint.ts'
@@ -76,6 +77,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         retryStrategy: body.retryStrategy ?? DEFAULTS.retryStrategy,
         timeoutMs: body.timeoutMs ?? DEFAULTS.timeoutMs,
         lastDeliveryAt: null,
+        ...CLOSED,
         createdAt: nowMs,
         updatedAt: nowMs,
       }
@@ -112,6 +114,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
                 ? undefined
                 : sealedHeaders(id, customHeaders(body.headers ?? {}, known.headers)),
             isActive: body.isActive === undefined ? undefined : Number(body.isActive),
+            // What was changed may be what was wrong.
+            ...CLOSED,
             updatedAt: nowMs,
           }),
         )
@@ -148,6 +152,7 @@ function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
     retryStrategy: row.retryStrategy,
     timeoutMs: row.timeoutMs,
     lastDeliveryAt: isoTimeOrNull(row.lastDeliveryAt),
+    circuit: circuitView(row),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }

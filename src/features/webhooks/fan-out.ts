@@ -5,6 +5,7 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
+import { opensAt } from './circuit.ts'
 import { type DeliveryRow, newDelivery } from './delivery.ts'
 import { insertDeliveries } from './delivery-store.ts'
 import type { DueHints } from './due-hints.ts'
@@ -27,6 +28,8 @@ export const DELIVER_LANE = 'deliver'
 const SWEEP_MS = 5_000
 /** How soon to look again when another replica was stamping and may have missed the newest events. */
 const AGAIN_MS = 100
+/** Behind an open circuit new deliveries are looked at this much later: not again and again, and not only after a long pause when it has just closed. */
+const LOOK_AT_OPEN_MS = 5_000
 /** Few enough that the file store, which holds up everything else meanwhile, is done within some milliseconds. */
 const ROWS_PER_TRANSACTION = 200
 
@@ -113,11 +116,16 @@ export class FanOut {
     this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
     const deliveries = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
     await insertDeliveries(tx, deliveries)
-    const due = [...new Set(deliveries.map((delivery) => delivery.endpointId))].sort()
-    if (due.length > 0) {
-      await queue.addIn(tx, DELIVER_LANE, due)
-      tx.afterCommit(() => this.#hints.announce(due))
+    const due = new Set(deliveries.map((delivery) => delivery.endpointId))
+    const isOpen = (endpoint: EndpointRow) => opensAt(endpoint) > clock.now()
+    const idsWhere = (open: boolean) =>
+      endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
+    const flowing = idsWhere(false)
+    if (flowing.length > 0) {
+      await queue.addIn(tx, DELIVER_LANE, flowing)
+      tx.afterCommit(() => this.#hints.announce(flowing))
     }
+    await queue.addIn(tx, DELIVER_LANE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
     return events.length
   }
 }

@@ -35,5 +35,7 @@ export async function retryDelivery(
     })
     .where('id', '=', deliveryId)
     .execute()
+  // Whoever asks for this one expects the receiver to be back: the circuit's pause is over.
+  if (endpoint.circuitState === 'open') await endpointStore(tx).update(endpoint.id, { circuitProbeAt: nowMs })
   await deps.queue.addIn(tx, DELIVER_LANE, [endpoint.id])
 }

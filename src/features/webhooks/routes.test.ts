@@ -96,6 +96,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
       retryStrategy: 'fixed',
       timeoutMs: 30_000,
       lastDeliveryAt: null,
+      circuit: { state: 'closed', openedAt: null, nextProbeAt: null, failures: 0 },
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
     }

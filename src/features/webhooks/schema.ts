@@ -15,6 +15,15 @@ interface WebhookEndpointTable {
   timeoutMs: number
   /** When a delivery last succeeded. */
   lastDeliveryAt: number | null
+  /** See `circuit.ts`. */
+  circuitState: 'closed' | 'open' | 'half_open'
+  /** Failed in a row. */
+  circuitFailures: number
+  /** Probes that failed since it opened: how long the next pause is. */
+  circuitPauses: number
+  circuitOpenedAt: number | null
+  /** Not closed: when one delivery may try. */
+  circuitProbeAt: number | null
   createdAt: number
   updatedAt: number
 }

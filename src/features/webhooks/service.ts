@@ -12,6 +12,7 @@ import { listEndpointsDue, releaseAllLeases } from './delivery-state.ts'
 import { deliverRun } from './drain.ts'
 import { type DueHints, dueHints } from './due-hints.ts'
 import { DELIVER_LANE, FanOut } from './fan-out.ts'
+import { stock } from './stock.ts'
 
 export interface WebhookDeps {
   db: Db
@@ -31,8 +32,11 @@ export interface WebhookDeps {
 }
 
 const SWEEP_MS = 15_000
-/** Endpoints worked on at once; each sends at most 8 requests at a time. */
-const CONCURRENCY = 256
+/**
+ * Endpoints worked on at once, each with at most 8 requests. Many, because a turn costs little while its requests hang: a
+ * few hundred silent endpoints must not take every place until their circuits open.
+ */
+const CONCURRENCY = 1024
 
 /** What runs in the background: events become deliveries, deliveries become requests, and what was forgotten is announced again. */
 export class WebhookEngine {
@@ -59,7 +63,7 @@ export class WebhookEngine {
     this.#worker = queue.work(
       DELIVER_LANE,
       { concurrency: CONCURRENCY },
-      deliverRun(this.#deps, this.#hints, this.#ending.signal),
+      deliverRun({ ...this.#deps, stock: stock() }, this.#hints, this.#ending.signal),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {

@@ -1,7 +1,8 @@
 import type { Recorder } from '../../events/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
+import type { Db, Dialect, Tx } from '../../infra/db/index.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Outcome } from './attempt.ts'
+import { afterSigns, type Circuit, type Sign, signOf } from './circuit.ts'
 import type { AttemptRow, DeliveryRow, DeliveryStatus } from './delivery.ts'
 import type { EndpointRow } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
@@ -21,17 +22,24 @@ const ROWS_PER_INSERT = 100
 /** `lastDeliveryAt` is for people: a row that every batch of a busy endpoint rewrites is not worth the exact second. */
 const LAST_DELIVERY_STEP_MS = 1000
 
+export interface Settled {
+  /** Deliveries that ended as failed. */
+  failed: Attempted[]
+  /** Endpoints whose circuit opened or closed by these attempts. */
+  switched: { endpoint: EndpointRow; state: Circuit['circuitState'] }[]
+}
+
 /**
- * Writes what came of attempts: the attempt rows and the state of their deliveries in one transaction. Fenced: an attempt
- * whose delivery was lost to another worker, or cancelled meanwhile, leaves no trace. Answers those that ended as failed.
+ * Writes what came of attempts: the attempt rows, the state of their deliveries and of their endpoints' circuits, in one
+ * transaction. Fenced: an attempt whose delivery was lost to another worker, or cancelled meanwhile, leaves no trace.
  */
 export async function settle(
   tx: Tx,
-  recorder: Recorder,
+  { db, recorder }: { db: Pick<Db, 'dialect'>; recorder: Recorder },
   lease: string,
   attempted: readonly Attempted[],
   nowMs: number,
-): Promise<Attempted[]> {
+): Promise<Settled> {
   const kept = new Set<string>()
   for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, lease, group)) kept.add(id)
   const written = attempted.filter(({ delivery }) => kept.has(delivery.id))
@@ -39,13 +47,38 @@ export async function settle(
     const rows = written.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
     await tx.insertInto('webhookAttempts').values(rows).execute()
   }
-  for (const { endpoint, gone, succeeded } of byEndpoint(written)) {
-    if (succeeded && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
+  const switched: Settled['switched'] = []
+  for (const { endpoint, gone, signs } of byEndpoint(written)) {
+    if (signs.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
       await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
     }
+    const state = await moveCircuit(tx, db.dialect, endpoint.id, signs, nowMs)
+    if (state !== undefined) switched.push({ endpoint, state })
     if (gone) await disable(tx, recorder, endpoint, nowMs)
   }
-  return written.filter((entry) => verdict(entry, nowMs).status === 'failed')
+  return { failed: written.filter((entry) => verdict(entry, nowMs).status === 'failed'), switched }
+}
+
+/** Answers the state when it is another one now. */
+async function moveCircuit(
+  tx: Tx,
+  dialect: Dialect,
+  endpointId: string,
+  signs: readonly Sign[],
+  nowMs: number,
+): Promise<Circuit['circuitState'] | undefined> {
+  const store = endpointStore(tx)
+  const seen = await store.find(endpointId)
+  // Nearly always nothing changes, and then nothing is locked or written.
+  if (seen === undefined || afterSigns(seen, signs, nowMs) === seen) return undefined
+  const before = await store.lock(endpointId, dialect)
+  const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = afterSigns(
+    before,
+    signs,
+    nowMs,
+  )
+  await store.update(endpointId, { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt })
+  return circuitState === before.circuitState ? undefined : circuitState
 }
 
 interface Verdict {
@@ -107,12 +140,12 @@ function attemptRow({ delivery, outcome }: Attempted): AttemptRow {
 }
 
 function byEndpoint(attempted: readonly Attempted[]) {
-  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; succeeded: boolean }>()
-  for (const { endpoint, outcome } of attempted) {
-    const its = found.get(endpoint.id) ?? { endpoint, gone: false, succeeded: false }
+  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; signs: Sign[] }>()
+  for (const { delivery, endpoint, outcome } of attempted) {
+    const its = found.get(endpoint.id) ?? { endpoint, gone: false, signs: [] }
     found.set(endpoint.id, its)
     its.gone ||= isGone(outcome)
-    its.succeeded ||= outcome.error === null
+    its.signs.push(signOf(delivery, outcome))
   }
   return found.values()
 }

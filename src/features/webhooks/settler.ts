@@ -13,6 +13,7 @@ export class Settler {
   readonly #deps: { db: Db; clock: Clock; log: Log; recorder: Recorder }
   readonly #lease: string
   readonly #onSettled: (ids: string[]) => void
+  readonly #onBroken: () => void
   readonly #onFailure: (error: unknown) => void
   #finished: Attempted[] = []
   #writing: Promise<void> | undefined
@@ -21,11 +22,12 @@ export class Settler {
   constructor(
     deps: { db: Db; clock: Clock; log: Log; recorder: Recorder },
     lease: string,
-    on: { settled: (ids: string[]) => void; failure: (error: unknown) => void },
+    on: { settled: (ids: string[]) => void; broken: () => void; failure: (error: unknown) => void },
   ) {
     this.#deps = deps
     this.#lease = lease
     this.#onSettled = on.settled
+    this.#onBroken = on.broken
     this.#onFailure = on.failure
   }
 
@@ -58,9 +60,16 @@ export class Settler {
   }
 
   async #settle(batch: Attempted[]): Promise<void> {
-    const { db, clock, recorder, log } = this.#deps
-    const failed = await db.transaction((tx) => settle(tx, recorder, this.#lease, batch, clock.now()))
+    const { db, clock, log } = this.#deps
+    const { failed, switched } = await db.transaction((tx) => settle(tx, this.#deps, this.#lease, batch, clock.now()))
     this.#onSettled(batch.map(({ delivery }) => delivery.id))
+    for (const { endpoint, state } of switched) {
+      if (state !== 'closed') this.#onBroken()
+      const metadata = { endpointId: endpoint.id, circuit: state }
+      if (state === 'closed') log.info('A webhook endpoint works again.', { operation: 'webhooks.circuit', metadata })
+      else
+        log.warn('A webhook endpoint keeps failing; its deliveries wait.', { operation: 'webhooks.circuit', metadata })
+    }
     for (const { delivery, endpoint, outcome } of failed) {
       log.warn('A webhook delivery failed for good.', {
         operation: 'webhooks.deliver',

@@ -91,7 +91,7 @@ export function trials(deps: TrialDeps): Trials {
         return { delivery, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
-    await db.transaction((tx) => settle(tx, recorder, token, attempted, clock.now()))
+    await db.transaction((tx) => settle(tx, deps, token, attempted, clock.now()))
     return pairs.map(({ delivery }) => delivery.id)
   }
 

@@ -17,6 +17,8 @@ export interface OutboundRequest {
   url: string
   headers: Record<string, string>
   body?: string
+  /** Whose connections to use: requests with different names never wait for each other's. */
+  connectionsOf?: string
   /** For everything: the name lookup, connecting, sending, and reading the answer. */
   timeoutMs: number
   /** What is read of the answer before the connection is given up; at most and by default 64 KB. */

@@ -4,7 +4,7 @@ import type { CheckedTarget } from '../net/index.ts'
 import { ConnectFailure } from './outbound-failure.ts'
 
 export interface PoolLimits {
-  /** Connections to one address of one origin; more requests wait in line. */
+  /** Connections of one user (`connectionsOf`) to one address of one origin; more requests wait in line. */
   perOrigin: number
   /** Origins whose connections are kept. */
   origins: number
@@ -43,8 +43,8 @@ export class OutboundPools {
     return this.#sockets
   }
 
-  of(protocol: 'http:' | 'https:', target: CheckedTarget): KeptPool {
-    const key = `${protocol}${target.host}:${target.port} ${target.address}`
+  of(protocol: 'http:' | 'https:', target: CheckedTarget, user = ''): KeptPool {
+    const key = `${protocol}${target.host}:${target.port} ${target.address} ${user}`
     const kept = this.#pools.get(key) ?? { pool: this.#open(protocol, target), inFlight: 0 }
     this.#pools.delete(key)
     this.#pools.set(key, kept)

@@ -58,7 +58,7 @@ export function outbound(deps: OutboundDeps): Outbound {
       const checked = await deps.guard.check(target)
       if (exchange.isOver) return
       if (!isTls && !deps.guard.allowsPlain(checked)) throw plainError(checked.host)
-      exchange.through(pools.of(isTls ? 'https:' : 'http:', checked), isTls)
+      exchange.through(pools.of(isTls ? 'https:' : 'http:', checked, request.connectionsOf), isTls)
       exchange.dispatch(url.pathname + url.search, request)
     } catch (error) {
       exchange.fail(outboundError(error, isTls))
