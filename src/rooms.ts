@@ -18,7 +18,7 @@ import { eraseLabels, labelRoutes } from './features/labels/index.ts'
 import { licence as licenceOf } from './features/licence/index.ts'
 import { logRoutes, sharedLogs } from './features/logs/index.ts'
 import { bodyKeeper, eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
-import { eraseCursors, syncLane, sync as syncRoom, wakeAccount } from './features/sync/index.ts'
+import { debouncedQueueRoutes, eraseCursors, syncLane, sync as syncRoom, wakeAccount } from './features/sync/index.ts'
 import {
   cancelForAccount,
   deliveryRoutes,
@@ -142,6 +142,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })
+  debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
   logRoutes(server, { logs, cache })
   openApiRoutes(server, {
     title: 'Posthorn',

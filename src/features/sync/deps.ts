@@ -56,4 +56,4 @@ export function syncLane(instanceId: string): string {
 }
 
 /** Every sync lane begins so. */
-const SYNC_LANES = 'sync:'
+export const SYNC_LANES = 'sync:'

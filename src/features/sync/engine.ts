@@ -19,12 +19,21 @@ export function sync(deps: SyncDeps): Sync {
   const perHost = hosts(deps.clock, Math.max(1, Math.floor(concurrency * perHostShare)))
   const working = new Map<string, AccountSync>()
   let worker: Worker | undefined
-  let unsubscribe: (() => void) | undefined
+  let unsubscribe = () => {}
   let stopped = false
 
   function add(accountId: string): void {
     deps.queue.add(lane, accountId).catch((error: unknown) => {
       deps.log.error('An account could not be put into the queue', { accountId, operation: 'sync.add', error })
+    })
+  }
+
+  /** What was cleared before this process let its hosts be tried may have been put off by it again. */
+  function retryAll(): void {
+    perHost.reopen()
+    for (const account of working.values()) account.lookEverywhere()
+    deps.queue.clear(lane).catch((error: unknown) => {
+      deps.log.warn('Accounts that wait could not be retried at once', { operation: 'sync.retry', error })
     })
   }
 
@@ -63,18 +72,23 @@ export function sync(deps: SyncDeps): Sync {
         for (const accountId of changed) working.get(accountId)?.accountChanged()
         for (const accountId of [...gained, ...changed]) add(accountId)
       })
-      unsubscribe = deps.bus.subscribe(WAKE_TOPIC, (accountId) => {
+      const stopWaking = deps.bus.subscribe(WAKE_TOPIC, (accountId) => {
         if (accountId === undefined || !deps.ownership.owned().has(accountId)) return
         working.get(accountId)?.lookEverywhere()
         add(accountId)
       })
+      const stopRetrying = deps.bus.subscribe(RETRY_TOPIC, retryAll)
+      unsubscribe = () => {
+        stopWaking()
+        stopRetrying()
+      }
       worker = deps.queue.work(lane, { concurrency }, (accountId, { signal }) => run(accountId, signal))
       for (const accountId of deps.ownership.owned().keys()) add(accountId)
     },
 
     async stop(graceMs) {
       stopped = true
-      unsubscribe?.()
+      unsubscribe()
       await worker?.stop(graceMs)
       await Promise.all([...working.keys()].map(drop))
       await deps.queue.dropLane(lane)
@@ -84,6 +98,9 @@ export function sync(deps: SyncDeps): Sync {
 
 /** The bus topic on which an account is asked to be looked at; the payload is its id. */
 const WAKE_TOPIC = 'sync.wake'
+
+/** The bus topic on which every process gives its accounts a fresh try. */
+export const RETRY_TOPIC = 'sync.retry'
 
 /** Makes the owner of an account look for mail now, whichever process that is; takes effect with the commit. */
 export function wakeAccount(bus: Bus): (tx: Tx, accountId: string) => Promise<void> {

@@ -12,6 +12,8 @@ export interface Hosts {
   enter(host: string, connected: boolean): Admission
   /** How often in a row the host could not be reached, by whichever account. */
   failures(host: string): number
+  /** Lets accounts of hosts that could not be reached try now. */
+  reopen(): void
 }
 
 interface Host {
@@ -56,5 +58,8 @@ export function hosts(clock: Clock, most: number): Hosts {
       }
     },
     failures: (name) => known.get(name)?.failures ?? 0,
+    reopen() {
+      for (const host of known.values()) host.closedUntil = 0
+    },
   }
 }

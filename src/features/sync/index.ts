@@ -5,5 +5,6 @@
 import './schema.ts'
 
 export { eraseCursors } from './cursor-store.ts'
+export { type DebouncedQueueDeps, debouncedQueueRoutes } from './debounced-queue-routes.ts'
 export { type SyncDeps, type SyncSettings, type SyncTiming, syncLane } from './deps.ts'
 export { type Sync, sync, wakeAccount } from './engine.ts'

@@ -1,0 +1,104 @@
+import { Type } from 'typebox'
+import type { Bus } from '../../infra/bus/index.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { type App, type Idempotency, nullable, timestamp } from '../../infra/http/index.ts'
+import type { Queue } from '../../infra/queue/index.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
+import type { Accounts } from '../accounts/index.ts'
+import { debouncedQueue } from './debounced-queue.ts'
+
+const statusSchema = Type.Object(
+  {
+    provider: Type.Enum(['database', 'redis'], { type: 'string' }),
+    waiting: Type.Integer({ description: 'Accounts due now.' }),
+    active: Type.Integer({ description: 'Accounts being synchronised.' }),
+    delayed: Type.Integer({ description: 'Accounts that wait for their next look, or after failures.' }),
+    completed: Type.Integer({ description: 'Runs that ended well, since the running instances started.' }),
+    failed: Type.Integer({ description: 'Runs that failed, since the running instances started.' }),
+    paused: Type.Boolean(),
+    accounts: Type.Integer({ description: 'Accounts known to the queue.' }),
+  },
+  { title: 'DebouncedQueueStatus' },
+)
+
+const accountSchema = Type.Object(
+  {
+    accountId: Type.String(),
+    state: Type.Enum(['idle', 'waiting', 'active'], { type: 'string' }),
+    pending: Type.Integer({ description: 'Runs to come: 0 or 1, because whatever happens meanwhile becomes one run.' }),
+    lastRunAt: nullable(timestamp()),
+    nextRunAt: nullable(timestamp()),
+    attempts: Type.Integer({ description: 'Failures in a row.' }),
+    lastError: nullable(Type.String()),
+  },
+  { title: 'DebouncedQueueAccount' },
+)
+
+export interface DebouncedQueueDeps {
+  db: Db
+  queue: Queue
+  bus: Bus
+  accounts: Pick<Accounts, 'resolve'>
+  idempotency: Idempotency
+}
+
+export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
+  const debounced = debouncedQueue(deps)
+  const tags = ['Operation']
+
+  app.get(
+    '/debounced-queue/status',
+    {
+      config: { access: 'key:read' },
+      schema: { tags, summary: 'How the queue of account syncs is', response: { 200: statusSchema } },
+    },
+    async () => {
+      const { subjects, ...figures } = await debounced.status()
+      return { provider: deps.queue.provider, ...figures, accounts: subjects }
+    },
+  )
+
+  app.get(
+    '/debounced-queue/accounts/:accountId',
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags,
+        summary: 'How the sync of one account stands in the queue',
+        params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),
+        response: { 200: accountSchema },
+      },
+    },
+    async (request) => {
+      const { id } = await deps.accounts.resolve(deps.db.read, request.params.accountId)
+      const { state, attempts, lastRunAt, nextRunAt, lastError } = await debounced.account(id)
+      return {
+        accountId: id,
+        state,
+        pending: nextRunAt === null ? 0 : 1,
+        lastRunAt: isoTimeOrNull(lastRunAt),
+        nextRunAt: isoTimeOrNull(nextRunAt),
+        attempts,
+        lastError,
+      }
+    },
+  )
+
+  app.post(
+    '/debounced-queue/clear',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Synchronise every waiting account now',
+        description:
+          'Forgets failures and pauses between tries. Events, deliveries, mail to be sent and bookings are not touched.',
+        response: { 200: Type.Object({ success: Type.Boolean(), cleared: Type.Integer() }) },
+      },
+    },
+    deps.idempotency.writing(async () => {
+      const cleared = await debounced.clear()
+      return async () => ({ success: true, cleared })
+    }),
+  )
+}
