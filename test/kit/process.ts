@@ -7,6 +7,7 @@ import { eventually } from './eventually.ts'
 export interface ServiceOptions {
   dataDir: string
   databaseUrl?: string | undefined
+  redisUrl?: string | undefined
   /** Default: any free port. Give it to start again at the same address. */
   port?: number
   env?: Record<string, string>
@@ -41,6 +42,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
       HOST: '127.0.0.1',
       DATA_DIR: options.dataDir,
       ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
+      ...(options.redisUrl !== undefined && { REDIS_URL: options.redisUrl }),
       SERVICE_API_KEY: TEST_KEY,
       LOG_LEVEL: 'warn',
       ...options.env,
