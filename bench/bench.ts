@@ -1,12 +1,12 @@
+import { deliver } from './deliver.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
 import { newMail } from './new-mail.ts'
-import { webhooks } from './webhooks.ts'
 
 /** One benchmark: prints its figures beside those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
 
-const BENCHMARKS: Record<string, Benchmark> = { 'new-mail': newMail, 'full-sync': fullSync, idle, webhooks }
+const BENCHMARKS: Record<string, Benchmark> = { 'new-mail': newMail, 'full-sync': fullSync, idle, deliver }
 
 /** `npm run bench` runs all, `npm run bench new-mail` one. Linux with Dovecot; everything on loopback. */
 async function main(): Promise<void> {

@@ -95,6 +95,20 @@ describe('every keyed route', () => {
   })
 })
 
+/** Asked by what watches the process, from the one address of a proxy: a refusal would end healthy processes. */
+const WATCHED = ['/health/live', '/health/ready']
+
+describe('every public route', () => {
+  const open = all.filter((operation) => !operation.keyed && !WATCHED.includes(operation.path))
+  it.each(named(open))('%s limits how often an address may ask', async (_name, { method, path, responses }) => {
+    expect(responses).toHaveProperty('429')
+    const answer = await stranger.request(method, filled(path))
+    expect(Number(answer.headers.get('ratelimit-limit'))).toBeGreaterThan(0)
+    expect(Number(answer.headers.get('ratelimit-remaining'))).toBeGreaterThanOrEqual(0)
+    expect(Number(answer.headers.get('ratelimit-reset'))).toBeGreaterThan(0)
+  })
+})
+
 describe('every route with a body', () => {
   it.each(named(withBody))('%s refuses what it cannot take', async (_name, { method, path }) => {
     const headers = { accept: 'application/json' }

@@ -32,6 +32,8 @@ export interface WebhookHouseOptions {
   leaseMs?: number
   /** A certificate to trust. */
   ca?: string
+  /** The setting; default `loopback`. */
+  privateTargets?: string
   /** Names the process in the queue, so that another may free what it held. */
   instanceId?: string
 }
@@ -66,7 +68,11 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const bus = memoryBus({ log })
   const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: options.instanceId ?? randomUUID(), pollMs: 500 })
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
-  const guard = addressGuard({ privateTargets: 'loopback', resolve: everyNameIsHere, clock: systemClock })
+  const guard = addressGuard({
+    privateTargets: options.privateTargets ?? 'loopback',
+    resolve: everyNameIsHere,
+    clock: systemClock,
+  })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ clock, ids, bus })
   const { readMessage = noMessage, leaseMs = 30_000 } = options

@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Health } from './health.ts'
 import { detailedSchema, statusSchema, summarySchema } from './schemas.ts'
 
+/** Without a bucket: what watches the process asks `live` and `ready`, often from the address of everybody's proxy. */
 const PUBLIC = { access: 'public' } as const
 const RETRY_AFTER_SECONDS = '5'
 
@@ -11,7 +12,10 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
 
   app.get(
     '/health',
-    { config: PUBLIC, schema: { ...schema, summary: 'How the service is', response: { 200: summarySchema } } },
+    {
+      config: { ...PUBLIC, rateLimit: { address: { limit: 600, windowMs: 60_000 } } },
+      schema: { ...schema, summary: 'How the service is', response: { 200: summarySchema } },
+    },
     async (_request, reply) => {
       reply.header('cache-control', 'no-store')
       return { success: true, data: await health.summary() }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { testServer } from '../../../test/kit/server.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { memoryCache } from '../cache/index.ts'
@@ -106,6 +106,18 @@ describe('the buckets of a public route', () => {
 })
 
 describe('the bucket of a key', () => {
+  it('is one over all replicas that share a cache', async () => {
+    const rateLimits = { cache: memoryCache({ clock: systemClock }), api: { limit: 3, windowMs: 60_000 } }
+    const one = serve({ rateLimits })
+    const first = app
+    const other = serve({ rateLimits })
+    onTestFinished(() => first.close())
+    await one.things('good')
+    await other.things('good')
+    expect((await one.things('good')).headers['ratelimit-remaining']).toBe('0')
+    expect((await other.things('good')).statusCode).toBe(429)
+  })
+
   it('is off by default, and counts each key on its own when it is on', async () => {
     const off = serve()
     expect((await off.things('good')).headers['ratelimit-limit']).toBeUndefined()
@@ -115,7 +127,14 @@ describe('the bucket of a key', () => {
     })
     await on.things('good')
     expect((await on.things('good')).headers['ratelimit-remaining']).toBe('0')
-    expect((await on.things('good')).statusCode).toBe(429)
+    const refused = await on.things('good')
+    expect(refused.statusCode).toBe(429)
+    expect(refused.headers).toMatchObject({
+      'retry-after': refused.headers['ratelimit-reset'],
+      'ratelimit-limit': '2',
+      'ratelimit-remaining': '0',
+      'ratelimit-policy': '2;w=60',
+    })
     expect((await on.things('reader')).statusCode).toBe(200)
     expect((await on.things('unknown')).statusCode).toBe(401)
   })

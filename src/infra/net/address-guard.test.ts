@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { describe, expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
 import { type AddressGuard, addressGuard, allowsFormPort, GuardError } from './address-guard.ts'
@@ -108,7 +109,59 @@ const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'neve
   ['::', 'never'],
 ]
 
+/**
+ * Every block of IANA's two special-purpose address registries, those that are globally reachable included: nobody's
+ * application lives in an anycast service of the network.
+ */
+const REGISTRIES = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.0.0/29', '192.0.0.8/32', '192.0.0.9/32', '192.0.0.10/32', '192.0.0.170/32', '192.0.0.171/32'],
+  ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.88.99.2/32', '192.168.0.0/16'],
+  ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4', '255.255.255.255/32'],
+  ...['::1/128', '::/128', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64', '2001::/23', '2001::/32', '2001:1::1/128'],
+  ...[
+    '2001:1::2/128',
+    '2001:1::3/128',
+    '2001:2::/48',
+    '2001:3::/32',
+    '2001:4:112::/48',
+    '2001:10::/28',
+    '2001:20::/28',
+  ],
+  ...[
+    '2001:30::/28',
+    '2001:db8::/32',
+    '2002::/16',
+    '2620:4f:8000::/48',
+    '3fff::/20',
+    '5f00::/16',
+    'fc00::/7',
+    'fe80::/10',
+  ],
+]
+
+function edgesOf(block: string): [first: string, last: string] {
+  const [address, bits] = ipaddr.parseCIDR(block)
+  const first = address.toByteArray()
+  const last = first.map((byte, index) => byte | (0xff >> Math.min(8, Math.max(0, bits - index * 8))))
+  return [ipaddr.fromByteArray(first).toString(), ipaddr.fromByteArray(last).toString()]
+}
+
 describe('the address guard', () => {
+  it.each(REGISTRIES)('refuses all of %s', async (block) => {
+    for (const address of edgesOf(block)) expect(await verdict(guardOf('none'), address), address).toBe('refused')
+  })
+
+  it('refuses the mapped and translated forms of every IPv4 block', async () => {
+    for (const block of REGISTRIES.filter((text) => !text.includes(':'))) {
+      for (const address of edgesOf(block)) {
+        for (const prefix of ['::ffff:', '64:ff9b::', '::']) {
+          expect(await verdict(guardOf('none'), prefix + address), prefix + address).toBe('refused')
+        }
+      }
+    }
+  })
+
   it.each(ADDRESSES)('judges %s: %s', async (address, opened) => {
     const expected: Record<string, boolean> = {
       none: opened === 'public',

@@ -2,6 +2,8 @@ import type { App } from '../server.ts'
 import { type ApiInfo, type OpenApiDocument, openApiDocument } from './document.ts'
 import { DOCS_CSP, docsPage } from './page.ts'
 
+const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }
+
 /** `GET /openapi.json` and `GET /docs`, made from the routes of the server; add them last or first, it does not matter. */
 export function openApiRoutes(app: App, info: ApiInfo): void {
   let made: OpenApiDocument | undefined
@@ -13,7 +15,7 @@ export function openApiRoutes(app: App, info: ApiInfo): void {
   app.get(
     '/openapi.json',
     {
-      config: { access: 'public' },
+      config: { access: 'public', rateLimit: LIMITS },
       schema: { tags: ['Service'], summary: 'This description, as OpenAPI 3.1', produces: ['application/json'] },
     },
     async (_request, reply) => {
@@ -22,11 +24,15 @@ export function openApiRoutes(app: App, info: ApiInfo): void {
     },
   )
 
-  app.get('/docs', { config: { access: 'public' }, schema: { hide: true } }, async (_request, reply) => {
-    reply
-      .type('text/html; charset=utf-8')
-      .header('content-security-policy', DOCS_CSP)
-      .header('cache-control', 'public, max-age=60')
-    return docsPage(app.routeTable, info)
-  })
+  app.get(
+    '/docs',
+    { config: { access: 'public', rateLimit: LIMITS }, schema: { hide: true } },
+    async (_request, reply) => {
+      reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', DOCS_CSP)
+        .header('cache-control', 'public, max-age=60')
+      return docsPage(app.routeTable, info)
+    },
+  )
 }

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Db, migrateUp, openPostgres, openSqlite } from '../src/infra/db/index.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { eventually } from '../test/kit/eventually.ts'
+import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
+import { type WebhookHouse, webhookHouse } from '../test/kit/webhooks.ts'
+import { spread } from './figures.ts'
+import { bareUndici, DATA, startSink } from './sink.ts'
+
+const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
+const BARE_MS = FULL_MS / 6
+/** Each hears of a type of its own: one event is one delivery. */
+const TYPES = ['message.received', 'message.sent', 'message.updated', 'mailbox.changed'] as const
+const PER_TRANSACTION = 100
+/** Recording waits while this many are not yet sent: enough that delivering never waits for it. */
+const MOST_WAITING = 2000
+const CALM_PER_SECOND = 400
+const CALM_MS = FULL_MS / 6
+
+/**
+ * What the engine sustains: events are recorded as fast as they are delivered, each becomes a row, a delivery row, a signed
+ * request and an attempt row, and all rows are counted afterwards. Beside it bare undici, which only sends. Then, at a
+ * calm pace, how long an event waits for its first attempt.
+ */
+export async function deliver(say: (line: string) => void): Promise<void> {
+  const sink = await startSink()
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  const server = await findServer()
+  try {
+    const bare = await bareUndici(sink.url, TYPES.length * 8, BARE_MS)
+    say(`bare undici, as many at a time           ${rate(bare)}`)
+    let slow = 0
+    const onSlowStatement = () => {
+      slow += 1
+    }
+    const file = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
+    await measure('file store', file, sink.url, bare, say)
+    say(`  slow statements (over 20 ms)           ${slow}`)
+    if (server === undefined) return
+    const name = `posthorn_bench_${process.pid}`
+    await administer(server.url, `create database "${name}"`)
+    const db = openPostgres({ url: databaseUrl(server.url, name), maxConnections: 10, onError: console.error })
+    await measure('PostgreSQL', db, sink.url, bare, say)
+    await administer(server.url, `drop database "${name}" with (force)`)
+  } finally {
+    sink.stop()
+    await server?.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function measure(title: string, db: Db, url: string, bare: number, say: (line: string) => void): Promise<void> {
+  await migrateUp(db, migrations, () => {})
+  const house = webhookHouse(db)
+  for (const type of TYPES) await house.create({ url, eventTypes: [type] })
+  await house.engine.start()
+  const cpu = process.cpuUsage()
+  const startedMs = performance.now()
+  const recorded = await recordFor(house, FULL_MS)
+  await allDone(house)
+  const tookMs = performance.now() - startedMs
+  const { user, system } = process.cpuUsage(cpu)
+  const perSecond = (recorded / tookMs) * 1000
+  const cost = Math.round((user + system) / recorded)
+  say(`${title.padEnd(39)}  ${rate(perSecond)}  (${(perSecond / bare).toFixed(2)} × bare, ${cost} µs of CPU each)`)
+  say(`  rows counted afterwards                ${await countRows(db, recorded)}`)
+  const calmFrom = Date.now()
+  const calm = await recordAtPace(house, CALM_PER_SECOND, CALM_MS)
+  await allDone(house)
+  say(`  stored to first attempt, full load     ${spread(await waits(db, 0, calmFrom))}`)
+  say(`  stored to first attempt, ${CALM_PER_SECOND}/s         ${spread(await waits(db, calmFrom, Date.now()))}`)
+  await countRows(db, recorded + calm)
+  await house.close()
+  await db.close()
+}
+
+const batchOf = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    type: TYPES[(from + index) % TYPES.length] ?? TYPES[0],
+    objectId: `msg_${from + index}`,
+    data: DATA,
+  }))
+
+async function recordFor(house: WebhookHouse, forMs: number): Promise<number> {
+  const endMs = performance.now() + forMs
+  let recorded = 0
+  while (performance.now() < endMs) {
+    await house.record(...batchOf(recorded, PER_TRANSACTION))
+    recorded += PER_TRANSACTION
+    while ((await waitingIsFull(house)) && performance.now() < endMs) await sleep(20)
+  }
+  return recorded
+}
+
+async function recordAtPace(house: WebhookHouse, perSecond: number, forMs: number): Promise<number> {
+  const count = Math.round((perSecond * forMs) / 1000)
+  const startedMs = performance.now()
+  for (let recorded = 0; recorded < count; recorded += 1) {
+    await house.record(...batchOf(recorded, 1))
+    await sleep(Math.max(0, ((recorded + 1) / perSecond) * 1000 - (performance.now() - startedMs)))
+  }
+  return count
+}
+
+/** Asked in a way that costs little beside the work itself. */
+async function waitingIsFull({ db }: WebhookHouse): Promise<boolean> {
+  const unseen = db.read.selectFrom('events').select('id').where('position', 'is', null).limit(MOST_WAITING)
+  const waiting = db.read
+    .selectFrom('webhookDeliveries')
+    .select('id')
+    .where('nextAttemptAt', 'is not', null)
+    .limit(MOST_WAITING)
+  return (await unseen.execute()).length + (await waiting.execute()).length >= MOST_WAITING
+}
+
+async function allDone({ db }: WebhookHouse): Promise<void> {
+  await eventually(
+    async () => {
+      const unseen = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()
+      const waiting = db.read
+        .selectFrom('webhookDeliveries')
+        .select('id')
+        .where('nextAttemptAt', 'is not', null)
+        .limit(1)
+      return unseen.length === 0 && (await waiting.execute()).length === 0
+    },
+    600_000,
+    20,
+  )
+}
+
+/** Throws unless every event has exactly one delivery, which succeeded by one attempt. */
+async function countRows({ read }: Db, expected: number): Promise<string> {
+  const count = async (table: 'events' | 'webhookDeliveries' | 'webhookAttempts') =>
+    (
+      await read
+        .selectFrom(table)
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+    ).count
+  const { count: succeeded } = await read
+    .selectFrom('webhookDeliveries')
+    .where('status', '=', 'success')
+    .where('attempt', '=', 1)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = [await count('events'), await count('webhookDeliveries'), await count('webhookAttempts'), succeeded]
+  if (rows.some((found) => found !== expected)) throw new Error(`${rows.join(', ')} rows instead of ${expected} each`)
+  return `${expected.toLocaleString('en')} events, deliveries and attempts each`
+}
+
+async function waits({ read }: Db, fromMs: number, toMs: number): Promise<number[]> {
+  const rows = await read
+    .selectFrom('webhookAttempts')
+    .innerJoin('webhookDeliveries', 'webhookDeliveries.id', 'webhookAttempts.deliveryId')
+    .innerJoin('events', 'events.id', 'webhookDeliveries.eventId')
+    .where('events.createdAt', '>=', fromMs)
+    .where('events.createdAt', '<', toMs)
+    .select(['webhookAttempts.startedAt', 'events.createdAt'])
+    .execute()
+  return rows.map((row) => row.startedAt - row.createdAt)
+}
+
+const rate = (perSecond: number) => `${Math.round(perSecond).toLocaleString('en')}/s`

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent } from 'undici'
+
+/** A message of ordinary size, about 1.3 KB as JSON. */
+export const DATA = {
+  id: 'msg_bench',
+  subject: 'Quarterly figures',
+  from: { name: 'Ada', email: 'ada@example.com' },
+  to: [{ name: 'Grace', email: 'grace@example.com' }],
+  snippet: 'Dear Grace, '.repeat(15),
+  labelIds: ['lbl_inbox'],
+  references: Array.from({ length: 10 }, (_, index) => `<${index}.0123456789abcdef0123456789abcdef@mail.example.com>`),
+}
+
+/** A receiver in a process of its own that answers 204 to everything. */
+export async function startSink(): Promise<{ url: string; stop(): void }> {
+  const child = spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [port] = await once(child.stdout, 'data')
+  return { url: `http://127.0.0.1:${String(port).trim()}/hook`, stop: () => void child.kill() }
+}
+
+const SINK = `
+const server = require('node:http').createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(204).end())
+})
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+`
+
+/** Requests per second without storing, signing or recording anything. */
+export async function bareUndici(url: string, parallel: number, forMs: number): Promise<number> {
+  const agent = new Agent()
+  const { origin, pathname } = new URL(url)
+  const body = JSON.stringify({ deliveryId: 'dlv_bench', test: false, id: 'evt_bench', data: DATA })
+  const headers = { 'content-type': 'application/json' }
+  const startedMs = performance.now()
+  let sent = 0
+  const post = async () => {
+    while (performance.now() - startedMs < forMs) {
+      const answer = await agent.request({ origin, path: pathname, method: 'POST', headers, body })
+      await answer.body.dump()
+      sent += 1
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, post))
+  await agent.close()
+  return (sent / (performance.now() - startedMs)) * 1000
+}
