@@ -106,8 +106,8 @@ export class Claims {
   async #takeProbe(tx: Tx): Promise<DeliveryRow[]> {
     const { db, clock } = this.#deps
     const store = endpointStore(tx)
-    const endpoint = await store.lock(this.#endpointId, db.dialect)
-    if (endpoint.circuitState === 'closed' || opensAt(endpoint) > clock.now()) return []
+    const endpoint = await store.findLocked(this.#endpointId, db.dialect)
+    if (endpoint === undefined || endpoint.circuitState === 'closed' || opensAt(endpoint) > clock.now()) return []
     const deliveries = await this.#take(tx, 1)
     if (deliveries.length > 0) await store.update(endpoint.id, probing(endpoint, clock.now()))
     return deliveries

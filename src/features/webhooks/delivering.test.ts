@@ -122,6 +122,31 @@ describeEachDatabase('delivering', (open) => {
     expect(target.requests).toEqual([])
   })
 
+  it('reads at most 64 KB of an answer and keeps 16 KB of it', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script(
+      { status: 200, body: 'a'.repeat(40_000) },
+      { status: 200, body: 'é'.repeat(1_000_000) },
+      { status: 500, body: Buffer.alloc(40_000, 0xff) },
+    )
+    await house.create({ url: receiver.url, retryCount: 0 })
+    const expected = [
+      { status: 'success', text: 'a'.repeat(16 * 1024) },
+      { status: 'success', text: 'é'.repeat(8 * 1024) },
+      { status: 'failed', text: '\ufffd'.repeat(Math.floor((16 * 1024) / 3)) },
+    ]
+    for (const [index, { status, text }] of expected.entries()) {
+      await house.record({ objectId: `msg_${index}` })
+      await eventually(async () => {
+        const delivery = (await house.deliveries())[index]
+        expect(delivery?.status).toBe(status)
+        expect(Buffer.byteLength(delivery?.responseBody ?? '')).toBeLessThanOrEqual(16 * 1024)
+        expect(delivery?.responseBody?.slice(0, 5000)).toBe(text.slice(0, 5000))
+      })
+    }
+  })
+
   it('keeps sending what comes in while one request hangs', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())

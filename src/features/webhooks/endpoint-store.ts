@@ -11,6 +11,8 @@ export interface EndpointStore {
   get(id: string): Promise<EndpointRow>
   /** As `get`, and nobody else changes the row before this transaction ends. */
   lock(id: string, dialect: Dialect): Promise<EndpointRow>
+  /** As `lock`, for work that may be overtaken by the endpoint's deletion. */
+  findLocked(id: string, dialect: Dialect): Promise<EndpointRow | undefined>
   /** False when the id is taken. */
   insert(row: EndpointRow): Promise<boolean>
   /** Answers the row as it is now; throws not_found. */
@@ -32,8 +34,9 @@ export function endpointStore(handle: Handle): EndpointStore {
       return (await find(id)) ?? missing(id)
     },
     async lock(id, dialect) {
-      return (await all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst()) ?? missing(id)
+      return (await this.findLocked(id, dialect)) ?? missing(id)
     },
+    findLocked: (id, dialect) => all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst(),
     async insert(row) {
       const { numInsertedOrUpdatedRows } = await handle
         .insertInto('webhookEndpoints')

@@ -71,7 +71,8 @@ async function moveCircuit(
   const seen = await store.find(endpointId)
   // Nearly always nothing changes, and then nothing is locked or written.
   if (seen === undefined || afterSigns(seen, signs, nowMs) === seen) return undefined
-  const before = await store.lock(endpointId, dialect)
+  const before = await store.findLocked(endpointId, dialect)
+  if (before === undefined) return undefined
   const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = afterSigns(
     before,
     signs,

@@ -138,6 +138,25 @@ describe('sending', () => {
     expect(most).toBe(3)
   })
 
+  it('does not let one user of an origin take the connections of another', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/answers') response.end('ok')
+    })
+    const port = await listen(server)
+    const { post } = client({ limits: { perOrigin: 2 } })
+    const stop = new AbortController()
+    const hanging = Array.from({ length: 2 }, () =>
+      post(`http://app.example:${port}/hangs`, { connectionsOf: 'one', signal: stop.signal }),
+    )
+    const ends = Promise.allSettled(hanging)
+    expect(await post(`http://app.example:${port}/answers`, { connectionsOf: 'two' })).toMatchObject({ status: 200 })
+    await expect(post(`http://app.example:${port}/answers`, { connectionsOf: 'one', timeoutMs: 100 })).rejects.toEqual(
+      failsWith('timeout'),
+    )
+    stop.abort(new Error('enough'))
+    await ends
+  })
+
   it('closes the idle connections of other origins when there are too many', async () => {
     const sockets = new Set<Socket>()
     const server = createServer((_request, response) => response.end('ok'))
