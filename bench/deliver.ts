@@ -52,7 +52,7 @@ export async function deliver(say: (line: string) => void): Promise<void> {
   }
 }
 
-export async function measure(title: string, db: Db, url: string, bare: number, say: (line: string) => void): Promise<void> {
+async function measure(title: string, db: Db, url: string, bare: number, say: (line: string) => void): Promise<void> {
   await migrateUp(db, migrations, () => {})
   const house = webhookHouse(db)
   for (const type of TYPES) await house.create({ url, eventTypes: [type] })

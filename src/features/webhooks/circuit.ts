@@ -64,7 +64,7 @@ function open(pauses: number, nowMs: number) {
 }
 
 /** Closed and without a failure since the last success: a success need not be written. */
-export function isClean(circuit: Circuit): boolean {
+function isClean(circuit: Circuit): boolean {
   return circuit.circuitState === 'closed' && circuit.circuitFailures === 0
 }
 
