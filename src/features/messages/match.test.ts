@@ -20,7 +20,8 @@ describe('a mail just seen', () => {
       [0, '1'],
       [1, '2'],
     ])
-    expect(result.copies.size).toBe(0)
+    // One more than there were rows: copied and moved between two looks.
+    expect([...result.copies]).toEqual([2])
   })
 
   it('takes a row of its own folder that lost its place before one that vanished elsewhere', () => {
@@ -50,6 +51,19 @@ describe('a mail just seen', () => {
     const present = matchMails([keys('a')], [standing], 'work', new Map([['1', 'present']]))
     expect(matched(present)).toEqual([])
     expect([...present.copies]).toEqual([0])
+  })
+
+  it('is a copy when the original came along: moved by now, and asked about', () => {
+    const left = row('1', 'a', { uid: 7, goneAt: null })
+    const both = matchMails([keys('a'), keys('a')], [left], 'work', new Map([['1', 'absent']]))
+    expect(matched(both)).toEqual([[0, '1']])
+    expect([...both.copies]).toEqual([1])
+    expect(both.unsure).toEqual([])
+  })
+
+  it('that stands twice in one folder is two mails, after a new numbering too', () => {
+    const lost = row('1', 'a', { goneAt: null })
+    expect(matchMails([keys('a'), keys('a')], [lost], 'inbox', nothing).copies.size).toBe(0)
   })
 
   it('that stands twice in one folder is two mails', () => {

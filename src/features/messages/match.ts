@@ -28,7 +28,7 @@ export type Verdicts = ReadonlyMap<string, 'present' | 'absent'>
 export interface Matches {
   /** By position of the incoming mail. */
   matched: Map<number, Candidate>
-  /** Mails whose original still stands in another folder: copies. The same mail twice in one folder is two mails. */
+  /** Mails whose original stands in another folder, or came from there at the same time: copies. The same mail twice in one folder is two mails. */
   copies: Set<number>
   /** Rows with a place whose presence decides; ask the server, then match again. */
   unsure: Candidate[]
@@ -68,14 +68,16 @@ function standing(
 ): Pick<Matches, 'copies' | 'unsure'> {
   const copies = new Set<number>()
   const unsure = new Map<string, Candidate>()
-  const placed = candidates.filter((row) => row.uid !== null)
-  if (placed.length === 0) return { copies, unsure: [] }
-  const groups = KEYS.map((key) => [key, groupBy(placed, key)] as const)
+  const moved = new Set([...matched.values()].map((row) => row.id))
+  const known = candidates.filter((row) => row.uid !== null || moved.has(row.id))
+  if (known.length === 0) return { copies, unsure: [] }
+  const groups = KEYS.map((key) => [key, groupBy(known, key)] as const)
   incoming.forEach((mail, position) => {
     if (matched.has(position)) return
     const rows = groups.flatMap(([key, group]) => group.get(mail[key] ?? '') ?? []).filter((row) => agrees(row, mail))
-    if (rows.some((row) => row.folderId !== folderId && verdicts.get(row.id) === 'present')) copies.add(position)
-    for (const row of rows) if (!verdicts.has(row.id)) unsure.set(row.id, row)
+    const isOriginal = (row: Candidate) => moved.has(row.id) || verdicts.get(row.id) === 'present'
+    if (rows.some((row) => row.folderId !== folderId && isOriginal(row))) copies.add(position)
+    for (const row of rows) if (row.uid !== null && !verdicts.has(row.id)) unsure.set(row.id, row)
   })
   return { copies, unsure: [...unsure.values()] }
 }

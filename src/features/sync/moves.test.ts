@@ -89,6 +89,23 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       ])
     })
 
+    it('copied and moved to the same folder between two looks: one keeps the id, the other is a copy', async () => {
+      const { box, same, ids, received, service } = await inStep(server, open, {
+        ...WORK,
+        before: (box) => box.create('Work').then(() => box.deliver('a')),
+      })
+      const before = await ids()
+      await service.queue.pause(`sync:${service.ownership.instanceId}`)
+      await box.copy('a', 'Work')
+      await box.move('a', 'Work')
+      await service.queue.resume(`sync:${service.ownership.instanceId}`)
+      await same()
+      const after = await ids()
+      expect(after.a).toHaveLength(2)
+      expect(after.a).toContain(before.a?.[0])
+      await received()
+    })
+
     it('mail that leaves for a folder not kept in step is deleted once; back again, it is new', async () => {
       const { box, same, received, announced } = await inStep(server, open)
       await box.deliver('a', 'b')
