@@ -1,40 +1,18 @@
 import type { Tx } from '../../infra/db/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import {
-  type FolderStep,
-  type MailAccess,
-  type MailProvider,
-  type MailSession,
-  ProviderError,
-} from '../../providers/provider.ts'
+import { type MailAccess, type MailProvider, ProviderError } from '../../providers/provider.ts'
 import { type Account, OwnershipLost, type WorkStatus } from '../accounts/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
+import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 import { cursorStore } from './cursor-store.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming, syncLane } from './deps.ts'
-import { eventBodies } from './event-bodies.ts'
-import { planFolders } from './folder-plan.ts'
-import { syncFolder } from './folder-sync.ts'
-import { type FoldersContext, storeFolders } from './folders.ts'
-import { deleteGone, forgetFolder } from './gone.ts'
 import type { Hosts } from './hosts.ts'
-import { recogniseRenames } from './rename.ts'
 
-/** Looks at what changed while it was looked at; then others get their turn first. */
-const MAX_ROUNDS = 10
-const SETTLE_ROUNDS = 3
-/** A folder was listed and is gone: look again, but not in a loop if the server contradicts itself. */
-const VANISHED_MS = 5_000
-
-interface Open {
-  session: MailSession
-  mail: MailProvider
+interface Open extends OpenMailbox {
   accessVersion: number
-  context: FoldersContext
 }
 
 /**
- * One account while this process owns it: its standing session, and what is to be looked at. `run` is called by one job
+ * One account while this process owns it: its standing session, its status, and when it is its turn. `run` is called by one job
  * at a time; `close` at any moment, and then nothing more is written.
  *
  *   run ──► connect ──► every minute: list folders, STATUS each ──► sync what changed ──► delete what stayed away ──► watch
@@ -53,14 +31,7 @@ export class AccountSync {
   #accessChanged = false
   /** Which credentials the last connection was tried with. */
   #triedAccess: number | undefined
-  /** Paths of folders in which something happened. */
-  #dirty = new Set<string>()
-  /** Monotonic; when every folder is to be looked at again. */
-  #pollAt = Number.NEGATIVE_INFINITY
-  /** The folders kept in step, the account's own first. */
-  #folders: LabelRow[] = []
-  /** Folders that could not be brought in step since the last look at everything. */
-  readonly #behind = new Set<string>()
+  readonly #folders: AccountFolders
   #failures = 0
   /** Whether all that happened so far is part of an announcement. */
   #isTold = true
@@ -72,6 +43,7 @@ export class AccountSync {
     this.#timing = { ...DEFAULT_TIMING, ...deps.timing }
     this.#accountId = accountId
     this.#epoch = epoch
+    this.#folders = new AccountFolders(deps, this.#timing, accountId)
   }
 
   get epoch(): number {
@@ -135,21 +107,20 @@ export class AccountSync {
   async #bringForward(account: Account, mail: MailProvider, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
     const open = await this.#connected(account, mail, signal)
     if (account.status === 'connecting') await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
-    const everything = this.#now() >= this.#pollAt
-    if (everything) await this.#lookAtFolders(open, signal)
-    const [own] = this.#folders
+    const everything = this.#folders.isLookDue
+    if (everything) await this.#folders.look(open, signal)
+    const { own } = this.#folders
     // Before the first reading, so that what arrives during it is told.
     if (account.watch && own !== undefined) await open.session.watch(own.providerId)
-    await this.#syncChanged(open, signal)
-    await this.#settle(open, signal)
+    await this.#folders.bringInStep(open, signal)
     if (everything || account.status !== 'connected') await this.#inStep(account)
     this.#failures = 0
     if (!account.watch) {
       await this.#hangUp()
       this.lookEverywhere()
     }
-    const pollInMs = account.watch ? this.#pollAt - this.#now() : this.#timing.pollMs
-    return { nextRunInMs: this.#dirty.size > 0 ? 0 : Math.max(0, pollInMs) }
+    if (this.#folders.hasChanges) return { nextRunInMs: 0 }
+    return { nextRunInMs: account.watch ? this.#folders.nextLookInMs : this.#timing.pollMs }
   }
 
   async #connected(account: Account, mail: MailProvider, signal: AbortSignal): Promise<Open> {
@@ -183,7 +154,8 @@ export class AccountSync {
     const { accessVersion } = access
     const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
     const context = { accountId: this.#accountId, epoch: this.#epoch, provider: account.provider, mailbox }
-    const open = { session, mail, accessVersion, context }
+    const isOpen = () => this.#open?.session === session
+    const open = { session, mail, accessVersion, context, isOpen }
     if (signal.aborted || !current) {
       await session.close()
       throw new ProviderError('unavailable', 'the connection ended before it was used')
@@ -192,91 +164,9 @@ export class AccountSync {
     return open
   }
 
-  /** Folders as they are now: new, renamed and vanished ones; then those in which something changed. */
-  async #lookAtFolders({ session, context }: Open, signal: AbortSignal): Promise<void> {
-    const pollAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
-    this.#behind.clear()
-    const folders = await session.listFolders()
-    // Every mailbox has an INBOX: an empty list is a server in trouble, not a mailbox without mail.
-    if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
-    const labels = labelStore(this.#deps.db.read)
-    const named = planFolders(await labels.all(this.#accountId), folders)
-    const plan = await recogniseRenames(this.#deps, session, named, signal)
-    await storeFolders(this.#deps, context, plan)
-    for (const label of plan.vanished) await forgetFolder(this.#deps, context, label)
-    const kept = (await labels.all(this.#accountId)).filter((label) => label.syncedAs !== null)
-    this.#folders = kept.sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)))
-    for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
-    this.#pollAt = pollAt
-    if (this.#folders[0] === undefined || !isOwn(this.#folders[0])) {
-      throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
-    }
-  }
-
-  async #changedFolders(session: MailSession): Promise<string[]> {
-    const cursors = await cursorStore(this.#deps.db.read).all(this.#accountId)
-    const asked = this.#folders.map((label) => ({
-      path: label.providerId,
-      cursor: cursors.get(label.id)?.cursor ?? null,
-    }))
-    const unfinished = this.#folders.filter((label) => {
-      const position = cursors.get(label.id)
-      return position === undefined || position.cursor === null || position.announceAfter !== null
-    })
-    return [...(await session.changedFolders(asked)), ...unfinished.map((label) => label.providerId)]
-  }
-
-  async #syncChanged(open: Open, signal: AbortSignal): Promise<void> {
-    for (let round = 0; round < MAX_ROUNDS && this.#dirty.size > 0; round += 1) {
-      const dirty = this.#dirty
-      this.#dirty = new Set()
-      for (const label of this.#folders) {
-        if (dirty.has(label.providerId)) await this.#syncOne(open, label, signal)
-      }
-    }
-  }
-
-  async #syncOne({ session, mail, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
-    const bodies = (step: FolderStep) => eventBodies(this.#deps, mail, this.#accountId, label, step)
-    try {
-      const isThere = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
-      this.#behind.delete(label.id)
-      if (!isThere) this.#pollAt = Math.min(this.#pollAt, this.#now() + VANISHED_MS)
-    } catch (error) {
-      // A folder that the server will not open, or has no second connection for, must not keep the others from their mail.
-      const isOver = this.#open === undefined || signal.aborted || isOwn(label)
-      if (isOver || !(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
-      this.#behind.add(label.id)
-      this.#deps.log.warn('A folder cannot be brought in step; the others go on', {
-        ...this.#about(context.provider),
-        error,
-        metadata: { labelId: label.id },
-      })
-    }
-  }
-
-  /** Rows that vanished are deleted once a look at every folder, begun afterwards, has not found them elsewhere. */
-  async #settle(open: Open, signal: AbortSignal): Promise<void> {
-    const store = messageStore(this.#deps.db.read)
-    for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
-      const begunAt = this.#deps.clock.now()
-      if ((await store.gone(this.#accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
-      await this.#lookAtFolders(open, signal)
-      await this.#syncChanged(open, signal)
-      if (this.#behind.size > 0) return
-      if (await this.#stillThere(open.session)) await deleteGone(this.#deps, open.context, begunAt)
-    }
-  }
-
-  /** A folder that was renamed while the others were looked at may hold what they miss. */
-  async #stillThere(session: MailSession): Promise<boolean> {
-    const paths = new Set((await session.listFolders()).map((folder) => folder.path))
-    return this.#folders.every((label) => paths.has(label.providerId))
-  }
-
   async #inStep(account: Account): Promise<void> {
     await this.#write(async (tx) => {
-      if (this.#behind.size === 0) await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
+      if (this.#folders.areInStep) await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
       await this.#deps.accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
     })
@@ -312,7 +202,7 @@ export class AccountSync {
   #somethingHappened(path: string | undefined): void {
     if (this.#closed.signal.aborted) return
     if (path === undefined) this.lookEverywhere()
-    else this.#dirty.add(path)
+    else this.#folders.changed(path)
     this.#isTold = false
     if (!this.#isAnnouncing) void this.#announce()
   }
@@ -332,17 +222,13 @@ export class AccountSync {
 
   /** The next run looks at every folder. */
   lookEverywhere(): void {
-    this.#pollAt = Number.NEGATIVE_INFINITY
+    this.#folders.lookEverywhere()
   }
 
   async #hangUp(): Promise<void> {
     const open = this.#open
     this.#open = undefined
     await open?.session.close()
-  }
-
-  #now(): number {
-    return this.#deps.clock.monotonic()
   }
 
   #about(provider: string | undefined) {
@@ -358,8 +244,4 @@ function hostOf({ provider }: Account, { settings: { imap } }: MailAccess): stri
 /** Taken over by another process, or deleted: before long `close` is called too. */
 function isNoLongerOurs(error: unknown): boolean {
   return error instanceof OwnershipLost || (error instanceof AppError && error.code === 'not_found')
-}
-
-function isOwn(label: LabelRow): boolean {
-  return label.syncedAs?.startsWith('main:') === true
 }
