@@ -13,7 +13,7 @@ import { bareUndici, DATA, startSink } from './sink.ts'
 const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
 const BARE_MS = FULL_MS / 6
 /** Each hears of a type of its own: one event is one delivery. */
-const TYPES = ['message.received', 'message.sent', 'message.updated', 'mailbox.changed'] as const
+const TYPES = ['message.received', 'message.sent', 'message.updated', 'message.deleted'] as const
 const PER_TRANSACTION = 100
 /** Recording waits while this many are not yet sent: enough that delivering never waits for it. */
 const MOST_WAITING = 2000

@@ -1,17 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'undici'
+import { sampleEvent } from '../src/events/index.ts'
 
 /** A message of ordinary size, about 1.3 KB as JSON. */
-export const DATA = {
-  id: 'msg_bench',
-  subject: 'Quarterly figures',
-  from: { name: 'Ada', email: 'ada@example.com' },
-  to: [{ name: 'Grace', email: 'grace@example.com' }],
-  snippet: 'Dear Grace, '.repeat(15),
-  labelIds: ['lbl_inbox'],
-  references: Array.from({ length: 10 }, (_, index) => `<${index}.0123456789abcdef0123456789abcdef@mail.example.com>`),
-}
+export const DATA = { ...sampleEvent('message.received').data, snippet: 'Dear Grace, '.repeat(20) }
 
 /** A receiver in a process of its own that answers 204 to everything. */
 export async function startSink(): Promise<{ url: string; stop(): void }> {

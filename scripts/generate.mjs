@@ -2,6 +2,7 @@
 // stale, and exits 1. Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { errorsPage } from './generated/errors.mjs'
+import { eventsPage } from './generated/events.mjs'
 import { openApiFile } from './generated/openapi.mjs'
 import { envExample, settingsPage } from './generated/settings.mjs'
 
@@ -9,6 +10,7 @@ const FILES = {
   '.env.example': envExample,
   'docs/settings.md': settingsPage,
   'docs/errors.md': errorsPage,
+  'docs/events.md': eventsPage,
   'openapi.json': openApiFile,
 }
 

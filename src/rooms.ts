@@ -25,6 +25,7 @@ import {
   endpointRoutes,
   endpoints as endpointsRoom,
   eraseDeliveries,
+  notices,
   trials as trialsOf,
   WebhookEngine,
 } from './features/webhooks/index.ts'
@@ -144,12 +145,16 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   deliveryRoutes(server, { ...shared, trials, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
   logRoutes(server, { logs, cache })
-  openApiRoutes(server, {
-    title: 'Posthorn',
-    version: VERSION,
-    description: 'Mailboxes behind one REST API and signed webhooks.',
-    serverUrl: config.publicUrl,
-  })
+  openApiRoutes(
+    server,
+    {
+      title: 'Posthorn',
+      version: VERSION,
+      description: 'Mailboxes behind one REST API and signed webhooks.',
+      serverUrl: config.publicUrl,
+    },
+    notices(),
+  )
 
   async function stop(drainMs: number): Promise<void> {
     phase = 'draining'

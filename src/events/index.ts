@@ -3,9 +3,20 @@
  */
 import './schema.ts'
 
-export { type EventRow, eventHead } from './body.ts'
+export { type EventBody, type EventRow, eventHead, eventSchema } from './body.ts'
+export { accountFacts } from './catalogue/account.ts'
+export type { EventEntry } from './catalogue/entry.ts'
+export { messageBodySchema, messageSchema } from './catalogue/message.ts'
 export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
 export { findEvents } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder } from './record.ts'
+export { sampleBody, sampleEvent } from './sample.ts'
 export { holdStamping, stampEvents } from './stamp.ts'
-export { EVENT_TYPES, type EventBody, type EventType, type NewEvent } from './types.ts'
+export {
+  ENTRIES,
+  EVENT_TYPES,
+  type EventData,
+  type EventType,
+  isEventType,
+  type NewEvent,
+} from './types.ts'

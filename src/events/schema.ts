@@ -1,11 +1,12 @@
 import type { Generated } from 'kysely'
+import type { ProviderName } from '../providers/provider.ts'
 
 /** One thing that happened, stored in the transaction that made it happen, never changed but for `position`. */
 interface EventTable {
   id: string
   type: string
   accountId: string | null
-  provider: string | null
+  provider: ProviderName | null
   /** Counts per account, without gaps; null without account. */
   sequence: number | null
   objectId: string | null

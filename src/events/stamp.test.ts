@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase, describePostgres } from '../../test/kit/database.ts'
+import { eventOf } from '../../test/kit/events.ts'
 import { explain } from '../../test/kit/explain.ts'
 import { memoryBus } from '../infra/bus/index.ts'
 import type { Db } from '../infra/db/index.ts'
 import { silentLog } from '../infra/log/index.ts'
 import { fixedClock } from '../lib/clock.ts'
 import { idGenerator } from '../lib/ids.ts'
-import { type EventRow, type NewEvent, recorder, stampEvents } from './index.ts'
+import { type EventRow, type NewEvent, recorder, sampleEvent, stampEvents } from './index.ts'
 import { stampNext } from './stamp.ts'
 
 function makeRecorder(nowMs = 1_700_000_000_000) {
@@ -16,7 +17,7 @@ function makeRecorder(nowMs = 1_700_000_000_000) {
 }
 
 function event(accountId: string | null, objectId = 'msg_1'): NewEvent {
-  return { type: 'message.received', accountId, provider: 'imap', objectId, version: 1, data: { objectId } }
+  return { ...sampleEvent('message.received'), accountId, objectId, version: 1 }
 }
 
 async function stampAll(db: Db, batch: number): Promise<EventRow[]> {
@@ -49,7 +50,7 @@ describeEachDatabase('stamping events', (open) => {
       sequence: 1,
       fanOut: 1,
     })
-    expect(JSON.parse(stamped[0]?.data ?? '')).toEqual({ objectId: 'msg_0' })
+    expect(JSON.parse(stamped[0]?.data ?? '')).toEqual(event('acc_1').data)
   })
 
   it('stamps each event once, and nothing when there is nothing new', async () => {
@@ -202,10 +203,10 @@ describeEachDatabase('recording events', (open) => {
   it('cleans text that no engine may store, and refuses data over 256 KB', async () => {
     const db = await open()
     const { record } = makeRecorder()
-    await db.transaction((tx) => record(tx, [{ ...event('acc_1'), data: { subject: 'a\0b\ud800' } }]))
+    await db.transaction((tx) => record(tx, [eventOf({ data: { subject: 'a\0b\ud800' } })]))
     const [row] = await stampAll(db, 1)
-    expect(JSON.parse(row?.data ?? '')).toEqual({ subject: 'ab\ufffd' })
-    const large = { ...event('acc_1'), data: { text: 'x'.repeat(256 * 1024) } }
+    expect(JSON.parse(row?.data ?? '')).toMatchObject({ subject: 'ab\ufffd' })
+    const large = eventOf({ data: { body: { text: 'x'.repeat(256 * 1024), html: null } } })
     await expect(db.transaction((tx) => record(tx, [large]))).rejects.toThrow()
   })
 })

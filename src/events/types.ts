@@ -1,67 +1,29 @@
-/** Every event type there is. `eventTypes` of an endpoint may also hold `*` and prefixes such as `message.*`. */
-export const EVENT_TYPES = [
-  'message.received',
-  'message.sent',
-  'message.updated',
-  'message.deleted',
-  'message.opened',
-  'message.link_clicked',
-  'message.replied',
-  'message.bounced',
-  'message.send_failed',
-  'mailbox.changed',
-  'draft.created',
-  'draft.updated',
-  'draft.deleted',
-  'account.connected',
-  'account.updated',
-  'account.auth_error',
-  'account.sync_stalled',
-  'account.recovered',
-  'account.paused',
-  'account.resumed',
-  'account.deleted',
-  'sync.backfill_started',
-  'sync.backfill_progress',
-  'sync.backfill_completed',
-  'sync.backfill_failed',
-  'calendar.event.created',
-  'calendar.event.updated',
-  'calendar.event.deleted',
-  'booking.created',
-  'booking.confirmed',
-  'booking.rejected',
-  'booking.rescheduled',
-  'booking.cancelled',
-  'booking.reminder',
-  'webhook.test',
-  'webhook.endpoint_disabled',
-] as const
+import type { Static } from 'typebox'
+import { CATALOGUE } from './catalogue/catalogue.ts'
+import type { EventEntry, EventExample } from './catalogue/entry.ts'
 
-export type EventType = (typeof EVENT_TYPES)[number]
+export type EventType = keyof typeof CATALOGUE
 
-/** What a room records. `data` is the type's own part, at most 256 KB as JSON. */
-export interface NewEvent {
-  type: EventType
-  accountId: string | null
-  provider: string | null
-  objectId: string | null
-  version: number | null
-  data: Record<string, unknown>
-  /** False: stored and streamed, but delivered by the caller itself (tests). Default true. */
-  fanOut?: boolean
+export function isEventType(text: string): text is EventType {
+  return Object.hasOwn(CATALOGUE, text)
 }
 
-/** An event as applications see it, in webhooks and over the API. */
-export interface EventBody {
-  id: string
-  type: EventType
-  timestamp: string
-  apiVersion: string
-  accountId: string | null
-  provider: string | null
-  sequence: number | null
-  objectId: string | null
-  version: number | null
-  data: Record<string, unknown>
+/** Every event type there is. `eventTypes` of an endpoint may also hold `*` and prefixes such as `message.*`. */
+export const EVENT_TYPES: readonly EventType[] = Object.keys(CATALOGUE).filter(isEventType)
+
+type Schemas = { [Type in EventType]: (typeof CATALOGUE)[Type]['data'] }
+
+/** The catalogue, as what is generic in the type needs it. */
+export const ENTRIES: { readonly [Type in EventType]: EventEntry<Schemas[Type]> } = CATALOGUE
+
+/** The `data` of a type, as the catalogue says it. */
+export type EventData<Type extends EventType> = Static<Schemas[Type]>
+
+/** What a room records: `data` has the shape of its type and is at most 256 KB as JSON. */
+export type NewEvent<Types extends EventType = EventType> = { [Type in Types]: NewEventOf<Type> }[Types]
+
+interface NewEventOf<Type extends EventType> extends EventExample<EventData<Type>> {
+  type: Type
+  /** False: stored and streamed, but delivered by the caller itself (tests). Default true. */
+  fanOut?: boolean
 }

@@ -46,17 +46,17 @@ describePostgres('instances that are processes of their own', (open) => {
   async function expectOneWriterAtATime(db: Db): Promise<void> {
     const rows = await db.read
       .selectFrom('events')
-      .select(['accountId', 'data'])
-      .where('type', '=', 'message.updated')
+      .select(['accountId', 'objectId as instanceId', 'version as epoch'])
+      .where('type', '=', 'mailbox.changed')
       .orderBy('accountId')
       .orderBy('sequence')
       .execute()
-    const last = new Map<string | null, { epoch: number; instanceId: string }>()
-    for (const { accountId, data } of rows) {
-      const write: { epoch: number; instanceId: string } = JSON.parse(data)
+    const last = new Map<string | null, (typeof rows)[number]>()
+    for (const write of rows) {
+      const { accountId, epoch, instanceId } = write
       const before = last.get(accountId)
-      if (before?.epoch === write.epoch) expect(write.instanceId).toBe(before.instanceId)
-      else expect(write.epoch).toBeGreaterThan(before?.epoch ?? 0)
+      if (before?.epoch === epoch) expect(instanceId).toBe(before.instanceId)
+      else expect(epoch).toBeGreaterThan(before?.epoch ?? 0)
       last.set(accountId, write)
     }
     expect(rows.length).toBeGreaterThan(0)

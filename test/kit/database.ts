@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
 import { type Db, migrateUp, openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { migrations } from '../../src/migrations/index.ts'
+import { checkStoredEvents } from './events.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
 
 /** Where one isolated database lives, as a service's settings say it. */
@@ -62,7 +63,7 @@ export function databases(engine: Db['engine']): Databases {
 
 type Undo = () => Promise<void>
 
-function openHandle({ dataDir, databaseUrl }: Place): Db {
+function openHandle({ dataDir, databaseUrl }: Pick<Place, 'dataDir' | 'databaseUrl'>): Db {
   return databaseUrl === undefined
     ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
     : openPostgres({ url: databaseUrl, maxConnections: 8, onError: () => {} })
@@ -74,6 +75,7 @@ async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const db = openHandle(place)
   await migrateUp(db, migrations, () => {})
   await db.close()
+  undo(() => checkEventsOf(place))
   return place
 }
 
@@ -87,7 +89,19 @@ async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>
     // Not awaited: the server waits for closed connections to go, which the next test need not.
     dropping.push(administer(server, `drop database if exists "${name}" with (force)`))
   })
-  return { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
+  const place: Place = { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
+  undo(() => checkEventsOf(place))
+  return place
+}
+
+/** Every event that any test makes is one that the catalogue knows. */
+export async function checkEventsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
+  const db = openHandle(place)
+  try {
+    await checkStoredEvents(db)
+  } finally {
+    await db.close()
+  }
 }
 
 async function temporaryFolder(undo: (step: Undo) => void): Promise<string> {

@@ -2,7 +2,7 @@
  * An instance that owns accounts and, like sync, writes to each in fenced transactions. A process of its own, for tests that
  * kill and stop it: it writes `{"owned": […]}` to stdout after every change of what it owns.
  */
-import { recorder } from '../../src/events/index.ts'
+import { recorder, sampleEvent } from '../../src/events/index.ts'
 import { fence, OwnershipLost, ownership } from '../../src/features/accounts/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
 import { openPostgres } from '../../src/infra/db/index.ts'
@@ -40,10 +40,7 @@ async function work(accountId: string, epoch: number): Promise<void> {
   try {
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
-      const data = { epoch, instanceId }
-      await events.record(tx, [
-        { type: 'message.updated', accountId, provider: 'imap', objectId: null, version: null, data },
-      ])
+      await events.record(tx, [{ ...sampleEvent('mailbox.changed'), accountId, objectId: instanceId, version: epoch }])
     })
   } catch (error) {
     // As in sync, work that failed is tried again while the account is owned: a process stopped inside a transaction finds

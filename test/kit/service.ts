@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { app } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { ground } from '../../src/ground.ts'
-import type { Place } from './database.ts'
+import { checkEventsOf, type Place } from './database.ts'
 
 /** The whole service inside the test's process, on a free port. */
 export interface Service {
@@ -31,12 +31,20 @@ export async function startService(
     ...options.environment,
   }
   const service = app(ground(loadConfig({ environment, folder })))
+  let ran = false
   const stop = async () => {
     await service.stop()
-    if (options.place === undefined) await rm(folder, { recursive: true, force: true })
+    if (options.place !== undefined) return
+    try {
+      if (ran) await checkEventsOf({ dataDir: folder, databaseUrl: undefined })
+    } finally {
+      ran = false
+      await rm(folder, { recursive: true, force: true })
+    }
   }
   try {
     const { url } = await service.start(new AbortController().signal)
+    ran = true
     return { url, key: KEY, stop }
   } catch (error) {
     await stop()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type NewEvent, type Recorder, recorder } from '../../src/events/index.ts'
+import { type Recorder, recorder } from '../../src/events/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -23,6 +23,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { notFound } from '../../src/lib/errors.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
+import { type EventSketch, eventOf } from './events.ts'
 
 export interface WebhookHouseOptions {
   clock?: Clock
@@ -52,7 +53,7 @@ export interface WebhookHouse {
   engine: WebhookEngine
   create(body: CreateBody): Promise<EndpointView>
   /** Records events in one transaction; answers their ids. */
-  record(...events: Partial<NewEvent>[]): Promise<string[]>
+  record(...events: EventSketch[]): Promise<string[]>
   /** Deliveries, oldest first. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryView[]>
   close(): Promise<void>
@@ -113,7 +114,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
       db.transaction((tx) =>
         events.record(
           tx,
-          given.map((event) => ({ ...SAMPLE, ...event })),
+          given.map((sketch) => eventOf({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), ...sketch })),
         ),
       ),
     async deliveries(query = {}) {
@@ -143,11 +144,5 @@ async function everyNameIsHere(host: string): Promise<Resolved> {
 const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))
 
 /** What a test does not say about an event. */
-const SAMPLE: NewEvent = {
-  type: 'message.received',
-  accountId: 'acc_test',
-  provider: 'imap',
-  objectId: 'msg_test',
-  version: 1,
-  data: { id: 'msg_test', subject: 'Grüße, 東京 & “quotes”' },
-}
+const OF_MESSAGE: EventSketch = { accountId: 'acc_test', provider: 'imap', objectId: 'msg_test', version: 1 }
+const MESSAGE: EventSketch = { ...OF_MESSAGE, data: { id: 'msg_test', subject: 'Grüße, 東京 & “quotes”' } }

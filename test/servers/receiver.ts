@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
 
 /** One request as it arrived. */
 export interface Received {
@@ -39,7 +40,7 @@ export interface Receiver {
   script(...answers: Answer[]): void
   /** Every request from now on, after the script; default 204. */
   always(answer: Answer | ((request: Received) => Answer)): void
-  /** Throws unless the signature of every request (or of these) is good, as the published library sees it. */
+  /** Throws unless the signature of every request (or of these) is good, as the published libraries see it. */
   verify(secret: string, requests?: readonly Received[]): void
   close(): Promise<void>
 }
@@ -95,12 +96,33 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   }
 }
 
+export type Library = 'standardwebhooks' | 'svix'
+
+/** The published libraries with which an application may verify what it gets. */
+export const LIBRARIES: readonly Library[] = ['standardwebhooks', 'svix']
+
+/**
+ * The library's own verifier for this secret. `whsec_…` is base64; any other text is its UTF-8 bytes, which it must be given
+ * as such: of a text in the raw format it takes one byte per character.
+ */
+export function verifier(library: Library, secret: string): Webhook | SvixWebhook {
+  const Verifier = library === 'svix' ? SvixWebhook : Webhook
+  return secret.startsWith('whsec_')
+    ? new Verifier(secret)
+    : new Verifier(new TextEncoder().encode(secret), { format: 'raw' })
+}
+
 /** Throws unless the published library accepts the request; answers the body it read. */
-export function verifyRequest(secret: string, request: Pick<Received, 'body' | 'headers'>): unknown {
-  const raw = !secret.startsWith('whsec_')
-  const webhook = new Webhook(secret, raw ? { format: 'raw' } : undefined)
-  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-  return webhook.verify(request.body, headers)
+export function verifyWith(library: Library, secret: string, request: Pick<Received, 'body' | 'headers'>): unknown {
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return verifier(library, secret).verify(request.body, Object.fromEntries(headers))
+}
+
+/** Throws unless all of them accept it. */
+export function verifyRequest(secret: string, request: Pick<Received, 'body' | 'headers'>): void {
+  for (const library of LIBRARIES) verifyWith(library, secret, request)
 }
 
 /** Undefined when the sender went away in the middle: what a killed process left half-said is no request. */

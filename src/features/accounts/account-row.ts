@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NewEvent } from '../../events/index.ts'
+import type { EventType, NewEvent } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/provider.ts'
 import type { Account, TokenSummary } from './account.ts'
@@ -25,8 +25,11 @@ export function accountOf(row: AccountRow): Account {
   }
 }
 
+/** What an account that still exists may tell. */
+export type AccountNews = Exclude<Extract<EventType, `account.${string}`>, 'account.deleted'>
+
 /** An event about the account, with what an application needs to act on it. */
-export function accountEvent(type: NewEvent['type'], row: AccountRow): NewEvent {
+export function accountEvent(type: AccountNews, row: AccountRow): NewEvent {
   const { id, provider, email, customUserId, status, statusReason } = accountOf(row)
   return {
     type,

@@ -1,16 +1,13 @@
 import { Type } from 'typebox'
+import { accountFacts } from '../../events/index.ts'
 import { nullable, timestamp } from '../../infra/http/index.ts'
 
 export const accountSchema = Type.Object(
   {
-    id: Type.String({ examples: ['acc_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
-    email: Type.String(),
-    provider: Type.Enum(['gmail', 'microsoft', 'imap']),
+    ...accountFacts,
     paused: Type.Boolean(),
-    status: Type.Enum(['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused']),
     statusReason: nullable(Type.String({ description: 'What went wrong, for people.' })),
     watch: Type.Boolean({ description: 'False: no standing connection, polled every 60 s.' }),
-    customUserId: nullable(Type.String({ description: "The application's own name for the user." })),
     lastSyncAt: nullable(timestamp('When everything was last brought in step.')),
     tokens: Type.Object(
       { expiresAt: nullable(timestamp()), scopes: Type.Array(Type.String()), hasRefreshToken: Type.Boolean() },

@@ -1,4 +1,4 @@
-import type { NewEvent, Recorder } from '../../events/index.ts'
+import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -8,7 +8,7 @@ import { pageOf, pageRequest } from '../../lib/page.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
-import { accountEvent, accountOf, deletedEvent, identityOf, NO_TOKENS } from './account-row.ts'
+import { type AccountNews, accountEvent, accountOf, deletedEvent, identityOf, NO_TOKENS } from './account-row.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
 
 export interface AccountsDeps {
@@ -33,7 +33,7 @@ export function accounts(deps: AccountsDeps): Accounts {
   const reader = accountStore(db.read, db.dialect)
 
   /** Records what happened and, once it is committed, tells the owner to look at the account again. */
-  async function record(tx: Tx, type: NewEvent['type'], row: AccountRow): Promise<void> {
+  async function record(tx: Tx, type: AccountNews, row: AccountRow): Promise<void> {
     await events.record(tx, [accountEvent(type, row)])
     announce(tx, row.id)
   }
@@ -196,10 +196,7 @@ function onceMore(row: AccountRow) {
 }
 
 /** Which trouble is announced after this status, and the event that announces the difference. */
-function troubleAfter(
-  row: AccountRow,
-  status: WorkStatus,
-): { trouble: AccountRow['trouble']; news?: NewEvent['type'] } {
+function troubleAfter(row: AccountRow, status: WorkStatus): { trouble: AccountRow['trouble']; news?: AccountNews } {
   const { trouble } = row
   switch (status) {
     case 'auth_error':

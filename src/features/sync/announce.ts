@@ -1,4 +1,4 @@
-import { type EventType, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
+import { type EventData, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
 import type { FolderRole, ProviderName } from '../../providers/provider.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { type Message, type MessageRow, messageView } from '../messages/index.ts'
@@ -8,20 +8,23 @@ export interface EventBodies {
   html: string | null
 }
 
+type Arrival = 'message.received' | 'message.sent' | 'draft.created'
+type MessageNews = Arrival | 'message.updated' | 'message.deleted'
+
 /** What the arrival of a mail is called, by the folder it arrives in; undefined where only `mailbox.changed` tells of it. */
-export function arrivalType(role: FolderRole | null): EventType | undefined {
+export function arrivalType(role: FolderRole | null): Arrival | undefined {
   if (role === 'trash' || role === 'junk') return undefined
   if (role === 'sent') return 'message.sent'
   return role === 'drafts' ? 'draft.created' : 'message.received'
 }
 
 export function messageEvent(
-  type: EventType,
+  type: MessageNews,
   row: MessageRow,
   label: LabelRow | undefined,
   provider: ProviderName,
   body?: EventBodies,
-): NewEvent {
+): NewEvent<MessageNews> {
   const labelIds = label === undefined ? [] : [label.id]
   const message = messageView(row, { provider, labelIds, folder: label?.providerId ?? null })
   return {
@@ -54,7 +57,7 @@ export function folderEvent(label: LabelRow, version: number, provider: Provider
 const MANY = 50
 
 /** At most 256 KB: the body goes first, then whatever lists are long. */
-function fitting(message: Message, body: EventBodies | undefined): Record<string, unknown> {
+function fitting(message: Message, body: EventBodies | undefined): EventData<'message.received'> {
   const whole = body === undefined ? { ...message } : { ...message, body }
   if (fits(whole)) return whole
   if (body !== undefined && fits(message)) return { ...message, truncated: true }

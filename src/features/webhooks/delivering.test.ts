@@ -1,11 +1,10 @@
 import { generate } from 'selfsigned'
-import { Webhook as SvixWebhook } from 'svix'
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type WebhookHouse, webhookHouse } from '../../../test/kit/webhooks.ts'
-import { type Received, startReceiver, verifyRequest } from '../../../test/servers/receiver.ts'
+import { type Received, startReceiver } from '../../../test/servers/receiver.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import type { DeliveryView } from './index.ts'
@@ -40,7 +39,6 @@ describeEachDatabase('delivering', (open) => {
     const [request] = receiver.requests
     if (request === undefined) throw new Error('nothing came')
     receiver.verify(secret)
-    new SvixWebhook(secret).verify(request.body, { ...request.headers } as Record<string, string>)
     expect(request.headers).toMatchObject({ 'webhook-id': eventId, 'content-type': 'application/json' })
     expect(JSON.parse(request.body)).toEqual(delivery?.payload)
     expect(Object.keys(JSON.parse(request.body)).slice(0, 3)).toEqual(['deliveryId', 'test', 'id'])
@@ -55,22 +53,6 @@ describeEachDatabase('delivering', (open) => {
       version: 1,
       data: { subject: 'Grüße, 東京 & “quotes”' },
     })
-  })
-
-  it('refuses to be verified once any signed part was touched', async () => {
-    const receiver = await receiverFor()
-    const house = await startedHouse(await open())
-    const { secret = '' } = await house.create({ url: receiver.url })
-    await house.record({})
-    await eventually(() => expect(receiver.requests).toHaveLength(1))
-    const [{ headers, body }] = receiver.requests as [Received]
-    const later = String(Number(headers['webhook-timestamp']) + 1)
-    const tampered = [
-      { headers, body: body.replace('msg_test', 'msg_tesT') },
-      { headers: { ...headers, 'webhook-id': 'evt_other' }, body },
-      { headers: { ...headers, 'webhook-timestamp': later }, body },
-    ]
-    for (const request of tampered) expect(() => verifyRequest(secret, request)).toThrow('No matching signature')
   })
 
   it('repeats a failed delivery retryCount times, retryDelayMs apart, with the same bytes and a fresh signature', async () => {
@@ -330,11 +312,11 @@ describeEachDatabase('delivering', (open) => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     const { secret = '' } = await house.create({ url: receiver.url })
-    const text = '€'.repeat(87_000)
-    await house.record({ data: { text } })
+    const body = { text: '€'.repeat(86_500), html: null }
+    await house.record({ data: { body } })
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     receiver.verify(secret)
-    expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toEqual({ text })
+    expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toMatchObject({ body })
   })
 
   it('goes over TLS only to a server whose certificate is trusted', async () => {

@@ -4,6 +4,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { webhookHouse } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
+import { sampleEvent } from '../../events/index.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { cancelForAccount, eraseDeliveries, purgeDeliveries } from './index.ts'
 
@@ -24,8 +25,8 @@ describeEachDatabase('the end of deliveries', (open) => {
     await house.db.transaction(async (tx) => {
       // Recorded just before, and seen by no fan-out yet.
       await house.recorder.record(tx, [
-        { type: 'message.updated', accountId: 'acc_a', provider: 'imap', objectId: 'm', version: 2, data: {} },
-        { type: 'account.deleted', accountId: 'acc_a', provider: 'imap', objectId: 'acc_a', version: 2, data: {} },
+        { ...sampleEvent('message.updated'), accountId: 'acc_a' },
+        { ...sampleEvent('account.deleted'), accountId: 'acc_a', objectId: 'acc_a' },
       ])
       await cancelForAccount(tx, 'acc_a')
     })

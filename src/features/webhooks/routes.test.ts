@@ -5,6 +5,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { webhookHouse } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
+import { sampleEvent } from '../../events/index.ts'
 import { notFound } from '../../lib/errors.ts'
 import { idempotency } from '../idempotency/index.ts'
 import { deliveryRoutes, endpointRoutes, type ReadMessage } from './index.ts'
@@ -15,7 +16,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 const readMessage: ReadMessage = async (accountId, messageId) => {
   if (accountId !== 'acc_1') throw notFound('account', accountId)
   if (messageId !== 'msg_1') throw notFound('message', messageId)
-  return { accountId, provider: 'imap', objectId: messageId, version: 3, data: { id: messageId, subject: 'Hello' } }
+  const { data } = sampleEvent('message.received')
+  return { accountId, provider: 'imap', objectId: messageId, version: 3, data: { ...data, subject: 'Hello' } }
 }
 
 const ROUTES: [Method, string][] = [

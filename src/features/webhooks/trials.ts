@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { findEvents, type NewEvent, type Recorder } from '../../events/index.ts'
+import { findEvents, type NewEvent, type Recorder, sampleEvent } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
@@ -18,7 +18,7 @@ import { subscribes } from './event-types.ts'
 import { settle } from './settle.ts'
 
 /** A stored message as its `message.received` says it. */
-export type MessageEvent = Pick<NewEvent, 'accountId' | 'provider' | 'objectId' | 'version' | 'data'>
+export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
 
 /** Reads a message by account (or alias) and id; throws not_found. */
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
@@ -116,12 +116,6 @@ export function trials(deps: TrialDeps): Trials {
 }
 
 function sample(endpoint: EndpointRow): NewEvent {
-  return {
-    type: 'webhook.test',
-    accountId: null,
-    provider: null,
-    objectId: endpoint.id,
-    version: null,
-    data: { endpointId: endpoint.id, message: 'This is a test. If you can read it, this endpoint works.' },
-  }
+  const event = sampleEvent('webhook.test')
+  return { ...event, objectId: endpoint.id, data: { ...event.data, endpointId: endpoint.id } }
 }

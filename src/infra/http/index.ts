@@ -8,6 +8,7 @@ export { closeServer } from './closing.ts'
 export { asAppError, type ErrorBody, errorBody } from './errors.ts'
 export type { Answer, Commit, Handler, Idempotency, Prepare, TypedReply, TypedRequest } from './idempotency.ts'
 export { type ApiInfo, type OpenApiDocument, openApiDocument } from './openapi/document.ts'
+export type { Notice, Notices } from './openapi/notices.ts'
 export { openApiRoutes } from './openapi/routes.ts'
 export { type OutboundDeps, outbound } from './outbound.ts'
 export {

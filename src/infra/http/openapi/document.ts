@@ -1,5 +1,6 @@
 import { errorSchema } from '../schemas.ts'
 import { type Components, components, type Json } from './components.ts'
+import { headerParameters, type Notices, noticesPart } from './notices.ts'
 import { operation } from './operation.ts'
 import type { RouteEntry } from './route-table.ts'
 
@@ -14,7 +15,7 @@ export interface ApiInfo {
 export type OpenApiDocument = { [name: string]: Json }
 
 /** The OpenAPI 3.1 document of these routes, in the order of their paths, so that it changes only where the API does. */
-export function openApiDocument(routes: readonly RouteEntry[], info: ApiInfo): OpenApiDocument {
+export function openApiDocument(routes: readonly RouteEntry[], info: ApiInfo, notices?: Notices): OpenApiDocument {
   const named = components()
   const shown = routes.filter((route) => route.schema.hide !== true).sort(byPath)
   const paths: Record<string, Record<string, Json>> = {}
@@ -34,7 +35,8 @@ export function openApiDocument(routes: readonly RouteEntry[], info: ApiInfo): O
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [...new Set(shown.flatMap((route) => route.schema.tags ?? []))].sort().map((name) => ({ name })),
     paths,
-    components: sharedComponents(named),
+    ...(notices !== undefined && { webhooks: noticesPart(notices, named) }),
+    components: sharedComponents(named, notices),
   }
 }
 
@@ -45,7 +47,7 @@ function byPath(left: RouteEntry, right: RouteEntry): number {
   return METHOD_ORDER.indexOf(left.method) - METHOD_ORDER.indexOf(right.method)
 }
 
-function sharedComponents(named: Components): Json {
+function sharedComponents(named: Components, notices: Notices | undefined): Json {
   const error = named.reference(errorSchema)
   const failures = Object.entries(FAILURES).map(([name, { description, headers = [] }]) => [
     name,
@@ -74,6 +76,7 @@ function sharedComponents(named: Components): Json {
           'Makes the request safe to repeat for 24 hours: a repeat gets the first answer with "Idempotent-Replayed: true".',
         schema: { type: 'string', minLength: 1, maxLength: 256 },
       },
+      ...(notices !== undefined && headerParameters(notices)),
     },
     responses: Object.fromEntries(failures),
     schemas: named.schemas(),

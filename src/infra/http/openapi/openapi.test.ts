@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/server.ts'
-import { type App, errorSchema, listOf, openApiDocument, openApiRoutes, pageQuery } from '../index.ts'
+import { type App, errorSchema, listOf, type Notices, openApiDocument, openApiRoutes, pageQuery } from '../index.ts'
 
 const info = { title: 'Posthorn', version: '1.2.3', description: 'Mail.', serverUrl: 'http://localhost:8080' }
 const thing = Type.Object({ id: Type.String(), title: Type.String() }, { title: 'Thing' })
@@ -46,6 +46,12 @@ function describedServer(): App {
   return app
 }
 
+const notices: Notices = {
+  headers: [{ name: 'x-note', description: 'Which.', required: true, example: '1' }],
+  responses: { '2XX': 'Taken.', default: 'Tried again.' },
+  kinds: [{ name: 'thing.made', summary: 'A thing was made.', body: thing, example: { id: '1', title: 't' } }],
+}
+
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1 and names every route but the hidden', async () => {
     const response = await describedServer().inject('/openapi.json')
@@ -84,6 +90,32 @@ describe('the OpenAPI document', () => {
       ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: twin })),
     )
     expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
+  })
+
+  it('describes what the service sends by itself, and the page lists it', async () => {
+    app = testServer()
+    openApiRoutes(app, info, notices)
+    const document = (await app.inject('/openapi.json')).json()
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
+    const { post } = document.webhooks['thing.made']
+    expect(post).toMatchObject({ operationId: 'onThingMade', summary: 'A thing was made.', security: [] })
+    expect(post.parameters).toEqual([{ $ref: '#/components/parameters/x-note' }])
+    expect(document.components.parameters['x-note']).toMatchObject({ in: 'header', required: true, example: '1' })
+    expect(post.requestBody.content['application/json']).toEqual({
+      schema: { $ref: '#/components/schemas/Thing' },
+      examples: { sample: { value: { id: '1', title: 't' } } },
+    })
+    expect((await app.inject('/docs')).body).toContain('A thing was made.')
+  })
+
+  it('spells classes of statuses as OpenAPI does, whatever the server takes', async () => {
+    app = testServer()
+    openApiRoutes(app, info)
+    const schema = { tags: ['Things'], summary: 'Try', response: { '4xx': thing } }
+    app.get('/try', { config: { access: 'public' }, schema }, async () => ({ id: '1', title: 't' }))
+    const document = (await app.inject('/openapi.json')).json()
+    expect(document.paths['/try'].get.responses).toHaveProperty('4XX')
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
   })
 
   it('has an error component that a real error matches', async () => {

@@ -102,7 +102,9 @@ function answers(route: RouteEntry, components: Components): JsonObject {
   }
   const documented = Object.entries((response ?? {}) as Record<string, { description?: string }>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
-  return Object.fromEntries(documented.map(([status, schema]) => [status, answer(status, schema, components)]))
+  return Object.fromEntries(
+    documented.map(([status, schema]) => [status.toUpperCase(), answer(status, schema, components)]),
+  )
 }
 
 function answer(status: string, schema: { description?: string; type?: string }, components: Components): Json {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { html, trustedHtml } from '../../../lib/html.ts'
 import type { ApiInfo } from './document.ts'
+import type { Notices } from './notices.ts'
 import type { RouteEntry } from './route-table.ts'
 
 /** The API on one page: every route with its summary. Nothing is loaded from anywhere, nothing runs. */
-export function docsPage(routes: readonly RouteEntry[], info: ApiInfo): string {
+export function docsPage(routes: readonly RouteEntry[], info: ApiInfo, notices?: Notices): string {
   const shown = routes.filter((route) => route.schema.hide !== true)
   const tags = [...new Set(shown.map(tagOf))].sort()
   const page = html`<!doctype html>
@@ -21,13 +22,14 @@ export function docsPage(routes: readonly RouteEntry[], info: ApiInfo): string {
 <p>${info.description}</p>
 <p>The address is <code>${info.serverUrl}</code>. The machine-readable description is <a href="openapi.json">openapi.json</a>
 (OpenAPI 3.1). Send the API key as <code>Authorization: Bearer &lt;key&gt;</code>.</p>
-<nav aria-label="Sections"><ul>${tags.map((tag) => html`<li><a href="#${slug(tag)}">${tag}</a></li>`)}</ul></nav>
+<nav aria-label="Sections"><ul>${tags.map((tag) => html`<li><a href="#${slug(tag)}">${tag}</a></li>`)}${notices && html`<li><a href="#webhooks-sent">Webhooks sent</a></li>`}</ul></nav>
 ${tags.map((tag) =>
   section(
     tag,
     shown.filter((route) => tagOf(route) === tag),
   ),
 )}
+${notices && webhooksSection(notices)}
 </main>
 </body>
 </html>`
@@ -43,6 +45,13 @@ function section(tag: string, routes: readonly RouteEntry[]) {
     ) => html`<dt><b>${route.method}</b> <code>${route.url.replaceAll(/:(\w+)/g, '{$1}')}</code> <span>${route.access}</span></dt>
 <dd>${route.schema.summary}${route.schema.description && html`<br><small>${route.schema.description}</small>`}</dd>`,
   )}</dl>
+</section>`
+}
+
+function webhooksSection({ kinds }: Notices) {
+  return html`<section aria-labelledby="webhooks-sent">
+<h2 id="webhooks-sent">Webhooks sent</h2>
+<dl>${kinds.map(({ name, summary }) => html`<dt><code>${name}</code></dt>\n<dd>${summary}</dd>`)}</dl>
 </section>`
 }
 

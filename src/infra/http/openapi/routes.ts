@@ -1,14 +1,15 @@
 import type { App } from '../server.ts'
 import { type ApiInfo, type OpenApiDocument, openApiDocument } from './document.ts'
+import type { Notices } from './notices.ts'
 import { DOCS_CSP, docsPage } from './page.ts'
 
 const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }
 
 /** `GET /openapi.json` and `GET /docs`, made from the routes of the server; add them last or first, it does not matter. */
-export function openApiRoutes(app: App, info: ApiInfo): void {
+export function openApiRoutes(app: App, info: ApiInfo, notices?: Notices): void {
   let made: OpenApiDocument | undefined
   const document = () => {
-    made ??= openApiDocument(app.routeTable, info)
+    made ??= openApiDocument(app.routeTable, info, notices)
     return made
   }
 
@@ -32,7 +33,7 @@ export function openApiRoutes(app: App, info: ApiInfo): void {
         .type('text/html; charset=utf-8')
         .header('content-security-policy', DOCS_CSP)
         .header('cache-control', 'public, max-age=60')
-      return docsPage(app.routeTable, info)
+      return docsPage(app.routeTable, info, notices)
     },
   )
 }

@@ -1,0 +1,164 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { generateSigningSecret, webhookHeaders } from '../../src/lib/sign.ts'
+import { closing } from '../kit/closing.ts'
+import { describeEachDatabase } from '../kit/database.ts'
+import { eventually } from '../kit/eventually.ts'
+import { type Api, api } from '../kit/http.ts'
+import { startService } from '../kit/service.ts'
+import { LIBRARIES, type Received, startReceiver, verifier, verifyWith } from '../servers/receiver.ts'
+
+/** What the Standard Webhooks specification publishes: https://github.com/standard-webhooks/standard-webhooks */
+const VECTOR = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp: 1_614_265_330,
+  body: '{"test": 2432232314}',
+  signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+}
+
+const SECRETS = {
+  'one that is generated': undefined,
+  'one that is given in base64': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'any other text': 'correct horse battery stäple',
+}
+
+it('the published vector is what we sign, and what each library signs', () => {
+  const { secret, id, timestamp, body, signature } = VECTOR
+  expect(webhookHeaders({ id, timestamp, body, secrets: [secret] })['webhook-signature']).toBe(signature)
+  for (const library of LIBRARIES) {
+    expect(verifier(library, secret).sign(id, new Date(timestamp * 1000), body)).toBe(signature)
+  }
+})
+
+describeEachDatabase('signatures of a running service', (open) => {
+  async function serve(): Promise<Api> {
+    const service = await startService({ place: await open.place() })
+    onTestFinished(service.stop)
+    return api(service.url, service.key)
+  }
+
+  const receiverFor = async () => closing(await startReceiver())
+
+  /** An event that the service makes by itself: an endpoint that answers 410 is disabled, and the others hear of it. */
+  async function causeEvent(client: Api): Promise<void> {
+    const gone = await receiverFor()
+    gone.always({ status: 410 })
+    const endpoint = (await client.post('/webhooks/endpoints', { url: gone.url, eventTypes: ['account.deleted'] })).json
+    expect((await client.post(`/webhooks/endpoints/${endpoint.id}/test`)).json).toMatchObject({ responseStatus: 410 })
+  }
+
+  async function deliveryThat(client: Api, endpointId: string, expected: object) {
+    return eventually(async () => {
+      const { json } = await client.get(
+        `/webhooks/deliveries?endpointId=${endpointId}&eventType=webhook.endpoint_disabled`,
+      )
+      expect(json.deliveries[0]).toMatchObject(expected)
+      return json.deliveries[0]
+    })
+  }
+
+  it.each(Object.entries(SECRETS))('every delivery, retry and replay verifies with %s', async (_name, given) => {
+    const [client, receiver] = [await serve(), await receiverFor()]
+    const created = (
+      await client.post('/webhooks/endpoints', {
+        ...{ url: receiver.url, eventTypes: ['webhook.*'], retryCount: 2, retryDelayMs: 1100 },
+        ...(given !== undefined && { secret: given }),
+      })
+    ).json
+    const secret: string = given ?? created.secret
+    await client.post(`/webhooks/endpoints/${created.id}/test`)
+    receiver.script({ status: 500 }, 'reset', { status: 503 })
+    await causeEvent(client)
+    const failed = await deliveryThat(client, created.id, { status: 'failed', attempt: 3 })
+    // A replay of what failed, and another of what arrived.
+    for (const attempt of [4, 5]) {
+      expect((await client.post(`/webhooks/deliveries/${failed.id}/retry`)).status).toBe(200)
+      await deliveryThat(client, created.id, { status: 'success', attempt })
+    }
+
+    const [test, ...event] = receiver.requests
+    expect(event).toHaveLength(5)
+    for (const request of receiver.requests) {
+      for (const library of LIBRARIES) expect(verifyWith(library, secret, request)).toEqual(JSON.parse(request.body))
+    }
+    expect(test?.headers['webhook-id']).toBe(JSON.parse(test?.body ?? '').id)
+    expect(new Set(event.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(event.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([failed.eventId]))
+    const times = event.slice(0, 3).map(({ headers }) => headers['webhook-timestamp'])
+    expect(new Set(times).size).toBe(3)
+  })
+
+  it('an attempt verifies no more once any part of it is touched', async () => {
+    const [client, receiver] = [await serve(), await receiverFor()]
+    const { id, secret } = (await client.post('/webhooks/endpoints', { url: receiver.url })).json
+    await client.post(`/webhooks/endpoints/${id}/test`)
+    const [request] = receiver.requests
+    if (request === undefined) throw new Error('nothing came')
+    for (const library of LIBRARIES) verifyWith(library, secret, request)
+    for (const [part, touched] of Object.entries(tampered(request))) {
+      for (const library of LIBRARIES) {
+        const verify = () => verifyWith(library, secret, touched)
+        expect(verify, `${library} accepts another ${part}`).toThrow()
+      }
+    }
+    for (const other of [
+      generateSigningSecret(),
+      `${secret.slice(0, -2)}AA`,
+      'a text',
+      secret.slice('whsec_'.length),
+    ]) {
+      for (const library of LIBRARIES) {
+        expect(() => verifyWith(library, other, request), `${library} accepts the secret ${other}`).toThrow()
+      }
+    }
+  })
+
+  it('old and new secret both verify after a rotation, and null ends signing', async () => {
+    const [client, receiver] = [await serve(), await receiverFor()]
+    const { id, secret: first } = (await client.post('/webhooks/endpoints', { url: receiver.url })).json
+    const second = generateSigningSecret()
+    await client.put(`/webhooks/endpoints/${id}`, { secret: second })
+    await client.post(`/webhooks/endpoints/${id}/test`)
+    await client.put(`/webhooks/endpoints/${id}`, { secret: null })
+    await client.post(`/webhooks/endpoints/${id}/test`)
+    const [signed, unsigned] = receiver.requests
+    if (signed === undefined) throw new Error('nothing came')
+    for (const library of LIBRARIES) {
+      for (const secret of [first, second]) verifyWith(library, secret, signed)
+      expect(() => verifyWith(library, generateSigningSecret(), signed)).toThrow()
+    }
+    expect(unsigned?.headers).toMatchObject({ 'webhook-id': expect.anything(), 'webhook-timestamp': expect.anything() })
+    expect(unsigned?.headers['webhook-signature']).toBeUndefined()
+  })
+})
+
+/** The request with one part changed, by the part. */
+function tampered({ headers, body }: Received): Record<string, Pick<Received, 'headers' | 'body'>> {
+  const timestamp = Number(headers['webhook-timestamp'])
+  const signature = String(headers['webhook-signature'])
+  const withHeader = (name: string, value: string | undefined) => ({ headers: { ...headers, [name]: value }, body })
+  const middle = Math.floor(body.length / 2)
+  const otherLetter = signature[10] === 'A' ? 'B' : 'A'
+  return {
+    'body, by a character': {
+      headers,
+      body: `${body.slice(0, middle)}${body[middle] === 'x' ? 'y' : 'x'}${body.slice(middle + 1)}`,
+    },
+    'body, by a blank at its end': { headers, body: `${body} ` },
+    'body, made anew': { headers, body: JSON.stringify(JSON.parse(body), null, 1) },
+    'body, empty': { headers, body: '' },
+    id: withHeader('webhook-id', `${headers['webhook-id']}x`),
+    'timestamp, a second later': withHeader('webhook-timestamp', String(timestamp + 1)),
+    'timestamp, a second earlier': withHeader('webhook-timestamp', String(timestamp - 1)),
+    'timestamp, an hour old': withHeader('webhook-timestamp', String(timestamp - 3600)),
+    'timestamp, no number': withHeader('webhook-timestamp', 'now'),
+    'signature, by a character': withHeader(
+      'webhook-signature',
+      signature.slice(0, 10) + otherLetter + signature.slice(11),
+    ),
+    'signature, shortened': withHeader('webhook-signature', signature.slice(0, -4)),
+    'signature, of another version': withHeader('webhook-signature', signature.replace('v1,', 'v2,')),
+    'signature, without its version': withHeader('webhook-signature', signature.slice(3)),
+    'signature, absent': withHeader('webhook-signature', undefined),
+  }
+}
