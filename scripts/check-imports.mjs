@@ -26,8 +26,8 @@ const ROOM_PARENTS = ['infra', 'features', 'providers', 'ui']
 const ROOMS = ['events', 'migrations']
 /** The contract of the providers stands beside their folders. */
 const OPEN_FILES = ['providers/provider.ts', 'providers/registry.ts']
-/** Within infra these carry the others: the store, the log, the network. */
-const INFRA_GROUND = ['infra/db', 'infra/log', 'infra/net']
+/** Within infra these carry the others: the store, the log, the network, the connections to Redis. */
+const INFRA_GROUND = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
 /** What a room lets others of its floor join into their queries stands in a file of this name. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 

@@ -1,4 +1,7 @@
-/** Short-lived values that may vanish at any time: rate buckets, label lists. Never the only copy of anything. */
+/**
+ * Short-lived values that may vanish at any time: rate buckets, label lists. Never the only copy of anything. While it is out
+ * of reach nothing is found and nothing kept; `delete` and `increment` reject, since their effect would be missed.
+ */
 export interface Cache {
   readonly provider: 'memory' | 'redis'
   get(key: string): Promise<string | undefined>

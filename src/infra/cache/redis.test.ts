@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { describeRedis } from '../../../test/kit/redis.ts'
+import { describeCache } from './conformance.ts'
+import { redisCache } from './redis.ts'
+
+describeRedis('Redis', (redis) => {
+  describeCache('the cache in Redis', async () => {
+    await redis.empty()
+    return { cache: redisCache(await redis.link()), pass: (ms) => sleep(ms) }
+  })
+
+  it('counts over replicas', async () => {
+    await redis.empty()
+    const [one, other] = [redisCache(await redis.link()), redisCache(await redis.link())]
+    const both = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? one : other).increment('a', 60_000))
+    const counts = (await Promise.all(both)).map(({ count }) => count).sort((x, y) => x - y)
+    expect(counts).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
+  })
+
+  it('finds nothing while Redis is away, keeps nothing, and says that it cannot count', async () => {
+    const cache = redisCache(await redis.link())
+    await cache.set('a', 'x', 60_000)
+    await redis.server.stop()
+    await eventually(() => expect(cache.ping()).rejects.toThrow())
+    expect(await cache.get('a')).toBeUndefined()
+    await cache.set('b', 'y', 60_000)
+    await expect(cache.increment('c', 60_000)).rejects.toThrow()
+    await expect(cache.delete('a')).rejects.toThrow()
+    await redis.server.start()
+    await eventually(() => cache.ping())
+    expect(await cache.get('b')).toBeUndefined()
+  })
+})
