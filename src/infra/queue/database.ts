@@ -4,6 +4,7 @@ import type { Backoff } from '../../lib/retry.ts'
 import type { Bus } from '../bus/index.ts'
 import type { Db, Handle } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
+import { earliest, whole } from './announcements.ts'
 import { gather } from './gather.ts'
 import { type Announcement, jobStore } from './job-store.ts'
 import type { Queue } from './queue.ts'
@@ -31,6 +32,7 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
   let sweep: NodeJS.Timeout | undefined
 
   const announce = gather<Announcement>(async (jobs) => {
+    // A statement may not touch a row twice.
     const changed = await db.transaction((tx) => store(tx).add(earliest(jobs)))
     const lanes = new Set(jobs.filter((job) => job.delayMs === 0).map((job) => job.lane))
     for (const lane of new Set([...changed, ...lanes])) wake(lane, changed.includes(lane))
@@ -107,16 +109,3 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
 }
 
 const topic = (lane: string) => `jobs:${lane}`
-
-const whole = (ms: number) => Math.max(0, Math.round(ms))
-
-/** One entry per subject: a statement may not touch a row twice. */
-function earliest(jobs: readonly Announcement[]): Announcement[] {
-  const bySubject = new Map<string, Announcement>()
-  for (const job of jobs) {
-    const key = `${job.lane}\n${job.subject}`
-    const known = bySubject.get(key)
-    if (known === undefined || job.delayMs < known.delayMs) bySubject.set(key, job)
-  }
-  return [...bySubject.values()]
-}

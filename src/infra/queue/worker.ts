@@ -3,12 +3,12 @@ import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
-import { cleanText, truncateText } from '../../lib/text.ts'
 import type { Db } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import { type Claim, type Ending, jobStore } from './job-store.ts'
 import { type Held, LeaseKeeper } from './lease-keeper.ts'
 import type { Run, Worker, WorkOptions } from './queue.ts'
+import { errorText } from './run-error.ts'
 
 export interface WorkerDeps {
   db: Db
@@ -35,7 +35,6 @@ const ABANDON_MS = 2000
 const LOCKED_MS = 50
 const ASK_EVERY_MS = 100
 const BROKEN: Backoff = { baseMs: 100, capMs: 5000 }
-const MAX_ERROR_CHARS = 500
 /** Runs again at once, elsewhere; not counted as a failure. */
 const INTERRUPTED = { outcome: 'interrupted', nextMs: 0, error: null } as const
 
@@ -268,9 +267,4 @@ export class LaneWorker implements Worker {
   #warn(message: string, error: unknown, metadata: Record<string, unknown> = {}): void {
     this.#deps.log.warn(message, { operation: 'queue.work', error, metadata: { lane: this.#lane, ...metadata } })
   }
-}
-
-function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
-  return truncateText(cleanText(text), MAX_ERROR_CHARS)
 }
