@@ -1,9 +1,10 @@
-import { type Bus, memoryBus, openPostgresBus } from './infra/bus/index.ts'
-import { type Cache, memoryCache } from './infra/cache/index.ts'
+import { type Bus, memoryBus, openPostgresBus, openRedisBus } from './infra/bus/index.ts'
+import { type Cache, memoryCache, redisCache } from './infra/cache/index.ts'
 import type { Db } from './infra/db/index.ts'
 import { type Outbound, outbound } from './infra/http/index.ts'
 import { type AddressGuard, addressGuard, resolver } from './infra/net/index.ts'
-import { databaseQueue, type Queue } from './infra/queue/index.ts'
+import { databaseQueue, type Queue, redisQueue } from './infra/queue/index.ts'
+import { openRedis, type RedisLink } from './infra/redis/index.ts'
 import { openSecrets, type Secrets } from './infra/secrets/index.ts'
 import type { Ground } from './lifecycle.ts'
 import { migrateAtStart, openStore } from './store.ts'
@@ -27,7 +28,7 @@ export async function openInfrastructure(
   aborted: AbortSignal,
   onMigrate: () => void,
 ): Promise<Infrastructure> {
-  const { config, clock, ids, instanceId, log, redactor } = ground
+  const { config, clock, log, redactor } = ground
   const closers: (() => Promise<void>)[] = []
   const opened = <T>(part: T, close: (part: T) => Promise<void>): T => {
     closers.push(() => close(part))
@@ -41,9 +42,11 @@ export async function openInfrastructure(
     onMigrate()
     await migrateAtStart(db, config, log)
     const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
-    const cache = opened(memoryCache({ clock }), (part) => part.close())
-    const bus = opened(await openBus(ground, db), (part) => part.close())
-    const queue = opened(databaseQueue({ db, bus, clock, ids, log, instanceId }), (part) => part.close())
+    const redis = await openRedisIfAsked(ground, aborted)
+    if (redis !== undefined) opened(redis, (part) => part.close())
+    const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
+    const bus = opened(await openBus(ground, db, redis), (part) => part.close())
+    const queue = opened(openQueue(ground, db, bus, redis), (part) => part.close())
     const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
     return {
       db,
@@ -61,6 +64,23 @@ export async function openInfrastructure(
   }
 }
 
-async function openBus({ config, log }: Ground, db: Db): Promise<Bus> {
+async function openRedisIfAsked(
+  { config, log, redactor }: Ground,
+  aborted: AbortSignal,
+): Promise<RedisLink | undefined> {
+  if (config.redisUrl === undefined) return undefined
+  redactor.hide(config.redisUrl)
+  redactor.hide(decodeURIComponent(new URL(config.redisUrl).password))
+  return openRedis({ url: config.redisUrl, log }, aborted)
+}
+
+async function openBus({ config, log }: Ground, db: Db, redis: RedisLink | undefined): Promise<Bus> {
+  if (redis !== undefined) return openRedisBus({ redis, log })
   return config.databaseUrl === undefined ? memoryBus({ log }) : openPostgresBus({ url: config.databaseUrl, db, log })
+}
+
+function openQueue(ground: Ground, db: Db, bus: Bus, redis: RedisLink | undefined): Queue {
+  const { clock, ids, log, instanceId } = ground
+  const shared = { clock, log, instanceId }
+  return redis === undefined ? databaseQueue({ ...shared, db, bus, ids }) : redisQueue({ ...shared, redis })
 }

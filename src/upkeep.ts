@@ -41,6 +41,7 @@ export function upkeep({ db, queue, clock, log, retention }: UpkeepDeps): Upkeep
     [purgeIdempotencyKeys, 0],
   ]
   let worker: Worker | undefined
+  let renewal: NodeJS.Timeout | undefined
 
   /** Small transactions with a pause after each, so that a large backlog of old rows blocks nobody. */
   async function run(signal: AbortSignal): Promise<void> {
@@ -61,8 +62,15 @@ export function upkeep({ db, queue, clock, log, retention }: UpkeepDeps): Upkeep
         return { nextRunInMs: EVERY_MS }
       })
       await queue.add(LANE, 'retention')
+      // Changes nothing, unless the queue has lost the job.
+      renewal = setInterval(() => {
+        queue.add(LANE, 'retention', { delayMs: EVERY_MS }).catch((error: unknown) => {
+          log.warn('The removal of old rows could not be asked for.', { operation: 'service.upkeep', error })
+        })
+      }, EVERY_MS)
     },
     async stop() {
+      clearInterval(renewal)
       await worker?.stop(GRACE_MS)
       worker = undefined
     },

@@ -4,13 +4,20 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { eventually } from './eventually.ts'
 
-export interface ServiceOptions {
+/** Where a service keeps what it knows, and what else it is told. */
+export interface ServicePlace {
   dataDir: string
   databaseUrl?: string | undefined
   redisUrl?: string | undefined
+  env?: Record<string, string>
+}
+
+/** For services that share a database. */
+export const SHARED_KEYS = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
+
+export interface ServiceOptions extends ServicePlace {
   /** Default: any free port. Give it to start again at the same address. */
   port?: number
-  env?: Record<string, string>
 }
 
 /** The built service as a process of its own, as operators run it: for kill tests, soak and bench. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Place } from '../kit/database.ts'
-import { startServiceProcess } from '../kit/process.ts'
+import { type ServicePlace, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startApplication } from './application.ts'
 import { type Books, expectEachAnnouncedOnce } from './books.ts'
@@ -19,7 +18,7 @@ export interface CrashStory {
  * Mail arrives at many mailboxes while the service is killed (SIGKILL) and started again, at moments that chance picks.
  * Afterwards each mail was announced by exactly one event.
  */
-export async function playCrashes(place: Place, story: CrashStory): Promise<Books> {
+export async function playCrashes(place: ServicePlace, story: CrashStory): Promise<Books> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
   const users = userNames(story.mailboxes)
   let service = await startServiceProcess(place)

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Place } from '../kit/database.ts'
-import { startServiceProcess } from '../kit/process.ts'
+import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startApplication } from './application.ts'
 import { type Books, expectEachAnnouncedOnce } from './books.ts'
@@ -20,10 +19,10 @@ export interface ReplicaStory {
  * Two instances on one PostgreSQL while mail arrives. A is killed and started again; then B is stopped (SIGSTOP) until the
  * others must take it for dead, and resumed with its old ideas. Each mail is announced by exactly one event.
  */
-export async function playReplicas(place: Place, story: ReplicaStory): Promise<Books> {
+export async function playReplicas(place: ServicePlace, story: ReplicaStory): Promise<Books> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
   const users = userNames(story.mailboxes)
-  const env = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
+  const env = { ...SHARED_KEYS, ...place.env }
   let a = await startServiceProcess({ ...place, env })
   const b = await startServiceProcess({ ...place, env })
   const subjects: string[] = []

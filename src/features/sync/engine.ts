@@ -37,6 +37,10 @@ export function sync(deps: SyncDeps): Sync {
     })
   }
 
+  function addAll(): void {
+    for (const accountId of deps.ownership.owned().keys()) add(accountId)
+  }
+
   async function drop(accountId: string): Promise<void> {
     const account = working.get(accountId)
     working.delete(accountId)
@@ -73,7 +77,9 @@ export function sync(deps: SyncDeps): Sync {
         for (const accountId of [...gained, ...changed]) add(accountId)
       })
       const stopWaking = deps.bus.subscribe(WAKE_TOPIC, (accountId) => {
-        if (accountId === undefined || !deps.ownership.owned().has(accountId)) return
+        // Hints were lost, and with Redis perhaps the jobs themselves.
+        if (accountId === undefined) return addAll()
+        if (!deps.ownership.owned().has(accountId)) return
         working.get(accountId)?.lookEverywhere()
         add(accountId)
       })
@@ -83,7 +89,7 @@ export function sync(deps: SyncDeps): Sync {
         stopRetrying()
       }
       worker = deps.queue.work(lane, { concurrency }, (accountId, { signal }) => run(accountId, signal))
-      for (const accountId of deps.ownership.owned().keys()) add(accountId)
+      addAll()
     },
 
     async stop(graceMs) {
@@ -91,7 +97,9 @@ export function sync(deps: SyncDeps): Sync {
       unsubscribe()
       await worker?.stop(graceMs)
       await Promise.all([...working.keys()].map(drop))
-      await deps.queue.dropLane(lane)
+      await deps.queue.dropLane(lane).catch((error: unknown) => {
+        deps.log.warn('The sync queue of this instance could not be given up', { operation: 'sync.stop', error })
+      })
     },
   }
 }
