@@ -11,6 +11,7 @@ import {
   ownership as ownershipOf,
 } from './features/accounts/index.ts'
 import { authRoutes } from './features/auth/index.ts'
+import { deduplicationRoutes, repeatedEvents } from './features/deduplication/index.ts'
 import { health, healthRoutes, type Phase } from './features/health/index.ts'
 import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
 import { serviceKey } from './features/keys/index.ts'
@@ -97,7 +98,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     },
   })
   const reader = messageReader({ ...shared, accounts, mail })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events, findRepeats: repeatedEvents })
   const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
   const keeping = upkeep({ ...shared, retention: config })
   const logs = sharedLogs({ bus, ring: ground.logs, instanceId, instances: () => livingInstances(db.read) })
@@ -144,6 +145,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
+  deduplicationRoutes(server, { ...shared, idempotency })
   logRoutes(server, { logs, cache })
   openApiRoutes(
     server,

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { purgeEvents } from './events/index.ts'
 import { purgeAuthSessions } from './features/auth/index.ts'
+import { purgeDeduplicationClaims } from './features/deduplication/index.ts'
 import { purgeIdempotencyKeys } from './features/idempotency/index.ts'
 import { purgeDeliveries } from './features/webhooks/index.ts'
 import type { Db, Tx } from './infra/db/index.ts'
@@ -28,6 +29,8 @@ const LANE = 'upkeep'
 const EVERY_MS = 60 * 60 * 1000
 const ROWS_PER_TRANSACTION = 500
 const DAY_MS = 24 * 60 * 60 * 1000
+/** A fan-out that comes late asks about events of then; the claims of then must still be there. */
+const CLAIMS_KEPT_MS = 60 * 60 * 1000
 const GRACE_MS = 5000
 
 /** Deletes up to `limit` rows older than `beforeMs`; true when there may be more. */
@@ -39,6 +42,7 @@ export function upkeep({ db, queue, clock, log, retention }: UpkeepDeps): Upkeep
     [purgeEvents, retention.retentionEventsDays * DAY_MS],
     [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
     [purgeIdempotencyKeys, 0],
+    [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
   ]
   let worker: Worker | undefined
   let renewal: NodeJS.Timeout | undefined

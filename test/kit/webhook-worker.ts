@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import type { Place } from './database.ts'
@@ -20,6 +21,7 @@ await house.queue.releaseInstance('worker')
 await house.engine.start()
 process.stdout.write('ready\n')
 for (;;) {
-  await house.record({}, {}, {})
+  const objectId = randomUUID()
+  await house.record({ objectId }, { objectId }, { objectId })
   await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Recorder, recorder } from '../../src/events/index.ts'
+import { repeatedEvents } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -8,6 +9,7 @@ import {
   type Endpoints,
   type EndpointView,
   endpoints,
+  type FindRepeats,
   type ReadMessage,
   type Trials,
   trials,
@@ -31,6 +33,8 @@ export interface WebhookHouseOptions {
   ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
+  /** In place of the deduplication itself. */
+  findRepeats?: FindRepeats
   /** A certificate to trust. */
   ca?: string
   /** The setting; default `loopback`. */
@@ -76,7 +80,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ clock, ids, bus })
-  const { readMessage = noMessage, leaseMs = 30_000 } = options
+  const { readMessage = noMessage, leaseMs = 30_000, findRepeats = repeatedEvents } = options
   const deps = {
     db,
     bus,
@@ -88,12 +92,19 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     recorder: events,
     outbound: client,
     guard,
+    findRepeats,
     leaseMs,
     sweepMs: 1000,
   }
   const room = endpoints(deps)
   const attempts = trials({ ...deps, readMessage })
   const engine = new WebhookEngine(deps)
+  // Each event is a change of its own, unless a test says that it repeats another.
+  let version = 0
+  const nextVersion = () => {
+    version += 1
+    return version
+  }
   let closing: Promise<void> | undefined
   const house: WebhookHouse = {
     db,
@@ -114,7 +125,9 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
       db.transaction((tx) =>
         events.record(
           tx,
-          given.map((sketch) => eventOf({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), ...sketch })),
+          given.map((sketch) =>
+            eventOf({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), version: nextVersion(), ...sketch }),
+          ),
         ),
       ),
     async deliveries(query = {}) {

@@ -13,6 +13,9 @@ import type { EndpointRow } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { subscribes } from './event-types.ts'
 
+/** Which of these events are suppressed, by id; asked once per event, in the transaction that writes its deliveries. */
+export type FindRepeats = (tx: Tx, events: readonly EventRow[]) => Promise<ReadonlySet<string>>
+
 export interface FanOutDeps {
   db: Db
   bus: Bus
@@ -20,6 +23,7 @@ export interface FanOutDeps {
   clock: Clock
   ids: Ids
   log: Log
+  findRepeats: FindRepeats
 }
 
 /** The queue's lane whose subjects are endpoints with something due. */
@@ -114,9 +118,11 @@ export class FanOut {
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
     const endpoints = await endpointStore(tx).listActive()
     this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
-    const deliveries = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
+    const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
+    const deliveries = await this.#withoutRepeats(tx, events, made)
     await insertDeliveries(tx, deliveries)
-    const due = new Set(deliveries.map((delivery) => delivery.endpointId))
+    const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
+    const due = new Set(waiting.map((delivery) => delivery.endpointId))
     const isOpen = (endpoint: EndpointRow) => opensAt(endpoint) > clock.now()
     const idsWhere = (open: boolean) =>
       endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
@@ -127,6 +133,20 @@ export class FanOut {
     }
     await queue.addIn(tx, DELIVER_LANE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
     return events.length
+  }
+
+  /** An event that nobody hears of is not asked about: it must not suppress one that somebody would hear of. */
+  async #withoutRepeats(tx: Tx, events: readonly EventRow[], made: DeliveryRow[]): Promise<DeliveryRow[]> {
+    const heard = new Set(made.map((delivery) => delivery.eventId))
+    const repeats = await this.#deps.findRepeats(
+      tx,
+      events.filter((event) => heard.has(event.id)),
+    )
+    return repeats.size === 0
+      ? made
+      : made.map((delivery) =>
+          repeats.has(delivery.eventId) ? { ...delivery, status: 'deduplicated', nextAttemptAt: null } : delivery,
+        )
   }
 }
 

@@ -11,7 +11,7 @@ import type { Sealer } from '../../lib/seal.ts'
 import { listEndpointsDue, releaseAllLeases } from './delivery-state.ts'
 import { deliverRun } from './drain.ts'
 import { type DueHints, dueHints } from './due-hints.ts'
-import { DELIVER_LANE, FanOut } from './fan-out.ts'
+import { DELIVER_LANE, FanOut, type FindRepeats } from './fan-out.ts'
 import { stock } from './stock.ts'
 
 export interface WebhookDeps {
@@ -25,6 +25,7 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
+  findRepeats: FindRepeats
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
   /** How often what is due is announced again. Default 15,000. */

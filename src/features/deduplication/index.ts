@@ -1,0 +1,9 @@
+/**
+ * Events that say again what was said a moment ago are suppressed: which fields make two events one is a setting.
+ * The fan-out asks for every event once; retries, replays and tests never do.
+ */
+import './schema.ts'
+
+export { repeatedEvents } from './repeats.ts'
+export { deduplicationRoutes } from './routes.ts'
+export { purgeDeduplicationClaims } from './store.ts'

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { deduplicationKey, KEY_FIELD_PATTERN, type Subject } from './key.ts'
+
+const SUBJECT: Subject = {
+  accountId: 'acc_1',
+  eventType: 'message.received',
+  provider: 'imap',
+  objectId: 'msg_1',
+  version: 1,
+  data: { from: { email: 'a@example.com', name: 'A' }, to: [{ email: 'b@example.com' }] },
+}
+
+const key = (fields: string[], change: Partial<Subject> = {}) =>
+  deduplicationKey('events', fields, { ...SUBJECT, ...change })
+
+describe('the key of deduplication', () => {
+  it.each([
+    ['accountId', { accountId: 'acc_2' }],
+    ['eventType', { eventType: 'message.sent' }],
+    ['provider', { provider: 'gmail' }],
+    ['objectId', { objectId: null }],
+    ['version', { version: 2 }],
+    ['data.from.email', { data: { from: { email: 'c@example.com' } } }],
+    ['data.to.0.email', { data: { to: [] } }],
+    ['data.from', { data: { from: { email: 'a@example.com', name: 'B' } } }],
+  ] satisfies [string, Partial<Subject>][])('depends on %s only where that is a key field', (field, change) => {
+    expect(key([field])).not.toBe(key([field], change))
+    const other = field === 'accountId' ? 'version' : 'accountId'
+    expect(key([other])).toBe(key([other], change))
+  })
+
+  it('does not depend on the order of the fields, nor of the members of an object', () => {
+    expect(key(['version', 'data.from'])).toBe(
+      key(['data.from', 'version'], { data: { from: { name: 'A', email: 'a@example.com' } } }),
+    )
+  })
+
+  it('takes what is not there as null, and reads nothing that every object has', () => {
+    expect(key(['data.nothing.at.all'])).toBe(key(['data.nothing.at.all'], { data: undefined }))
+    expect(key(['data.constructor'])).toBe(key(['data.constructor'], { data: null }))
+  })
+
+  it('tells neighbours apart: a value may not pass for two, nor a text for a number', () => {
+    const fields = ['accountId', 'objectId']
+    expect(key(fields, { accountId: 'a","b', objectId: 'c' })).not.toBe(
+      key(fields, { accountId: 'a', objectId: 'b","c' }),
+    )
+    expect(key(['data.n'], { data: { n: 1 } })).not.toBe(key(['data.n'], { data: { n: '1' } }))
+  })
+
+  it('of a test is never the key of an event', () => {
+    expect(deduplicationKey('test', ['version'], SUBJECT)).not.toBe(key(['version']))
+  })
+
+  it.each(['', 'id', 'data', 'data.', 'data..x', 'accountId ', 'sequence'])('knows no field "%s"', (field) => {
+    expect(new RegExp(KEY_FIELD_PATTERN).test(field)).toBe(false)
+  })
+})

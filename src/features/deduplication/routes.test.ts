@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { explain } from '../../../test/kit/explain.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { TEST_RING } from '../../../test/kit/webhooks.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import { parseKeyRing, sealer } from '../../lib/seal.ts'
+import { idempotency } from '../idempotency/index.ts'
+import { deduplicationRoutes, purgeDeduplicationClaims, repeatedEvents } from './index.ts'
+
+const DEFAULTS = { enabled: true, keyFields: ['accountId', 'eventType', 'objectId', 'version'], ttlSeconds: 300 }
+const CONFIG = '/cursor-sync/deduplication/config'
+const TEST = '/cursor-sync/deduplication/test'
+const SUBJECT = { accountId: 'acc_1', eventType: 'message.received', provider: 'imap', objectId: 'msg_1' }
+
+describeEachDatabase('the settings of deduplication over HTTP', (open) => {
+  async function serve(place?: Place) {
+    const db = await open(place)
+    const clock = fixedClock(Date.now())
+    const idem = idempotency({ db, clock, sealer: sealer(parseKeyRing(TEST_RING)) })
+    const app = testServer({ idempotency: idem })
+    closing({ close: () => app.close() })
+    deduplicationRoutes(app, { db, clock, idempotency: idem })
+    const call = async (method: 'GET' | 'POST', url: string, payload?: object, key = 'good') => {
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
+      return { status: response.statusCode, body: response.json() }
+    }
+    return { call, clock, db }
+  }
+
+  it('have defaults, change one by one, and are the same for every replica', async () => {
+    const place = await open.place()
+    const [one, two] = [await serve(place), await serve(place)]
+    expect(await one.call('GET', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
+    expect(await one.call('POST', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
+    expect(await one.call('POST', CONFIG, { ttlSeconds: 60 })).toEqual({
+      status: 200,
+      body: { ...DEFAULTS, ttlSeconds: 60 },
+    })
+    const keyFields = ['eventType', 'data.from.email', 'eventType']
+    const changed = { enabled: false, keyFields: ['eventType', 'data.from.email'], ttlSeconds: 60 }
+    expect(await two.call('POST', CONFIG, { enabled: false, keyFields })).toEqual({ status: 200, body: changed })
+    expect((await one.call('GET', CONFIG)).body).toEqual(changed)
+  })
+
+  it.each([
+    ['enabled', { enabled: 'yes' }],
+    ['keyFields', { keyFields: [] }],
+    ['keyFields', { keyFields: 'eventType' }],
+    ['keyFields.1', { keyFields: ['eventType', 'subject'] }],
+    ['keyFields.0', { keyFields: ['data.'] }],
+    ['ttlSeconds', { ttlSeconds: 59 }],
+    ['ttlSeconds', { ttlSeconds: 3601 }],
+    ['ttlSeconds', { ttlSeconds: 60.5 }],
+  ])('refuse a bad %s: %j', async (path, wrong) => {
+    const { call } = await serve()
+    const { status, body } = await call('POST', CONFIG, wrong)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_failed', `body.${path}`])
+    expect((await call('GET', CONFIG)).body).toEqual(DEFAULTS)
+  })
+
+  it('a test answers false first, true after, false again when the time is over, and always false while disabled', async () => {
+    const { call, clock } = await serve()
+    const first = await call('POST', TEST, SUBJECT)
+    expect(first).toEqual({
+      status: 200,
+      body: { success: true, isDuplicate: false, key: expect.any(String), ttlSeconds: 300, config: DEFAULTS },
+    })
+    const isDuplicate = async (change = {}) => (await call('POST', TEST, { ...SUBJECT, ...change })).body.isDuplicate
+    expect(await isDuplicate()).toBe(true)
+    expect(await isDuplicate({ provider: 'gmail', data: { any: 1 } })).toBe(true)
+    expect(await isDuplicate({ objectId: 'msg_2' })).toBe(false)
+    expect(await isDuplicate({ version: 2 })).toBe(false)
+    clock.advance(299_999)
+    expect(await isDuplicate()).toBe(true)
+    clock.advance(1)
+    expect(await isDuplicate()).toBe(false)
+    expect(await isDuplicate()).toBe(true)
+
+    await call('POST', CONFIG, { enabled: false })
+    expect([await isDuplicate(), await isDuplicate()]).toEqual([false, false])
+    await call('POST', CONFIG, { enabled: true, keyFields: ['data.from.email'] })
+    expect(await isDuplicate({ data: { from: { email: 'a' } } })).toBe(false)
+    expect(await isDuplicate({ data: { from: { email: 'a' } }, accountId: 'acc_2' })).toBe(true)
+  })
+
+  it('of many tests at once one is the first', async () => {
+    const { call } = await serve()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', TEST, SUBJECT)))
+    expect(answers.filter(({ body }) => body.isDuplicate === false)).toHaveLength(1)
+  })
+
+  it.each(['accountId', 'eventType', 'provider'])('a test needs %s', async (name) => {
+    const { call } = await serve()
+    for (const given of [undefined, '']) {
+      const { status, body } = await call('POST', TEST, { ...SUBJECT, [name]: given })
+      expect([status, body.error.details[0].path]).toEqual([400, `body.${name}`])
+    }
+  })
+
+  it('need the key, and more than reading to change', async () => {
+    const { call } = await serve()
+    for (const [method, url] of [
+      ['GET', CONFIG],
+      ['POST', CONFIG],
+      ['POST', TEST],
+    ] as const) {
+      expect((await call(method, url, undefined, 'wrong')).status).toBe(401)
+      expect((await call(method, url, undefined, 'reader')).status).toBe(method === 'GET' ? 200 : 403)
+    }
+  })
+
+  it('claims that ran out are removed in steps, by an index', async () => {
+    const { call, clock, db } = await serve()
+    for (const objectId of ['a', 'b', 'c']) await call('POST', TEST, { ...SUBJECT, objectId })
+    const purge = (beforeMs: number) => db.transaction((tx) => purgeDeduplicationClaims(tx, beforeMs, 2))
+    const left = async () => (await db.read.selectFrom('deduplicationClaims').select('key').execute()).length
+    expect([await purge(clock.now()), await left()]).toEqual([false, 3])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([true, 1])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([false, 0])
+    const plans = await explain(db, async (tx) => {
+      await purgeDeduplicationClaims(tx, 1, 2)
+      await repeatedEvents(tx, [EVENT])
+    })
+    expect(plans).not.toMatch(/SCAN deduplicationClaims$|Seq Scan on "?deduplicationClaims|TEMP B-TREE/m)
+  })
+})
+
+const EVENT = {
+  id: 'evt_1',
+  type: 'message.received',
+  accountId: 'acc_1',
+  provider: 'imap',
+  sequence: 1,
+  objectId: 'msg_1',
+  version: 1,
+  data: '{}',
+  position: 1,
+  fanOut: 1,
+  createdAt: 1,
+}

@@ -1,0 +1,54 @@
+import { type Static, Type } from 'typebox'
+import { KEY_FIELD_PATTERN } from './key.ts'
+
+const MAX_KEY_FIELDS = 20
+
+const members = {
+  enabled: Type.Boolean(),
+  keyFields: Type.Array(Type.String({ maxLength: 200, pattern: KEY_FIELD_PATTERN }), {
+    minItems: 1,
+    maxItems: MAX_KEY_FIELDS,
+    description:
+      'Events that are equal in all of these are one: accountId, eventType, provider, objectId, version, and data.<path> such as data.from.email.',
+    examples: [['accountId', 'eventType', 'objectId', 'version']],
+  }),
+  ttlSeconds: Type.Integer({
+    minimum: 60,
+    maximum: 3600,
+    description: 'For how long an event suppresses those that repeat it.',
+  }),
+}
+
+export const configSchema = Type.Object(members, { title: 'DeduplicationConfig' })
+
+export const configBody = Type.Object(
+  {
+    enabled: Type.Optional(members.enabled),
+    keyFields: Type.Optional(members.keyFields),
+    ttlSeconds: Type.Optional(members.ttlSeconds),
+  },
+  { title: 'DeduplicationConfigUpdate' },
+)
+export type ConfigBody = Static<typeof configBody>
+
+const name = Type.String({ minLength: 1, maxLength: 200 })
+
+export const testBody = Type.Object(
+  {
+    accountId: name,
+    eventType: { ...name, examples: ['message.received'] },
+    provider: { ...name, examples: ['imap'] },
+    objectId: Type.Optional(Type.String({ maxLength: 200 })),
+    version: Type.Optional(Type.Integer({ minimum: 0 })),
+    data: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { title: 'DeduplicationTest' },
+)
+
+export const testAnswer = Type.Object({
+  success: Type.Boolean(),
+  isDuplicate: Type.Boolean({ description: 'Always false while deduplication is disabled.' }),
+  key: Type.String({ description: 'Hash of the key fields.' }),
+  ttlSeconds: Type.Integer(),
+  config: configSchema,
+})
