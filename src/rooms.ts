@@ -12,6 +12,7 @@ import {
 } from './features/accounts/index.ts'
 import { authRoutes } from './features/auth/index.ts'
 import { deduplicationRoutes, repeatedEvents } from './features/deduplication/index.ts'
+import { EventStreams, feedRoutes } from './features/feed/index.ts'
 import { health, healthRoutes, type Phase } from './features/health/index.ts'
 import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
 import { serviceKey } from './features/keys/index.ts'
@@ -26,7 +27,9 @@ import {
   endpointRoutes,
   endpoints as endpointsRoom,
   eraseDeliveries,
+  isSubscription,
   notices,
+  subscribes,
   trials as trialsOf,
   WebhookEngine,
 } from './features/webhooks/index.ts'
@@ -100,6 +103,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   const reader = messageReader({ ...shared, accounts, mail })
   const webhooks = new WebhookEngine({ ...shared, recorder: events, findRepeats: repeatedEvents })
   const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
+  const streams = new EventStreams(shared)
   const keeping = upkeep({ ...shared, retention: config })
   const logs = sharedLogs({ bus, ring: ground.logs, instanceId, instances: () => livingInstances(db.read) })
 
@@ -145,6 +149,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
+  feedRoutes(server, { db, streams, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency })
   logRoutes(server, { logs, cache })
   openApiRoutes(
@@ -160,6 +165,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
 
   async function stop(drainMs: number): Promise<void> {
     phase = 'draining'
+    streams.close()
     await Promise.all([
       closeServer(server, drainMs),
       sync.stop(drainMs),

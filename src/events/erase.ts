@@ -16,16 +16,18 @@ export async function eraseEvents(tx: Tx, accountId: string, limit: number): Pro
     await tx.deleteFrom('eventSequences').where('accountId', '=', accountId).execute()
     return 0
   }
-  const ids = rows.map((row) => row.id)
-  await tx.deleteFrom('events').where('id', 'in', ids).execute()
-  return ids.length
+  await deleteEvents(
+    tx,
+    rows.map((row) => row.id),
+  )
+  return rows.length
 }
 
-/** What the account did so far and no fan-out has seen is stored, but delivered to nobody; `account.deleted` is. */
+/** What the account did so far and no fan-out has seen is stored, but told to nobody; `account.deleted` is. */
 export async function silenceEvents(tx: Tx, accountId: string): Promise<void> {
   await tx
     .updateTable('events')
-    .set({ fanOut: 0 })
+    .set({ fanOut: -1 })
     .where('accountId', '=', accountId)
     .where('position', 'is', null)
     .where('type', '!=', 'account.deleted')
@@ -42,6 +44,22 @@ export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Prom
     .limit(limit)
     .execute()
   const ids = rows.map((row) => row.id)
-  if (ids.length > 0) await tx.deleteFrom('events').where('id', 'in', ids).execute()
+  await deleteEvents(tx, ids)
   return ids.length === limit
+}
+
+async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  // The row's lock first, as the fan-out takes it before it stamps events: no two wait for each other.
+  await countEvents(tx, 0)
+  const deleted = await tx.deleteFrom('events').where('id', 'in', ids).returning('position').execute()
+  await countEvents(tx, -deleted.filter((row) => row.position !== null).length)
+}
+
+async function countEvents(tx: Tx, change: number): Promise<void> {
+  await tx
+    .updateTable('eventPosition')
+    .set((eb) => ({ total: eb('total', '+', change) }))
+    .where('id', '=', 1)
+    .execute()
 }

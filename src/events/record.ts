@@ -11,6 +11,9 @@ export const MAX_DATA_BYTES = 256 * 1024
 /** The bus topic on which a commit with events is announced. */
 export const EVENTS_TOPIC = 'events'
 
+/** The bus topic on which it is announced that more events have a position. */
+export const STAMPED_TOPIC = 'events.stamped'
+
 export interface Recorder {
   /**
    * Appends events in the transaction that makes them happen; answers their ids in order. `sequence` counts on per account.

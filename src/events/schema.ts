@@ -16,7 +16,7 @@ interface EventTable {
   data: string
   /** Global order, stamped by the fan-out; null until then. Unique. */
   position: number | null
-  /** 0 for test events, which are delivered directly and never fanned out. */
+  /** 0 for test events, which are delivered directly and never fanned out; -1 for those that nobody may hear of any more. */
   fanOut: Generated<number>
   createdAt: number
 }
@@ -31,6 +31,8 @@ interface EventSequenceTable {
 interface EventPositionTable {
   id: number
   position: number
+  /** Events that have a position. */
+  total: Generated<number>
 }
 
 declare module '../infra/db/db.ts' {

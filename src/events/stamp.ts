@@ -19,7 +19,11 @@ export async function stampEvents(tx: Tx, dialect: Dialect, limit: number): Prom
   const stamped = await stampNext(tx, counter.position, limit)
   if (stamped.length > 0) {
     const position = counter.position + stamped.length
-    await tx.updateTable('eventPosition').set({ position }).where('id', '=', 1).execute()
+    await tx
+      .updateTable('eventPosition')
+      .set((eb) => ({ position, total: eb('total', '+', stamped.length) }))
+      .where('id', '=', 1)
+      .execute()
   }
   return stamped
 }

@@ -23,7 +23,7 @@ import { addressGuard, type Resolved } from '../../src/infra/net/index.ts'
 import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { notFound } from '../../src/lib/errors.ts'
-import { idGenerator } from '../../src/lib/ids.ts'
+import { type Ids, idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
 import { type EventSketch, eventOf } from './events.ts'
 
@@ -49,6 +49,7 @@ export interface WebhookHouse {
   bus: Bus
   queue: Queue
   clock: Clock
+  ids: Ids
   recorder: Recorder
   outbound: Outbound
   sealer: Sealer
@@ -111,6 +112,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     bus,
     queue,
     clock,
+    ids,
     recorder: events,
     outbound: client,
     sealer: seal,

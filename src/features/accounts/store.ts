@@ -95,6 +95,13 @@ export function accountStore(handle: Handle, dialect: Dialect) {
   }
 }
 
+/** Which of these accounts were deleted and are not erased to the end: nothing more may be said about them. */
+export async function accountsBeingErased(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await handle.selectFrom('accountErasures').select('accountId').where('accountId', 'in', ids).execute()
+  return new Set(rows.map((row) => row.accountId))
+}
+
 /** How many accounts there are. */
 export async function countAccounts(handle: Handle): Promise<number> {
   const { count } = await handle

@@ -1,26 +1,25 @@
-import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
-import type { Queue } from '../../infra/queue/index.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { invalid } from '../../lib/errors.ts'
+import { isoTime, parseTime } from '../../lib/time.ts'
 import {
   deliveryList,
   deliveryParams,
   deliveryQuery,
   deliverySchema,
+  recoverAnswer,
+  recoverBody,
   testMessageAnswer,
   testMessageBody,
 } from './delivery-schema.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { endpointParams } from './endpoint-schema.ts'
+import { type RecoverDeps, recoverEndpoint } from './recover.ts'
 import { retryDelivery } from './retry.ts'
 import type { Trials } from './trials.ts'
 
 const tags = ['Webhooks']
 
-export interface DeliveryRouteDeps {
-  db: Db
-  clock: Clock
-  queue: Queue
+export interface DeliveryRouteDeps extends RecoverDeps {
   trials: Trials
   idempotency: Idempotency
 }
@@ -61,14 +60,18 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       schema: {
         tags,
         summary: 'Send a delivery again',
-        description: 'The same event under the same ids, with as many attempts as the endpoint now allows.',
+        description:
+          'The same event under the same ids, with as many attempts as the endpoint now allows; to an inactive endpoint one, at once. Failures do not count against its circuit.',
         params: deliveryParams,
         response: { 200: deliverySchema },
       },
     },
-    idempotency.writing(async ({ params }) => async (tx) => {
-      await retryDelivery(tx, { dialect: db.dialect, queue }, params.deliveryId, clock.now())
-      return deliveryStore(tx).get(params.deliveryId)
+    idempotency.writing(async ({ params: { deliveryId } }) => {
+      const isTried = await trials.retryInactive(deliveryId)
+      return async (tx) => {
+        if (!isTried) await retryDelivery(tx, { dialect: db.dialect, queue }, deliveryId, clock.now())
+        return deliveryStore(tx).get(deliveryId)
+      }
     }),
   )
 
@@ -91,6 +94,33 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
   )
 
   app.post(
+    '/webhooks/endpoints/:endpointId/recover',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Send an endpoint what it missed',
+        description:
+          'Events of a range that the endpoint hears of and that failed, were cancelled, or were recorded while it was inactive or not there. What arrived or waits is left alone. While the endpoint is inactive they wait.',
+        params: endpointParams,
+        body: recoverBody,
+        response: { 200: recoverAnswer },
+      },
+    },
+    idempotency.writing(async ({ params, body }) => {
+      const range = rangeOf(body, clock.now())
+      const { recovered, stoppedAt } = await recoverEndpoint(deps, params.endpointId, range)
+      const answer = {
+        success: true,
+        recovered,
+        complete: stoppedAt === undefined,
+        ...(stoppedAt !== undefined && { continueSince: isoTime(stoppedAt) }),
+      }
+      return async () => answer
+    }),
+  )
+
+  app.post(
     '/webhooks/test-message',
     {
       config: { access: 'key:write' },
@@ -107,4 +137,17 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
     }),
   )
+}
+
+function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {
+  const sinceMs = timeOf('body.since', since)
+  const untilMs = until === undefined ? nowMs + 1 : timeOf('body.until', until)
+  if (untilMs <= sinceMs) throw invalid('body.until', 'must be later than since')
+  return { sinceMs, untilMs }
+}
+
+function timeOf(path: string, text: string): number {
+  const ms = parseTime(text)
+  if (ms === undefined) throw invalid(path, 'must be a time such as 2026-01-31T08:00:00Z')
+  return ms
 }

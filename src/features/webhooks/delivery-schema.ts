@@ -71,10 +71,30 @@ export const deliveryQuery = Type.Object({
   ...pageQuery,
   endpointId: Type.Optional(Type.String()),
   status: Type.Optional(Type.Enum(STATUSES, { description: 'Deliveries in this state.' })),
+  eventId: Type.Optional(Type.String()),
   eventType: Type.Optional(Type.String()),
   accountId: Type.Optional(Type.String()),
 })
 export type DeliveryQuery = Static<typeof deliveryQuery>
+
+export const recoverBody = Type.Object(
+  {
+    since: Type.String({
+      minLength: 1,
+      description: 'RFC 3339: events recorded at this time or later.',
+      examples: ['2026-01-31T08:00:00Z'],
+    }),
+    until: Type.Optional(Type.String({ minLength: 1, description: 'RFC 3339: events before this time. Default now.' })),
+  },
+  { title: 'WebhookRecovery' },
+)
+
+export const recoverAnswer = Type.Object({
+  success: Type.Boolean(),
+  recovered: Type.Integer({ description: 'Deliveries that now wait to be sent.' }),
+  complete: Type.Boolean({ description: 'False when the range was too long for one call.' }),
+  continueSince: Type.Optional(timestamp('Where to begin the next call when this one is not complete.')),
+})
 
 export const deliveryParams = Type.Object({ deliveryId: Type.String({ minLength: 1 }) })
 

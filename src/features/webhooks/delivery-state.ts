@@ -3,8 +3,8 @@ import type { Db, Dialect, Tx } from '../../infra/db/index.ts'
 import type { DeliveryRow, Lease } from './delivery.ts'
 
 /** Leases run on the database's time, the one clock that replicas share. */
-const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`
-const isFree = (dialect: Dialect): RawBuilder<boolean> =>
+export const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`
+export const isFree = (dialect: Dialect): RawBuilder<boolean> =>
   sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 
 /**

@@ -25,7 +25,7 @@ export function deliveryStore(handle: Handle): DeliveryStore {
   const all = () => handle.selectFrom('webhookDeliveries').selectAll()
   return {
     async list(query) {
-      const parts = [query.endpointId, query.status, query.eventType, query.accountId]
+      const parts = [query.endpointId, query.status, query.eventType, query.accountId, query.eventId]
       const filter = ['webhooks/deliveries', ...parts]
       const request = pageRequest(query, filter)
       const matching = matched(handle, query)
@@ -64,9 +64,10 @@ export function deliveryStore(handle: Handle): DeliveryStore {
 type Matching = SelectQueryBuilder<Tables, 'webhookDeliveries', unknown>
 
 function matched(handle: Handle, query: DeliveryQuery): Matching {
-  const { endpointId, status, eventType, accountId } = query
+  const { endpointId, status, eventId, eventType, accountId } = query
   let matching: Matching = handle.selectFrom('webhookDeliveries')
   if (endpointId !== undefined) matching = matching.where('endpointId', '=', endpointId)
+  if (eventId !== undefined) matching = matching.where('eventId', '=', eventId)
   if (eventType !== undefined) matching = matching.where('eventType', '=', eventType)
   if (accountId !== undefined) matching = matching.where('accountId', '=', accountId)
   if (status !== undefined) matching = matching.where('status', '=', status)

@@ -1,4 +1,4 @@
-import { EVENTS_TOPIC, type EventRow, stampEvents } from '../../events/index.ts'
+import { EVENTS_TOPIC, type EventRow, STAMPED_TOPIC, stampEvents } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
@@ -115,6 +115,7 @@ export class FanOut {
     const { db, clock, ids, queue } = this.#deps
     const events = await stampEvents(tx, db.dialect, limit)
     if (events === undefined || events.length === 0) return events?.length
+    tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
     const endpoints = await endpointStore(tx).listActive()
     this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))

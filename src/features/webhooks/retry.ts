@@ -1,8 +1,12 @@
-import { findEvents } from '../../events/index.ts'
+import { type EventRow, findEvents } from '../../events/index.ts'
 import type { Dialect, Tx } from '../../infra/db/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import { accountsBeingErased } from '../accounts/index.ts'
+import type { DeliveryRow, Lease } from './delivery.ts'
+import { isFree, untilOf } from './delivery-state.ts'
 import { deliveryStore } from './delivery-store.ts'
+import type { EndpointRow } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { DELIVER_LANE } from './fan-out.ts'
 
@@ -16,11 +20,7 @@ export async function retryDelivery(
   deliveryId: string,
   nowMs: number,
 ): Promise<void> {
-  const delivery = await deliveryStore(tx).lock(deliveryId, deps.dialect)
-  const endpoint = await endpointStore(tx).find(delivery.endpointId)
-  if (endpoint === undefined) throw new AppError('conflict', { message: 'Its endpoint was deleted.' })
-  const events = await findEvents(tx, [delivery.eventId])
-  if (events.size === 0) throw new AppError('conflict', { message: 'Its event was erased.' })
+  const { delivery, endpoint } = await retryable(tx, deps.dialect, deliveryId)
   const waits = delivery.nextAttemptAt !== null
   await tx
     .updateTable('webhookDeliveries')
@@ -38,4 +38,46 @@ export async function retryDelivery(
   // Whoever asks for this one expects the receiver to be back: the circuit's pause is over.
   if (endpoint.circuitState === 'open') await endpointStore(tx).update(endpoint.id, { circuitProbeAt: nowMs })
   await deps.queue.addIn(tx, DELIVER_LANE, [endpoint.id])
+}
+
+/** The delivery, locked, with what it needs to be sent again. Throws not_found, conflict. */
+export async function retryable(
+  tx: Tx,
+  dialect: Dialect,
+  deliveryId: string,
+): Promise<{ delivery: DeliveryRow; endpoint: EndpointRow; event: EventRow }> {
+  const delivery = await deliveryStore(tx).lock(deliveryId, dialect)
+  const endpoint = await endpointStore(tx).find(delivery.endpointId)
+  if (endpoint === undefined) throw new AppError('conflict', { message: 'Its endpoint was deleted.' })
+  const event = (await findEvents(tx, [delivery.eventId])).get(delivery.eventId)
+  const { accountId, eventType } = delivery
+  const ended = accountId !== null && eventType !== 'account.deleted' ? [accountId] : []
+  if (event === undefined || (await accountsBeingErased(tx, ended)).size > 0) {
+    throw new AppError('conflict', { message: 'Its event was erased.' })
+  }
+  return { delivery, endpoint, event }
+}
+
+/** Takes a delivery for one attempt outside the queue; undefined while a worker has it. */
+export function holdForRetry(
+  tx: Tx,
+  dialect: Dialect,
+  delivery: DeliveryRow,
+  lease: Lease,
+  nowMs: number,
+): Promise<DeliveryRow | undefined> {
+  const waits = delivery.nextAttemptAt !== null
+  return tx
+    .updateTable('webhookDeliveries')
+    .set({
+      trigger: 'retry',
+      lease: lease.token,
+      leasedUntil: untilOf(dialect, lease),
+      // Due, so that it is sent by others should this process die.
+      ...(!waits && { status: 'pending', nextAttemptAt: nowMs, maxAttempts: delivery.attempt + 1 }),
+    })
+    .where('id', '=', delivery.id)
+    .where(isFree(dialect))
+    .returningAll()
+    .executeTakeFirst()
 }

@@ -27,6 +27,7 @@ const ROUTES: [Method, string][] = [
   ['PUT', '/webhooks/endpoints/x'],
   ['DELETE', '/webhooks/endpoints/x'],
   ['POST', '/webhooks/endpoints/x/test'],
+  ['POST', '/webhooks/endpoints/x/recover'],
   ['POST', '/webhooks/test-message'],
   ['GET', '/webhooks/deliveries'],
   ['GET', '/webhooks/deliveries/x'],
@@ -73,7 +74,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     const app = testServer({ idempotency: idem })
     closing({ close: () => app.close() })
     endpointRoutes(app, { endpoints: house.endpoints, idempotency: idem })
-    deliveryRoutes(app, { db, clock: house.clock, queue: house.queue, trials: house.trials, idempotency: idem })
+    deliveryRoutes(app, { ...house, idempotency: idem })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
       const response = await app.inject({ method, url, headers: sent, ...(payload && { payload }) })

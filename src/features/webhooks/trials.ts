@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { findEvents, type NewEvent, type Recorder, sampleEvent } from '../../events/index.ts'
+import { type EventRow, findEvents, type NewEvent, type Recorder, sampleEvent } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
@@ -15,6 +15,7 @@ import { insertDeliveries } from './delivery-store.ts'
 import { type EndpointRow, openEndpoint } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { subscribes } from './event-types.ts'
+import { holdForRetry, retryable } from './retry.ts'
 import { settle } from './settle.ts'
 
 /** A stored message as its `message.received` says it. */
@@ -23,12 +24,17 @@ export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
 /** Reads a message by account (or alias) and id; throws not_found. */
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
 
-/** Test deliveries: made and tried at once, one attempt each. Both answer the ids of the deliveries. */
+/** Deliveries that are tried while the caller waits, one attempt each. The tests answer the ids of theirs. */
 export interface Trials {
   /** One `webhook.test` to the endpoint, active or not. Throws not_found. */
   test(endpointId: string): Promise<string>
   /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
   testMessage(accountId: string, messageId: string): Promise<string[]>
+  /**
+   * Sends a delivery of an inactive endpoint once, at once; what waited and failed goes on waiting. False when the endpoint is active:
+   * then it is a matter of the queue. Left alone while a worker has it. Throws not_found, conflict.
+   */
+  retryInactive(deliveryId: string): Promise<boolean>
   /** Lets those on their way finish for at most `graceMs`; then their callers hear `not_ready`. */
   stop(graceMs: number): Promise<void>
 }
@@ -44,6 +50,11 @@ export interface TrialDeps {
   readMessage: ReadMessage
 }
 
+interface Pair {
+  endpoint: EndpointRow
+  delivery: DeliveryRow
+}
+
 /** Added to the longest timeout: after that a trial whose process died is an ordinary waiting delivery. */
 const LEASE_MARGIN_MS = 30_000
 
@@ -52,8 +63,7 @@ export function trials(deps: TrialDeps): Trials {
   const cut = new AbortController()
   const running = new Set<Promise<unknown>>()
 
-  async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
-    const sending = sendAll(event, targets, trigger)
+  async function tracked<T>(sending: Promise<T>): Promise<T> {
     running.add(sending)
     try {
       return await sending
@@ -64,7 +74,7 @@ export function trials(deps: TrialDeps): Trials {
     }
   }
 
-  async function sendAll(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
+  async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
     const token = randomUUID()
     const { row, pairs } = await db.transaction(async (tx) => {
       const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
@@ -85,28 +95,47 @@ export function trials(deps: TrialDeps): Trials {
       )
       return { row, pairs }
     })
+    await tryAll(row, pairs, token)
+    return pairs.map(({ delivery }) => delivery.id)
+  }
+
+  async function tryAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
     const attempted = await Promise.all(
       pairs.map(async ({ endpoint, delivery }) => {
-        const input = attemptInput(delivery, row, openEndpoint(endpoint, deps.sealer), clock.now())
+        const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
         return { delivery, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
     await db.transaction((tx) => settle(tx, deps, token, attempted, clock.now()))
-    return pairs.map(({ delivery }) => delivery.id)
+  }
+
+  async function retryInactive(deliveryId: string): Promise<boolean> {
+    const token = randomUUID()
+    const taken = await db.transaction(async (tx) => {
+      const { delivery, endpoint, event } = await retryable(tx, db.dialect, deliveryId)
+      if (endpoint.isActive === 1) return undefined
+      const lease = { token, forMs: endpoint.timeoutMs + LEASE_MARGIN_MS }
+      const held = await holdForRetry(tx, db.dialect, delivery, lease, clock.now())
+      return { event, pairs: held === undefined ? [] : [{ endpoint, delivery: held }] }
+    })
+    if (taken === undefined) return false
+    await tryAll(taken.event, taken.pairs, token)
+    return true
   }
 
   return {
     async test(endpointId) {
       const endpoint = await endpointStore(db.read).get(endpointId)
-      const [id = ''] = await send(sample(endpoint), [endpoint], 'test')
+      const [id = ''] = await tracked(send(sample(endpoint), [endpoint], 'test'))
       return id
     },
     async testMessage(accountId, messageId) {
       const message = await deps.readMessage(accountId, messageId)
       const active = await endpointStore(db.read).listActive()
       const targets = active.filter((row) => subscribes(JSON.parse(row.eventTypes), 'message.received'))
-      return send({ ...message, type: 'message.received' }, targets, 'test-message')
+      return tracked(send({ ...message, type: 'message.received' }, targets, 'test-message'))
     },
+    retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
     async stop(graceMs) {
       const grace = setTimeout(() => cut.abort(), graceMs)
       await Promise.allSettled(running)
