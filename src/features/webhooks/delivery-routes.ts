@@ -1,3 +1,4 @@
+import { EVENT_TYPES, type EventType } from '../../events/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import { isoTime, parseTime } from '../../lib/time.ts'
@@ -8,6 +9,8 @@ import {
   deliverySchema,
   recoverAnswer,
   recoverBody,
+  testEventAnswer,
+  testEventBody,
   testMessageAnswer,
   testMessageBody,
 } from './delivery-schema.ts'
@@ -137,6 +140,30 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
     }),
   )
+
+  app.post(
+    '/webhooks/test-event',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Send an example of an event to the endpoints that hear of its type',
+        description: 'One attempt each, at once; the body says "test": true. Event streams get it too.',
+        body: testEventBody,
+        response: { 200: testEventAnswer },
+      },
+    },
+    idempotency.writing(async ({ body }) => {
+      const { eventId, deliveryIds } = await trials.testEvent(eventTypeOf(body.type))
+      return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
+    }),
+  )
+}
+
+function eventTypeOf(text: string): EventType {
+  const type = EVENT_TYPES.find((known) => known === text)
+  if (type === undefined) throw invalid('body.type', 'is not an event type')
+  return type
 }
 
 function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {

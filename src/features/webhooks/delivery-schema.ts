@@ -107,3 +107,14 @@ export const testMessageAnswer = Type.Object({
   success: Type.Boolean({ description: 'True when the message was sent out; each delivery tells how it went.' }),
   deliveries: Type.Array(deliverySchema),
 })
+
+export const testEventBody = Type.Object(
+  { type: Type.String({ minLength: 1, maxLength: 100, examples: ['message.received'] }) },
+  { title: 'WebhookTestEvent' },
+)
+
+export const testEventAnswer = Type.Object({
+  success: Type.Boolean({ description: 'True when the event was sent out; each delivery tells how it went.' }),
+  eventId: Type.String(),
+  deliveries: Type.Array(deliverySchema),
+})

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type EventRow, findEvents, type NewEvent, type Recorder, sampleEvent } from '../../events/index.ts'
+import {
+  type EventRow,
+  type EventType,
+  findEvents,
+  type NewEvent,
+  type Recorder,
+  sampleEvent,
+} from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
@@ -30,6 +37,8 @@ export interface Trials {
   test(endpointId: string): Promise<string>
   /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
   testMessage(accountId: string, messageId: string): Promise<string[]>
+  /** An example of this type to every active endpoint that hears of it; it stands in the streams as well. */
+  testEvent(type: EventType): Promise<{ eventId: string; deliveryIds: string[] }>
   /**
    * Sends a delivery of an inactive endpoint once, at once; what waited and failed goes on waiting. False when the endpoint is active:
    * then it is a matter of the queue. Left alone while a worker has it. Throws not_found, conflict.
@@ -84,6 +93,7 @@ export function trials(deps: TrialDeps): Trials {
         endpoint,
         delivery: { ...newDelivery(deps.ids, row, endpoint, clock.now(), trigger), lease: token },
       }))
+      if (pairs.length === 0) return { row, pairs }
       const made = pairs.map(({ delivery }) => delivery)
       await insertDeliveries(tx, made)
       const longestMs = Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs))
@@ -96,7 +106,12 @@ export function trials(deps: TrialDeps): Trials {
       return { row, pairs }
     })
     await tryAll(row, pairs, token)
-    return pairs.map(({ delivery }) => delivery.id)
+    return { eventId: row.id, deliveryIds: pairs.map(({ delivery }) => delivery.id) }
+  }
+
+  async function subscribed(type: EventType): Promise<EndpointRow[]> {
+    const active = await endpointStore(db.read).listActive()
+    return active.filter((row) => subscribes(JSON.parse(row.eventTypes), type))
   }
 
   async function tryAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
@@ -106,7 +121,7 @@ export function trials(deps: TrialDeps): Trials {
         return { delivery, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
-    await db.transaction((tx) => settle(tx, deps, token, attempted, clock.now()))
+    if (attempted.length > 0) await db.transaction((tx) => settle(tx, deps, token, attempted, clock.now()))
   }
 
   async function retryInactive(deliveryId: string): Promise<boolean> {
@@ -126,14 +141,17 @@ export function trials(deps: TrialDeps): Trials {
   return {
     async test(endpointId) {
       const endpoint = await endpointStore(db.read).get(endpointId)
-      const [id = ''] = await tracked(send(sample(endpoint), [endpoint], 'test'))
-      return id
+      const { deliveryIds } = await tracked(send(sample(endpoint), [endpoint], 'test'))
+      return deliveryIds[0] ?? ''
     },
     async testMessage(accountId, messageId) {
       const message = await deps.readMessage(accountId, messageId)
-      const active = await endpointStore(db.read).listActive()
-      const targets = active.filter((row) => subscribes(JSON.parse(row.eventTypes), 'message.received'))
-      return tracked(send({ ...message, type: 'message.received' }, targets, 'test-message'))
+      const event: NewEvent = { ...message, type: 'message.received' }
+      const { deliveryIds } = await tracked(send(event, await subscribed(event.type), 'test-message'))
+      return deliveryIds
+    },
+    async testEvent(type) {
+      return tracked(send(sampleEvent(type), await subscribed(type), 'test'))
     },
     retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
     async stop(graceMs) {

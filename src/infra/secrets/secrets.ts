@@ -49,6 +49,11 @@ export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   return { serviceApiKey, adminPassword, sealer: seals, keysBesideData }
 }
 
+/** The API key that a service on this folder made for itself; undefined when it made none. */
+export function keptApiKey(dataDir: string): string | undefined {
+  return findKept(join(dataDir, FILES.serviceApiKey))
+}
+
 interface Found {
   serviceApiKey: string
   adminPassword: string | undefined

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { SseParser } from './sse.ts'
+
+const TEXT =
+  'retry: 1000\nid: 7\n\n: still here\n\nid: 8\nevent: message.received\ndata: {"a":"x: y\u2028z"}\n\ndata: one\ndata: two\n\ndata: unfinished'
+
+const EVENTS = [
+  { id: '7', event: 'message', data: '' },
+  { id: undefined, event: 'message', data: '' },
+  { id: '8', event: 'message.received', data: '{"a":"x: y\u2028z"}' },
+  { id: undefined, event: 'message', data: 'one\ntwo' },
+]
+
+describe('the parser of server-sent events', () => {
+  it.each([['\n'], ['\r\n'], ['\r']])('reads events whose lines end in %j, however they are cut', (lineEnd) => {
+    const text = TEXT.replaceAll('\n', lineEnd)
+    for (const size of [1, 3, 7, text.length]) {
+      const parser = new SseParser()
+      const events = []
+      for (let at = 0; at < text.length; at += size) events.push(...parser.push(text.slice(at, at + size)))
+      expect(events).toEqual(EVENTS)
+    }
+  })
+})
