@@ -132,7 +132,7 @@ const EVENT = {
   id: 'evt_1',
   type: 'message.received',
   accountId: 'acc_1',
-  provider: 'imap',
+  provider: 'imap' as const,
   sequence: 1,
   objectId: 'msg_1',
   version: 1,

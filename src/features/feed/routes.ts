@@ -5,7 +5,7 @@ import { invalid, notFound } from '../../lib/errors.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import { parseTime } from '../../lib/time.ts'
 import { eventView } from './event-view.ts'
-import { eventList, eventParams, eventSchema, listQuery, streamHeaders, streamQuery } from './schemas.ts'
+import { eventList, eventParams, listQuery, streamedEventSchema, streamHeaders, streamQuery } from './schemas.ts'
 import type { EventStreams } from './streams.ts'
 
 const tags = ['Events']
@@ -63,7 +63,10 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
 
   app.get(
     '/events/:eventId',
-    { config: READ, schema: { tags, summary: 'Get an event', params: eventParams, response: { 200: eventSchema } } },
+    {
+      config: READ,
+      schema: { tags, summary: 'Get an event', params: eventParams, response: { 200: streamedEventSchema } },
+    },
     async ({ params: { eventId } }) => {
       const row = await eventFeed(db.read).find(eventId)
       if (row === undefined) throw notFound('event', eventId)

@@ -1,25 +1,17 @@
 import { Type } from 'typebox'
-import { listOf, nullable, pageQuery, timestamp } from '../../infra/http/index.ts'
+import { eventSchema } from '../../events/index.ts'
+import { listOf, pageQuery } from '../../infra/http/index.ts'
 
-export const eventSchema = Type.Object(
+export const streamedEventSchema = Type.Object(
   {
     position: Type.Integer({ description: 'Its place in the order of all events; what since and Last-Event-ID take.' }),
     test: Type.Boolean({ description: 'True for what was made by a test.' }),
-    id: Type.String(),
-    type: Type.String({ examples: ['message.received'] }),
-    timestamp: timestamp(),
-    apiVersion: Type.String(),
-    accountId: nullable(Type.String()),
-    provider: nullable(Type.String()),
-    sequence: nullable(Type.Integer({ description: 'Counts per account.' })),
-    objectId: nullable(Type.String()),
-    version: nullable(Type.Integer({ description: 'Counts the changes of the object.' })),
-    data: Type.Object({}, { additionalProperties: true }),
+    ...eventSchema.properties,
   },
   { title: 'Event' },
 )
 
-export const eventList = listOf('events', eventSchema)
+export const eventList = listOf('events', streamedEventSchema)
 
 export const eventParams = Type.Object({ eventId: Type.String({ minLength: 1 }) })
 

@@ -6,6 +6,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { TEST_RING, type WebhookHouse, webhookHouse } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
+import { sampleEvent } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { retryDelivery } from './retry.ts'
@@ -85,7 +86,7 @@ describeEachDatabase('an event that repeats another', (open) => {
 
   it('can still be sent by hand; retries and tests are never suppressed', async () => {
     const receiver = closing(await startReceiver())
-    const message = { accountId: 'acc_test', provider: 'imap', objectId: 'msg_test', version: 1, data: {} }
+    const { type: _type, ...message } = sampleEvent('message.received')
     const house = closing(webhookHouse(await open(), { readMessage: async () => message }))
     const { id: endpointId } = await house.create({ url: receiver.url })
     await house.engine.start()

@@ -29,6 +29,7 @@ const ROUTES: [Method, string][] = [
   ['POST', '/webhooks/endpoints/x/test'],
   ['POST', '/webhooks/endpoints/x/recover'],
   ['POST', '/webhooks/test-message'],
+  ['POST', '/webhooks/test-event'],
   ['GET', '/webhooks/deliveries'],
   ['GET', '/webhooks/deliveries/x'],
   ['POST', '/webhooks/deliveries/x/retry'],
@@ -322,6 +323,53 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', `/webhooks/deliveries?cursor=${cursor}`)).body.error.code).toBe('invalid_cursor')
     expect((await call('GET', '/webhooks/deliveries?status=lost')).status).toBe(400)
     expect((await call('GET', '/webhooks/deliveries?limit=0')).status).toBe(400)
+  })
+
+  it('an example of a type goes to whoever hears of it, and to nobody when nobody does', async () => {
+    const { call, receiver } = await serve()
+    const nobody = await call('POST', '/webhooks/test-message', { accountId: 'acc_1', messageId: 'msg_1' })
+    expect(nobody).toMatchObject({ status: 200, body: { success: true, deliveries: [] } })
+    const trigger = (type: string) => call('POST', '/webhooks/test-event', { type })
+    expect(await trigger('account.connected')).toMatchObject({ status: 200, body: { deliveries: [] } })
+    await call('POST', '/webhooks/endpoints', { url: receiver.url, eventTypes: ['account.*'] })
+    const { body } = await trigger('account.connected')
+    expect(body).toMatchObject({
+      success: true,
+      deliveries: [{ status: 'success', eventId: body.eventId, eventType: 'account.connected', test: true }],
+    })
+    expect((await call('GET', `/webhooks/deliveries?eventId=${body.eventId}`)).body.deliveries).toHaveLength(1)
+    expect((await trigger('account.exploded')).body.error.details[0].path).toBe('body.type')
+  })
+
+  it('a range is recovered, by times that make one', async () => {
+    const { call, receiver, house } = await serve()
+    await house.engine.start()
+    await house.record({})
+    await eventually(async () =>
+      expect(await house.db.read.selectFrom('events').select('position').execute()).toEqual([{ position: 1 }]),
+    )
+    await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'late' })
+    const recover = (body: object) => call('POST', '/webhooks/endpoints/late/recover', body)
+    expect(await recover({ since: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00+01:00' })).toMatchObject({
+      status: 200,
+      body: { success: true, recovered: 0, complete: true },
+    })
+    expect((await recover({ since: '2020-01-01T00:00:00Z' })).body).toEqual({
+      success: true,
+      recovered: 1,
+      complete: true,
+    })
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    for (const [path, wrong] of [
+      ['since', {}],
+      ['since', { since: 'yesterday' }],
+      ['until', { since: '2020-01-01T00:00:00Z', until: '2020-01-01' }],
+      ['until', { since: '2020-01-02T00:00:00Z', until: '2020-01-01T00:00:00Z' }],
+    ] as const) {
+      const { status, body } = await recover(wrong)
+      expect([status, body.error.details[0].path]).toEqual([400, `body.${path}`])
+    }
+    expect((await call('POST', '/webhooks/endpoints/none/recover', { since: '2020-01-01T00:00:00Z' })).status).toBe(404)
   })
 
   it('a delivery is shown whole', async () => {
