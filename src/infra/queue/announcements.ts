@@ -3,8 +3,8 @@ import type { Announcement } from './job-store.ts'
 export const whole = (ms: number) => Math.max(0, Math.round(ms))
 
 /** One entry per subject, with the earliest time it is asked for. */
-export function earliest(jobs: readonly Announcement[]): Announcement[] {
-  const bySubject = new Map<string, Announcement>()
+export function earliest<T extends Announcement>(jobs: readonly T[]): T[] {
+  const bySubject = new Map<string, T>()
   for (const job of jobs) {
     const key = `${job.lane}\n${job.subject}`
     const known = bySubject.get(key)
@@ -13,8 +13,8 @@ export function earliest(jobs: readonly Announcement[]): Announcement[] {
   return [...bySubject.values()]
 }
 
-export function byLane(jobs: readonly Announcement[]): Map<string, Announcement[]> {
-  const lanes = new Map<string, Announcement[]>()
+export function byLane<T extends Announcement>(jobs: readonly T[]): Map<string, T[]> {
+  const lanes = new Map<string, T[]>()
   for (const job of jobs) {
     const ofLane = lanes.get(job.lane) ?? []
     ofLane.push(job)

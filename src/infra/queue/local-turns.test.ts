@@ -54,12 +54,12 @@ describe('turns without a shared queue', () => {
     turns.stop()
   })
 
-  it('are given away while they wait', () => {
+  it('are given away with their failures while they wait', () => {
     const turns = new LocalTurns(systemClock, 1, async () => undefined)
-    turns.add('a', 60_000)
+    turns.add('a', 60_000, 3)
     turns.add('b', 60_000)
     turns.remove('b')
-    expect(turns.handOver()).toEqual([{ subject: 'a', delayMs: expect.closeTo(60_000, -3) }])
+    expect(turns.handOver()).toEqual([{ subject: 'a', delayMs: expect.closeTo(60_000, -3), attempts: 3 }])
     expect(turns.handOver()).toEqual([])
     turns.stop()
   })

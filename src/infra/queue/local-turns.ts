@@ -43,9 +43,11 @@ export class LocalTurns {
   }
 
   /** Gives away what waits. What runs here ends here, and asks for its next turn then. */
-  handOver(): { subject: string; delayMs: number }[] {
+  handOver(): { subject: string; delayMs: number; attempts: number }[] {
     const now = this.#clock.monotonic()
-    const given = [...this.#waiting].map(([subject, { dueAt }]) => ({ subject, delayMs: Math.max(0, dueAt - now) }))
+    const given = [...this.#waiting].map(([subject, { dueAt, attempts }]) => {
+      return { subject, delayMs: Math.max(0, dueAt - now), attempts }
+    })
     this.#waiting.clear()
     return given
   }

@@ -10,7 +10,12 @@ export interface JobData {
   subject: string
 }
 
-export type JobRequest = Omit<Announcement, 'lane'>
+export interface JobRequest extends Omit<Announcement, 'lane'> {
+  /** Failures in a row that this process counted while Redis was away. */
+  attempts?: number
+}
+
+export type LaneRequest = JobRequest & Pick<Announcement, 'lane'>
 
 /** Well beyond one command: a large batch on a busy server is not an absence. */
 const LIMIT_MS = 10_000

@@ -108,7 +108,7 @@ export class RedisLaneWorker implements Worker {
 
   /** For while Redis is away. */
   addHere(request: JobRequest): void {
-    if (this.#stopping === undefined) this.#local.add(request.subject, request.delayMs)
+    if (this.#stopping === undefined) this.#local.add(request.subject, request.delayMs, request.attempts)
   }
 
   removeHere(subject: string): void {
@@ -227,8 +227,10 @@ export class RedisLaneWorker implements Worker {
     }
     const { outcome, nextMs } = await this.#held({ data: { subject } }, (running) => this.#outcome(running, attempts))
     if (nextMs === null) return undefined
-    if (this.#deps.connection.status !== 'ready') return { nextMs, attempts: outcome === 'failed' ? attempts + 1 : 0 }
-    this.#deps.ask({ subject, delayMs: nextMs })
+    const next = { nextMs, attempts: outcome === 'failed' ? attempts + 1 : 0 }
+    if (this.#deps.connection.status !== 'ready') return next
+    // The loss may not have been noticed yet: then this comes back, and the failures still count.
+    this.#deps.ask({ subject, delayMs: nextMs, attempts: next.attempts })
     return undefined
   }
 

@@ -4,9 +4,8 @@ import type { Log } from '../log/index.ts'
 import type { RedisLink } from '../redis/index.ts'
 import { byLane, earliest, whole } from './announcements.ts'
 import { gather } from './gather.ts'
-import type { Announcement } from './job-store.ts'
 import type { Queue } from './queue.ts'
-import { bullPrefix, type JobRequest, RedisJobs } from './redis-jobs.ts'
+import { bullPrefix, type JobRequest, type LaneRequest, RedisJobs } from './redis-jobs.ts'
 import { ledger } from './redis-ledger.ts'
 import { RedisLaneWorker } from './redis-worker.ts'
 
@@ -36,11 +35,11 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
   const book = ledger(redis, redis.commands)
   const jobs = new RedisJobs(redis, book)
   const workers = new Map<string, RedisLaneWorker>()
-  const unasked = new Map<string, Announcement>()
+  const unasked = new Map<string, LaneRequest>()
   let askingAgain: NodeJS.Timeout | undefined
   let isClosed = false
 
-  const announce = gather<Announcement>(async (asked) => {
+  const announce = gather<LaneRequest>(async (asked) => {
     for (const [lane, requests] of byLane(earliest(asked))) {
       await jobs.push(lane, requests).catch((error: unknown) => keep(lane, requests, error))
     }
