@@ -4,7 +4,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
  * `never`: link-local, metadata services, and what is nobody's address; no setting opens these. `private`: every other
- * address that is not globally reachable by the IANA special-purpose registries.
+ * address of IANA's special-purpose registries, the anycast services of the network included, and what is assigned to no one.
  */
 export type AddressClass = 'public' | 'loopback' | 'private' | 'never'
 
@@ -22,6 +22,15 @@ const METADATA = [
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 /** NAT64: the translator of an IPv6-only network, in front of the IPv4 address in its last 32 bits. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+/** The same inside one network, whose prefix may be longer: any of RFC 6052's places may hold the IPv4 address. */
+const LOCAL_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b:1::/48')
+const LOCAL_NAT64_PLACES = [
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+]
+const LINK_LOCAL_4 = ipaddr.IPv4.parseCIDR('169.254.0.0/16')
 const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16')
 const NEVER = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
 
@@ -45,12 +54,22 @@ function classOf6(address: ipaddr.IPv6): AddressClass {
   const range = address.range()
   if (range === 'loopback') return 'loopback'
   if (NEVER.has(range)) return 'never'
+  if (address.match(LOCAL_NAT64)) return mayBeTranslatedToNever(address) ? 'never' : 'private'
   const inner = embedded(address)
   const innerClass = inner === undefined ? 'public' : classOf(inner)
   if (innerClass === 'never') return 'never'
   if (range === 'ipv4Mapped') return innerClass
   const isGlobal = (range === 'unicast' && address.match(GLOBAL_UNICAST)) || address.match(NAT64)
   return isGlobal && innerClass === 'public' ? 'public' : 'private'
+}
+
+/** Only link-local and metadata are looked for: read at the wrong place, a harmless address can be anything. */
+function mayBeTranslatedToNever(address: ipaddr.IPv6): boolean {
+  const bytes = address.toByteArray()
+  return LOCAL_NAT64_PLACES.some((place) => {
+    const inner = new ipaddr.IPv4(place.map((at) => bytes[at] ?? 0))
+    return isWithin(inner, [...METADATA, LINK_LOCAL_4])
+  })
 }
 
 /** The IPv4 address that packets to this one may end up at. */

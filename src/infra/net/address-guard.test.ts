@@ -80,6 +80,10 @@ const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'neve
   ['64:ff9b::169.254.169.254', 'never'],
   ['64:ff9b:1::10.0.0.1', 'all'],
   ['64:ff9b:1::a9fe:a9fe', 'never'],
+  ['64:ff9b:1:a9fe:a9:fe00::', 'never'],
+  ['64:ff9b:1:12a9:fe:a9fe::', 'never'],
+  ['64:ff9b:1:1234:a9:fea9:fe00:0', 'never'],
+  ['64:ff9b:1:0a00:0:100::', 'all'],
   ['100::1', 'all'],
   ['100:0:0:1::1', 'all'],
   ['2001::1', 'all'],
@@ -110,35 +114,69 @@ const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'neve
 ]
 
 /**
- * Every block of IANA's two special-purpose address registries, those that are globally reachable included: nobody's
- * application lives in an anycast service of the network.
+ * IANA's two special-purpose address registries, row by row, with each entry's name there and the document behind it. Those that
+ * are globally reachable are refused too: nobody's application lives in an anycast service of the network.
  */
-const REGISTRIES = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.0.0/29', '192.0.0.8/32', '192.0.0.9/32', '192.0.0.10/32', '192.0.0.170/32', '192.0.0.171/32'],
-  ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.88.99.2/32', '192.168.0.0/16'],
-  ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4', '255.255.255.255/32'],
-  ...['::1/128', '::/128', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64', '2001::/23', '2001::/32', '2001:1::1/128'],
-  ...[
-    '2001:1::2/128',
-    '2001:1::3/128',
-    '2001:2::/48',
-    '2001:3::/32',
-    '2001:4:112::/48',
-    '2001:10::/28',
-    '2001:20::/28',
-  ],
-  ...[
-    '2001:30::/28',
-    '2001:db8::/32',
-    '2002::/16',
-    '2620:4f:8000::/48',
-    '3fff::/20',
-    '5f00::/16',
-    'fc00::/7',
-    'fe80::/10',
-  ],
+const REGISTRIES: [block: string, entry: string][] = [
+  ['0.0.0.0/8', '"This network", RFC 791'],
+  ['0.0.0.0/32', '"This host on this network", RFC 1122'],
+  ['10.0.0.0/8', 'Private-Use, RFC 1918'],
+  ['100.64.0.0/10', 'Shared Address Space, RFC 6598'],
+  ['127.0.0.0/8', 'Loopback, RFC 1122'],
+  ['169.254.0.0/16', 'Link Local, RFC 3927'],
+  ['172.16.0.0/12', 'Private-Use, RFC 1918'],
+  ['192.0.0.0/24', 'IETF Protocol Assignments, RFC 6890'],
+  ['192.0.0.0/29', 'IPv4 Service Continuity Prefix, RFC 7335'],
+  ['192.0.0.8/32', 'IPv4 dummy address, RFC 7600'],
+  ['192.0.0.9/32', 'Port Control Protocol Anycast, RFC 7723, globally reachable'],
+  ['192.0.0.10/32', 'Traversal Using Relays around NAT Anycast, RFC 8155, globally reachable'],
+  ['192.0.0.170/32', 'NAT64/DNS64 Discovery, RFC 8880'],
+  ['192.0.0.171/32', 'NAT64/DNS64 Discovery, RFC 8880'],
+  ['192.0.2.0/24', 'Documentation (TEST-NET-1), RFC 5737'],
+  ['192.31.196.0/24', 'AS112-v4, RFC 7535, globally reachable'],
+  ['192.52.193.0/24', 'AMT, RFC 7450, globally reachable'],
+  ['192.88.99.0/24', 'Deprecated (6to4 Relay Anycast), RFC 7526'],
+  ['192.88.99.2/32', '6a44-relay anycast address, RFC 6751'],
+  ['192.168.0.0/16', 'Private-Use, RFC 1918'],
+  ['192.175.48.0/24', 'Direct Delegation AS112 Service, RFC 7534, globally reachable'],
+  ['198.18.0.0/15', 'Benchmarking, RFC 2544'],
+  ['198.51.100.0/24', 'Documentation (TEST-NET-2), RFC 5737'],
+  ['203.0.113.0/24', 'Documentation (TEST-NET-3), RFC 5737'],
+  ['240.0.0.0/4', 'Reserved, RFC 1112'],
+  ['255.255.255.255/32', 'Limited Broadcast, RFC 8190'],
+  ['::1/128', 'Loopback Address, RFC 4291'],
+  ['::/128', 'Unspecified Address, RFC 4291'],
+  ['64:ff9b:1::/48', 'IPv4-IPv6 Translat., RFC 8215'],
+  ['100::/64', 'Discard-Only Address Block, RFC 6666'],
+  ['100:0:0:1::/64', 'Dummy IPv6 Prefix, RFC 9780'],
+  ['2001::/23', 'IETF Protocol Assignments, RFC 2928'],
+  ['2001::/32', 'TEREDO, RFC 4380'],
+  ['2001:1::1/128', 'Port Control Protocol Anycast, RFC 7723, globally reachable'],
+  ['2001:1::2/128', 'Traversal Using Relays around NAT Anycast, RFC 8155, globally reachable'],
+  ['2001:1::3/128', 'DNS-SD Service Registration Protocol Anycast, RFC 9665, globally reachable'],
+  ['2001:2::/48', 'Benchmarking, RFC 5180'],
+  ['2001:3::/32', 'AMT, RFC 7450, globally reachable'],
+  ['2001:4:112::/48', 'AS112-v6, RFC 7535, globally reachable'],
+  ['2001:10::/28', 'Deprecated (previously ORCHID), RFC 4843'],
+  ['2001:20::/28', 'ORCHIDv2, RFC 7343, globally reachable'],
+  ['2001:30::/28', 'Drone Remote ID Protocol Entity Tags, RFC 9374, globally reachable'],
+  ['2001:db8::/32', 'Documentation, RFC 3849'],
+  ['2002::/16', '6to4, RFC 3056'],
+  ['2620:4f:8000::/48', 'Direct Delegation AS112 Service, RFC 7534, globally reachable'],
+  ['3fff::/20', 'Documentation, RFC 9637'],
+  ['5f00::/16', 'Segment Routing (SRv6) SIDs, RFC 9602'],
+  ['fc00::/7', 'Unique-Local, RFC 4193'],
+  ['fe80::/10', 'Link-Local Unicast, RFC 4291'],
 ]
+
+/** The two rows that stand for other addresses: what an address of theirs is, the IPv4 address inside it says. */
+const STAND_FOR_IPV4: [block: string, entry: string][] = [
+  ['::ffff:0:0/96', 'IPv4-mapped Address, RFC 4291'],
+  ['64:ff9b::/96', 'IPv4-IPv6 Translat., RFC 6052, globally reachable'],
+]
+
+/** Not in these registries, and nobody's either: multicast, and what RFC 4291 leaves unassigned around 2000::/3. */
+const NOT_UNICAST = ['224.0.0.0/4', '::/3', '4000::/2', '8000::/1']
 
 function edgesOf(block: string): [first: string, last: string] {
   const [address, bits] = ipaddr.parseCIDR(block)
@@ -147,16 +185,55 @@ function edgesOf(block: string): [first: string, last: string] {
   return [ipaddr.fromByteArray(first).toString(), ipaddr.fromByteArray(last).toString()]
 }
 
+/** The addresses right before and right after a block, but for those that another row or no row at all may hold. */
+function neighboursOf(block: string): string[] {
+  const [first, last] = edgesOf(block)
+  const beside = [step(first, -1n), step(last, 1n)].filter((address) => address !== undefined)
+  const taken = [...REGISTRIES.map(([other]) => other), ...NOT_UNICAST].map((other) => ipaddr.parseCIDR(other))
+  return beside.filter((text) => {
+    const address = ipaddr.parse(text)
+    return !taken.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+  })
+}
+
+function step(text: string, by: bigint): string | undefined {
+  const bytes = ipaddr.parse(text).toByteArray()
+  const bits = BigInt(bytes.length * 8)
+  const next = BigInt(`0x${Buffer.from(bytes).toString('hex')}`) + by
+  if (next < 0n || next >= 1n << bits) return undefined
+  const hex = next.toString(16).padStart(bytes.length * 2, '0')
+  return ipaddr.fromByteArray([...Buffer.from(hex, 'hex')]).toString()
+}
+
 describe('the address guard', () => {
-  it.each(REGISTRIES)('refuses all of %s', async (block) => {
+  it.each(REGISTRIES)('refuses all of %s: %s', async (block) => {
     for (const address of edgesOf(block)) expect(await verdict(guardOf('none'), address), address).toBe('refused')
   })
 
-  it('refuses the mapped and translated forms of every IPv4 block', async () => {
-    for (const block of REGISTRIES.filter((text) => !text.includes(':'))) {
-      for (const address of edgesOf(block)) {
-        for (const prefix of ['::ffff:', '64:ff9b::', '::']) {
-          expect(await verdict(guardOf('none'), prefix + address), prefix + address).toBe('refused')
+  it.each(REGISTRIES)('refuses nothing beside %s: %s', async (block) => {
+    for (const address of neighboursOf(block)) expect(await verdict(guardOf('none'), address), address).toBe(address)
+  })
+
+  it.each(STAND_FOR_IPV4)('judges %s by the IPv4 address inside: %s', async (block) => {
+    const prefix = block.replace(/0:0\/96$|\/96$/, '')
+    for (const [inner] of REGISTRIES.filter(([text]) => !text.includes(':'))) {
+      for (const address of edgesOf(inner)) {
+        expect(await verdict(guardOf('none'), prefix + address), prefix + address).toBe('refused')
+      }
+      for (const address of neighboursOf(inner)) {
+        expect(await verdict(guardOf('none'), prefix + address), prefix + address).not.toBe('refused')
+      }
+    }
+  })
+
+  it('refuses IPv4-compatible and 6to4 addresses, whatever is inside', async () => {
+    for (const [block] of REGISTRIES.filter(([text]) => !text.includes(':'))) {
+      for (const address of [...edgesOf(block), ...neighboursOf(block)]) {
+        const sixToFour = `2002:${Buffer.from(ipaddr.parse(address).toByteArray())
+          .toString('hex')
+          .replace(/(.{4})/, '$1:')}::1`
+        for (const text of [`::${address}`, sixToFour]) {
+          expect(await verdict(guardOf('none'), text), text).toBe('refused')
         }
       }
     }
