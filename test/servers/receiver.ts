@@ -27,6 +27,10 @@ export type Answer =
 export interface ReceiverOptions {
   /** Answers over TLS with this certificate. */
   tls?: { key: string; cert: string }
+  /** Default 127.0.0.1. */
+  host?: string
+  /** Default any that is free. */
+  port?: number
 }
 
 /** An application that takes webhooks, for tests: a real server that records what came and answers as it is told. */
@@ -65,13 +69,14 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     give(response, answer)
   }
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
-  server.listen(0, '127.0.0.1')
+  const host = options.host ?? '127.0.0.1'
+  server.listen(options.port ?? 0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   let closing: Promise<void> | undefined
 
   return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/hook`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host}:${port}/hook`,
     requests,
     get open() {
       return open

@@ -1,0 +1,66 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import ipaddr from 'ipaddr.js'
+
+/** What a name server says to one question: addresses (those of the family asked for are told), or that it will not or cannot. */
+export type NameAnswer = readonly string[] | 'no such name' | 'refused' | 'silence'
+
+export interface NameServer {
+  /** `host:port`, for `Resolver.setServers`. */
+  server: string
+  /** The names asked for, one entry per question. */
+  asked: string[]
+  close(): Promise<void>
+}
+
+const A = 1
+const RESPONSE_CODE = { 'no such name': 3, refused: 5 }
+
+/** A name server on loopback. */
+export async function startNameServer(answer: (name: string) => NameAnswer, ttlSeconds = 30): Promise<NameServer> {
+  const asked: string[] = []
+  const socket = createSocket('udp4')
+  socket.on('message', (query, from) => {
+    const { name, type, end } = question(query)
+    asked.push(name)
+    const said = answer(name)
+    if (said === 'silence') return
+    const addresses = typeof said === 'string' ? [] : said.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
+    const head = Buffer.from(query.subarray(0, end))
+    head.writeUInt16BE(0x8180 | (typeof said === 'string' ? RESPONSE_CODE[said] : 0), 2)
+    head.writeUInt16BE(addresses.length, 6)
+    head.writeUInt16BE(0, 8)
+    head.writeUInt16BE(0, 10)
+    const records = addresses.map((text) => record(text, type, ttlSeconds))
+    socket.send(Buffer.concat([head, ...records]), from.port, from.address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    asked,
+    close: () => new Promise((resolve) => void socket.close(() => resolve())),
+  }
+}
+
+function question(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString('ascii', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function record(address: string, type: number, ttlSeconds: number): Buffer {
+  const data = Buffer.from(ipaddr.parse(address).toByteArray())
+  const head = Buffer.alloc(12)
+  // A pointer to the name in the question.
+  head.writeUInt16BE(0xc00c, 0)
+  head.writeUInt16BE(type, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt32BE(ttlSeconds, 6)
+  head.writeUInt16BE(data.length, 10)
+  return Buffer.concat([head, data])
+}
