@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/kit/eventually.ts'
 import { FolderMirror } from '../../test/kit/mirror.ts'
 import { attachmentMail, plainMail } from '../../test/servers/messages.ts'
-import { type MailAccess, type MailProvider, type MailSession, ProviderError, type RemoteMessage } from './provider.ts'
+import { type FolderMail, type FolderSession, type MailAccess, ProviderError, type RemoteMessage } from './provider.ts'
 
 /** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
 export interface MailboxFixture {
-  mail: MailProvider
+  mail: FolderMail
   access: MailAccess
   deliver(raw: Buffer): Promise<void>
   /** What another mail program would do. */
@@ -23,7 +23,7 @@ export interface MailboxFixture {
 export function mailProviderConformance(name: string, open: () => Promise<MailboxFixture>): void {
   describe(`${name} keeps the contract of a mailbox provider`, () => {
     let box: MailboxFixture
-    const sessions: MailSession[] = []
+    const sessions: FolderSession[] = []
     beforeEach(async () => {
       box = await open()
     })

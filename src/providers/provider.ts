@@ -1,4 +1,7 @@
 import type { ConnectTarget } from '../infra/net/index.ts'
+import type { LoginProvider } from './login.ts'
+import type { MailboxSession } from './mailbox-session.ts'
+import type { PushProvider } from './push.ts'
 
 /**
  * The contract every mailbox provider keeps. Providers know no database and no routes: what they need comes in as a
@@ -9,6 +12,9 @@ export type ProviderName = 'gmail' | 'microsoft' | 'imap'
 export interface Provider {
   readonly name: ProviderName
   readonly mail: MailProvider
+  /** Absent where people sign in with a password. */
+  readonly login?: LoginProvider
+  readonly push?: PushProvider
 }
 
 /** Everything needed to reach one mailbox. Secrets are open here: never log it, never keep it longer than the call. */
@@ -17,6 +23,12 @@ export interface MailAccess {
   email: string
   settings: MailSettings
   secrets: MailSecrets
+  /**
+   * For OAuth providers: a token that works for a minute at least, refreshed and stored when it must be, once for all
+   * replicas. `refused` names one that the provider just refused. Throws `ProviderError`: `auth_expired` when only a new consent
+   * can help, else something temporary.
+   */
+  accessToken?(refused?: string): Promise<string>
 }
 
 /** How the mailbox is reached. For imap; OAuth providers add theirs. */
@@ -54,15 +66,31 @@ export interface MailSecrets {
   caldavPassword?: string
 }
 
-export interface MailProvider {
+export type MailProvider = FolderMail | MailboxMail
+
+interface MailBase {
   /** Connects, logs in, looks at the mailbox, hangs up. Throws `ProviderError`. At most 10 s. */
   verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }>
-  /** Opens the standing session that sync works through. One per account, on the owning instance only. */
-  openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<MailSession>
-  /** On-demand work for API requests; never shares the standing session. Closed after 30 s idle. */
-  operations(access: MailAccess): MailOperations
   /** Closes every operations connection of an account (paused, deleted, password changed), or of all. */
   closeOperations(accountId?: string): Promise<void>
+}
+
+/** Mails are known by their place in a folder: imap. */
+export interface FolderMail extends MailBase {
+  readonly kind: 'folders'
+  /** Opens the standing session that sync works through. One per account, on the owning instance only. */
+  openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<FolderSession>
+  /** On-demand work for API requests; never shares the standing session. Closed after 30 s idle. */
+  operations(access: MailAccess): FolderOperations
+}
+
+/** Mails have an id of their own wherever they stand: gmail, microsoft. */
+export interface MailboxMail extends MailBase {
+  readonly kind: 'mailbox'
+  /** What sync works through. One per account, on the owning instance only. */
+  openSession(access: MailAccess): MailboxSession
+  /** On-demand work for API requests. */
+  operations(access: MailAccess): MailOperations<{ providerMessageId: string }>
 }
 
 export interface SessionEvents {
@@ -72,7 +100,7 @@ export interface SessionEvents {
   onClose(error: ProviderError | undefined): void
 }
 
-export interface MailSession {
+export interface FolderSession {
   /** Every folder, fresh from the server. */
   listFolders(): Promise<RemoteFolder[]>
   /**
@@ -206,8 +234,19 @@ export interface MessageBody {
 }
 
 /** Live reads. Each waits at most 10 s for the connection, then throws `ProviderError` kind `unavailable` with `timedOut`. */
-export interface MailOperations {
+export interface MailOperations<Ref = MailRef> {
   listFolders(): Promise<RemoteFolder[]>
+  getBody(mail: Ref): Promise<MessageBody>
+  /** The message as it stands at the server, in bounded memory. The stream must be read or destroyed. */
+  openRaw(mail: Ref): Promise<{ sizeBytes: number; stream: NodeJS.ReadableStream }>
+  openAttachment(
+    mail: Ref,
+    attachmentId: string,
+  ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
+}
+
+/** Where not every folder is kept in step. */
+export interface FolderOperations extends MailOperations<MessagePlace> {
   /**
    * Newest uid first. `beforeUid` for deep pages, `offset` skips that many of the newest. For folders that are not kept
    * in step. Throws `not_found` for an unknown folder.
@@ -216,14 +255,10 @@ export interface MailOperations {
     folderPath: string,
     options: { limit: number; beforeUid?: number; offset?: number },
   ): Promise<{ messages: RemoteMessage[]; total: number }>
-  getBody(place: MessagePlace): Promise<MessageBody>
-  /** The message as it stands at the server, in bounded memory. The stream must be read or destroyed. */
-  openRaw(place: MessagePlace): Promise<{ sizeBytes: number; stream: NodeJS.ReadableStream }>
-  openAttachment(
-    place: MessagePlace,
-    attachmentId: string,
-  ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
 }
+
+/** Names one mail: by its own id, or for imap by its place. */
+type MailRef = { providerMessageId: string } | MessagePlace
 
 export interface MessagePlace {
   folderPath: string

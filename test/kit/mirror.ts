@@ -1,4 +1,4 @@
-import type { FolderStep, KnownMessage, MailSession, RemoteMessage } from '../../src/providers/provider.ts'
+import type { FolderSession, FolderStep, KnownMessage, RemoteMessage } from '../../src/providers/provider.ts'
 
 /**
  * What a folder looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
@@ -19,7 +19,7 @@ export class FolderMirror {
 
   /** One pass. `onStep` runs after a step is stored, before the next is asked for. */
   async sync(
-    session: MailSession,
+    session: FolderSession,
     onStep: (step: FolderStep) => Promise<void> | void = () => {},
   ): Promise<FolderStep[]> {
     const steps: FolderStep[] = []

@@ -1,4 +1,4 @@
-import { type FolderStep, type MailProvider, type MailSession, ProviderError } from '../../providers/provider.ts'
+import { type FolderMail, type FolderSession, type FolderStep, ProviderError } from '../../providers/provider.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import { cursorStore } from './cursor-store.ts'
@@ -18,8 +18,8 @@ const VANISHED_MS = 5_000
 
 /** A mailbox that is open to be looked at. */
 export interface OpenMailbox {
-  session: MailSession
-  mail: MailProvider
+  session: FolderSession
+  mail: FolderMail
   context: FoldersContext
   /** False once the session ended: then no folder is to blame for a failure. */
   isOpen(): boolean
@@ -108,7 +108,7 @@ export class AccountFolders {
     }
   }
 
-  async #changedFolders(session: MailSession): Promise<string[]> {
+  async #changedFolders(session: FolderSession): Promise<string[]> {
     const cursors = await cursorStore(this.#deps.db.read).all(this.#accountId)
     const asked = this.#folders.map((label) => ({
       path: label.providerId,
@@ -163,7 +163,7 @@ export class AccountFolders {
   }
 
   /** A folder that was renamed while the others were looked at may hold what they miss. */
-  async #stillThere(session: MailSession): Promise<boolean> {
+  async #stillThere(session: FolderSession): Promise<boolean> {
     const paths = new Set((await session.listFolders()).map((folder) => folder.path))
     return this.#folders.every((label) => paths.has(label.providerId))
   }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../infra/db/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type MailAccess, type MailProvider, ProviderError } from '../../providers/provider.ts'
+import { type FolderMail, type MailAccess, ProviderError } from '../../providers/provider.ts'
 import { type Account, OwnershipLost, type WorkStatus } from '../accounts/index.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 import { cursorStore } from './cursor-store.ts'
@@ -69,7 +69,7 @@ export class AccountSync {
     try {
       const account = await this.#deps.accounts.get(this.#accountId)
       const mail = this.#deps.mail(account.provider)
-      if (account.paused || account.status === 'auth_error' || mail === undefined) {
+      if (account.paused || account.status === 'auth_error' || mail?.kind !== 'folders') {
         await this.#hangUp()
         await mail?.closeOperations(this.#accountId)
         return undefined
@@ -84,7 +84,7 @@ export class AccountSync {
   }
 
   /** When the host of the account lets one more in, and tells it afterwards how it went. */
-  async #admitted(account: Account, mail: MailProvider, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
+  async #admitted(account: Account, mail: FolderMail, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
     this.#host ??= hostOf(account, await this.#deps.accounts.access(this.#accountId))
     const admission = this.#hosts.enter(this.#host, this.#open !== undefined)
     if (!admission.admitted) {
@@ -104,7 +104,7 @@ export class AccountSync {
     }
   }
 
-  async #bringForward(account: Account, mail: MailProvider, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
+  async #bringForward(account: Account, mail: FolderMail, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
     const open = await this.#connected(account, mail, signal)
     if (account.status === 'connecting') await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
     const everything = this.#folders.isLookDue
@@ -123,7 +123,7 @@ export class AccountSync {
     return { nextRunInMs: account.watch ? this.#folders.nextLookInMs : this.#timing.pollMs }
   }
 
-  async #connected(account: Account, mail: MailProvider, signal: AbortSignal): Promise<Open> {
+  async #connected(account: Account, mail: FolderMail, signal: AbortSignal): Promise<Open> {
     if (this.#open !== undefined && !this.#accessChanged) return this.#open
     this.#accessChanged = false
     const access = await this.#deps.accounts.access(this.#accountId)

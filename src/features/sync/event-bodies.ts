@@ -1,4 +1,4 @@
-import type { FolderStep, MailProvider } from '../../providers/provider.ts'
+import type { FolderMail, FolderStep } from '../../providers/provider.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { arrivalType, type EventBodies } from './announce.ts'
 import type { SyncDeps } from './deps.ts'
@@ -11,7 +11,7 @@ const NONE: ReadonlyMap<number, EventBodies> = new Map()
  */
 export async function eventBodies(
   deps: SyncDeps,
-  mail: MailProvider,
+  mail: FolderMail,
   accountId: string,
   label: LabelRow,
   step: FolderStep,

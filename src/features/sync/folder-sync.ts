@@ -1,4 +1,4 @@
-import { type FolderStep, type MailSession, ProviderError } from '../../providers/provider.ts'
+import { type FolderSession, type FolderStep, ProviderError } from '../../providers/provider.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { type Candidate, messageStore, messageWriter } from '../messages/index.ts'
 import type { EventBodies } from './announce.ts'
@@ -10,7 +10,7 @@ import { leaveFolder } from './gone.ts'
 import { applyPart, partsOf } from './step.ts'
 
 export interface FolderSync extends Omit<FoldersContext, 'mailbox'> {
-  session: MailSession
+  session: FolderSession
   label: LabelRow
   /** Fetches the bodies of mails that may be announced, where events are to hold them. */
   bodies(step: FolderStep, label: LabelRow): Promise<ReadonlyMap<number, EventBodies>>

@@ -1,4 +1,4 @@
-import type { MailSession, RemoteFolder } from '../../providers/provider.ts'
+import type { FolderSession, RemoteFolder } from '../../providers/provider.ts'
 import { ProviderError } from '../../providers/provider.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { incomingRow, messageStore } from '../messages/index.ts'
@@ -14,7 +14,7 @@ const MAX_PROBES = 20
  */
 export async function recogniseRenames(
   deps: SyncDeps,
-  session: MailSession,
+  session: FolderSession,
   plan: FolderPlan,
   signal: AbortSignal,
 ): Promise<FolderPlan> {
@@ -35,7 +35,7 @@ export async function recogniseRenames(
 
 async function isSame(
   deps: SyncDeps,
-  session: MailSession,
+  session: FolderSession,
   label: LabelRow,
   folder: RemoteFolder,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ async function isSame(
   return strangers.length * 2 < mails.length
 }
 
-async function sample(session: MailSession, folder: RemoteFolder, signal: AbortSignal) {
+async function sample(session: FolderSession, folder: RemoteFolder, signal: AbortSignal) {
   const request = { path: folder.path, cursor: null, initialMessages: SAMPLE, signal }
   try {
     for await (const step of session.syncFolder({ ...request, known: async () => [], knownCount: async () => 0 })) {

@@ -4,7 +4,7 @@
  */
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { MailAccess, Provider } from '../provider.ts'
+import type { FolderMail, MailAccess, Provider } from '../provider.ts'
 import { cautions } from './caution.ts'
 import { dial } from './client.ts'
 import { Lane } from './lane.ts'
@@ -56,7 +56,7 @@ export function imapProvider({
   clock,
   limits: given,
   pace = { concurrent: 16, jitterMs: 250 },
-}: ImapDeps): Provider {
+}: ImapDeps): Provider & { mail: FolderMail } {
   const limits = { ...LIMITS, ...given }
   const dialling = { guard, pacing: pacing(pace) }
   const known = cautions()
@@ -78,6 +78,7 @@ export function imapProvider({
   return {
     name: 'imap',
     mail: {
+      kind: 'folders',
       verify: (access, signal) => verify(access, dialling, limits.verifyMs, signal),
       async openSession(access, events, signal) {
         const options = { urgent: false, timeoutMs: limits.connectMs, signal }

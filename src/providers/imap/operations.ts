@@ -3,7 +3,7 @@ import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
 import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
 import {
-  type MailOperations,
+  type FolderOperations,
   type MessageBody,
   type MessagePlace,
   ProviderError,
@@ -24,7 +24,7 @@ const BODY_BYTES = 4 * 1024 * 1024
 const HEADERS_BYTES = 1024 * 1024
 
 /** Live reads over an account's operations connection. `lane()` answers the one of now: it may have been closed meanwhile. */
-export function imapOperations(lane: () => Lane, clock: Clock): MailOperations {
+export function imapOperations(lane: () => Lane, clock: Clock): FolderOperations {
   function atMessage<T>(
     place: MessagePlace,
     doing: string,

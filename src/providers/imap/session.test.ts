@@ -5,7 +5,7 @@ import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../te
 import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MailSession, ProviderError } from '../provider.ts'
+import type { FolderSession, ProviderError } from '../provider.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
 describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
@@ -39,7 +39,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
   }
 
   /** Syncs on every change, as the engine does, until the check holds. */
-  async function follow(session: MailSession, mirror: FolderMirror, changes: unknown[], check: () => boolean) {
+  async function follow(session: FolderSession, mirror: FolderMirror, changes: unknown[], check: () => boolean) {
     await eventually(async () => {
       if (changes.splice(0).length > 0) await mirror.sync(session)
       return check()

@@ -1,7 +1,7 @@
 import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderStep, FolderSyncRequest, MailSession, RemoteFolder, SessionEvents } from '../provider.ts'
+import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../provider.ts'
 import type { Cautions } from './caution.ts'
 import { type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
@@ -47,7 +47,7 @@ const PRESENT_STEP = 500
  *   IDLE ──EXISTS──→ onChange ─→ syncFolder: one FETCH ─→ IDLE
  *     └─ silent for checkEveryMs: NOOP, answered within answerMs, else onClose
  */
-export class ImapSession implements MailSession {
+export class ImapSession implements FolderSession {
   readonly #client: ImapClient
   readonly #accountId: string
   readonly #lane: () => Lane

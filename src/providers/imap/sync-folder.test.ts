@@ -5,7 +5,7 @@ import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } fro
 import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail, uglyMails } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MailSession } from '../provider.ts'
+import type { FolderSession } from '../provider.ts'
 import { imapProvider } from './index.ts'
 
 const kinds: [string, DovecotOptions][] = [
@@ -17,7 +17,7 @@ const kinds: [string, DovecotOptions][] = [
 describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s', (_kind, options) => {
   let server: Dovecot
   let users = 0
-  const sessions: MailSession[] = []
+  const sessions: FolderSession[] = []
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { stepMessages: 50 } })
   beforeAll(async () => {
     server = await startDovecot(options)

@@ -1,0 +1,73 @@
+import type { RemoteFolder, RemoteMessage } from './provider.ts'
+
+/**
+ * A mailbox whose mails have an id of their own wherever they stand: gmail, microsoft. (Those of imap are known by their place in a
+ * folder: `FolderSession`.) Stateless at the provider: nothing is connected between calls.
+ */
+export interface MailboxSession {
+  /** How often to ask for changes while nothing tells of them. */
+  readonly pollMs: number
+  /** Every label or folder, fresh from the provider; `path` is the provider's id of it, `name` what people read. */
+  listFolders(): Promise<RemoteFolder[]>
+  /**
+   * What is brought forward with a cursor of its own: gmail the whole mailbox (`WHOLE_MAILBOX`), microsoft each folder by its
+   * path. Most important first.
+   */
+  scopes(folders: readonly RemoteFolder[]): string[]
+  /**
+   * Brings a scope forward from `cursor` (null: first sync) in steps of at most 500 messages; each step's `cursor` is
+   * valid once the step is stored, so a crash between steps repeats at most one. Throws `ProviderError`: `cursor_expired` when the
+   * cursor is too old (then it is called again with `comparing`), `not_found` when the scope is gone.
+   */
+  syncScope(request: ScopeSyncRequest): AsyncIterable<MailboxStep>
+  close(): Promise<void>
+}
+
+/** The scope of a provider that has one cursor for all of a mailbox. */
+export const WHOLE_MAILBOX = '*'
+
+export interface ScopeSyncRequest {
+  scope: string
+  cursor: string | null
+  /** How many of the newest messages of the whole mailbox a first sync fetches. */
+  initialMessages: number
+  /**
+   * Given with a null cursor when an earlier one expired: the scope is compared as a whole, everything from the oldest
+   * stored message on. Steps then say `refetched`.
+   */
+  comparing?: Comparing
+  signal: AbortSignal
+}
+
+export interface Comparing {
+  /** What is stored of the scope, newest first, up to 500 behind `after` (the last of the page before). */
+  known(after?: KnownMail): Promise<KnownMail[]>
+}
+
+export interface KnownMail {
+  providerMessageId: string
+  receivedAt: number
+  unread: boolean
+  starred: boolean
+  /** Paths of the folders or labels it carries. */
+  folders: string[]
+}
+
+export interface MailboxStep {
+  /** `found` comes of a comparison: one that is not stored is new only if it arrived after the last sync; `isNew` says nothing. */
+  refetched: boolean
+  /** New or changed mails, whole. One stored already is updated in place. */
+  found: FoundMail[]
+  /** Changes of mails that need no second look; unknown ids are passed over. `folders` absent: as before. */
+  changed: { providerMessageId: string; unread: boolean; starred: boolean; folders?: string[] }[]
+  /** Ids that left the scope: deleted, or moved to one that will bring them. May name unknown ones. */
+  removed: string[]
+  /** Opaque to everyone but the provider; text under 4 KB. */
+  cursor: string
+}
+
+export interface FoundMail {
+  message: RemoteMessage & { providerMessageId: string }
+  /** Paths of the folders or labels it carries. */
+  folders: string[]
+}
