@@ -15,6 +15,12 @@ export interface MailboxSession {
    */
   scopes(folders: readonly RemoteFolder[]): string[]
   /**
+   * Which of these scopes may have something to bring, for far fewer requests than `syncScope` of each: call it before every round
+   * with all that are kept in step. What was answered along the way is where `syncScope` then begins. One whose cursor is null or has
+   * expired counts as changed. Absent where a scope costs no more to bring forward than to ask about.
+   */
+  changedScopes?(scopes: readonly { scope: string; cursor: string | null }[], signal: AbortSignal): Promise<string[]>
+  /**
    * Brings a scope forward from `cursor` (null: first sync) in steps of at most 500 messages; each step's `cursor` is
    * valid once the step is stored, so a crash between steps repeats at most one. Throws `ProviderError`: `cursor_expired` when the
    * cursor is too old (then it is called again with `comparing`), `not_found` when the scope is gone.
@@ -31,6 +37,8 @@ export interface ScopeSyncRequest {
   cursor: string | null
   /** How many of the newest messages of the whole mailbox a first sync fetches. */
   initialMessages: number
+  /** When the oldest stored mail of the account arrived, of whatever scope; null while there is none. */
+  oldest?(): Promise<number | null>
   /**
    * Given with a null cursor when an earlier one expired: the scope is compared as a whole, everything from the oldest
    * stored message on. Steps then say `refetched`.
@@ -58,8 +66,8 @@ export interface MailboxStep {
   refetched: boolean
   /** New or changed mails, whole. One stored already is updated in place. */
   found: FoundMail[]
-  /** Changes of mails that need no second look; unknown ids are passed over. `folders` absent: as before. */
-  changed: { providerMessageId: string; unread: boolean; starred: boolean; folders?: string[] }[]
+  /** Changes of mails that need no second look; unknown ids are passed over. What is absent is as before. */
+  changed: { providerMessageId: string; unread?: boolean; starred?: boolean; folders?: string[] }[]
   /** Ids that left the scope: deleted, or moved to one that will bring them. May name unknown ones. */
   removed: string[]
   /** Opaque to everyone but the provider; text under 4 KB. */
