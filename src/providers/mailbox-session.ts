@@ -40,8 +40,9 @@ export interface ScopeSyncRequest {
   /** When the oldest stored mail of the account arrived, of whatever scope; null while there is none. */
   oldest?(): Promise<number | null>
   /**
-   * Given with a null cursor when an earlier one expired: the scope is compared as a whole, everything from the oldest
-   * stored message on. Steps then say `refetched`.
+   * Given when an earlier cursor expired and mails of the scope are stored: with a null cursor at first, and until a pass has ended
+   * well also with the cursor of the last step stored, which then says how far it got. The scope is compared as a whole,
+   * everything from the oldest stored message on. Steps then say `refetched`. A cursor that knows of no comparison wins over this.
    */
   comparing?: Comparing
   signal: AbortSignal

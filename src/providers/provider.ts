@@ -170,6 +170,8 @@ export interface RemoteFolder {
   name: string
   delimiter: string | null
   role: FolderRole | null
+  /** Managed by the provider although it has no role: Gmail's IMPORTANT, CATEGORY_PROMOTIONS. */
+  system?: boolean
   selectable: boolean
   /** OBJECTID's MAILBOXID where the server has it: survives a rename. */
   mailboxId: string | null

@@ -22,7 +22,7 @@ export function describedBy(folder: RemoteFolder) {
     providerId: cleanText(folder.path),
     name: cleanText(folder.path),
     displayName: cleanText(folder.name),
-    type: folder.role === null ? ('user' as const) : ('system' as const),
+    type: folder.role === null && folder.system !== true ? ('user' as const) : ('system' as const),
     role: folder.role,
     delimiter: folder.delimiter,
     mailboxId: folder.mailboxId,
