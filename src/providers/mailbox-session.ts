@@ -38,7 +38,7 @@ export interface ScopeSyncRequest {
   /** How many of the newest messages of the whole mailbox a first sync fetches. */
   initialMessages: number
   /** When the oldest stored mail of the account arrived, of whatever scope; null while there is none. */
-  oldest?(): Promise<number | null>
+  oldest(): Promise<number | null>
   /**
    * Given when an earlier cursor expired and mails of the scope are stored: with a null cursor at first, and until a pass has ended
    * well also with the cursor of the last step stored, which then says how far it got. The scope is compared as a whole,
