@@ -12,6 +12,12 @@ const FLOORS = [
   ['features/', 4],
   // The contract, with its error, lies below the providers that keep it.
   ['providers/provider.ts', 1.5],
+  ['providers/mailbox-session.ts', 1.5],
+  ['providers/login.ts', 1.5],
+  ['providers/push.ts', 1.5],
+  // What several providers are built on.
+  ['providers/oauth/', 1.8],
+  ['providers/rest/', 1.8],
   ['providers/', 2],
   ['events/', 2],
   ['migrations/', 2],
@@ -25,7 +31,7 @@ const TOP = 5
 const ROOM_PARENTS = ['infra', 'features', 'providers', 'ui']
 const ROOMS = ['events', 'migrations']
 /** The contract of the providers stands beside their folders. */
-const OPEN_FILES = ['providers/provider.ts', 'providers/registry.ts']
+const OPEN_FILES = ['provider', 'mailbox-session', 'login', 'push', 'registry'].map((name) => `providers/${name}.ts`)
 /** Within infra these carry the others: the store, the log, the network, the connections to Redis. */
 const INFRA_GROUND = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
 /** What a room lets others of its floor join into their queries stands in a file of this name. */

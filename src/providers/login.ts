@@ -28,11 +28,11 @@ export interface ConsentRequest {
 /**
  * Signing in by OAuth with PKCE. Every method that speaks to the provider takes at most 10 s and throws `ProviderError`:
  * `auth_expired` when only a new consent can help (`invalid_grant`, `interaction_required`, a revoked consent), `rejected` when the
- * provider refuses what this service sent (wrong client secret, unknown redirect address, missing scope), `rate_limited`,
- * `unavailable` for everything temporary and for answers that make no sense.
+ * provider refuses what this service sent (wrong client secret, unknown redirect address) or the user did not grant the mails
+ * (`missingScope`), `rate_limited`, `unavailable` for everything temporary and for answers that make no sense.
  */
 export interface LoginProvider {
-  /** Asked of every user; what is missing afterwards is `rejected`. */
+  /** Asked of every user. Mail is needed; calendars may be left out, and `TokenSet.scopes` says so. */
   readonly scopes: readonly string[]
   consentUrl(request: ConsentRequest): Promise<string>
   /** `callback` is the address the browser came back to, with its query. */

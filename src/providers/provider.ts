@@ -283,15 +283,18 @@ export class ProviderError extends Error {
   readonly kind: ProviderErrorKind
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
+  /** With `rejected`: the user did not grant what this needs. */
+  readonly missingScope: boolean
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryAfterMs?: number; timedOut?: boolean; cause?: unknown } = {},
+    options: { retryAfterMs?: number; timedOut?: boolean; missingScope?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.kind = kind
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
+    this.missingScope = options.missingScope ?? false
   }
 }

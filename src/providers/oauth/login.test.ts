@@ -1,0 +1,209 @@
+import { createServer } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Answer, refusal, SIGN_IN_CLIENT, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import { fixedClock, systemClock } from '../../lib/clock.ts'
+import { gmailLogin } from '../gmail/login.ts'
+import type { LoginProvider } from '../login.ts'
+import { microsoftLogin } from '../microsoft/login.ts'
+import { ProviderError } from '../provider.ts'
+
+const VERIFIER = 'v'.repeat(43)
+const REDIRECT = 'https://posthorn.example/providers/x/callback'
+const sent = { redirectUri: REDIRECT, state: 'ours', codeVerifier: VERIFIER }
+/** The S256 challenge of that verifier, by RFC 7636. */
+const CHALLENGE = '7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM'
+
+describe.each([
+  ['gmail', (url: string, clock = systemClock) => gmail(url, clock)],
+  ['microsoft', (url: string, clock = systemClock) => microsoft(url, clock)],
+])('signing in with %s', (name, make) => {
+  let signIn: SignIn
+  let login: LoginProvider
+  beforeEach(async () => {
+    signIn = await startSignIn()
+    login = make(signIn.url)
+  })
+  afterEach(() => signIn.close())
+
+  const callback = (query: Record<string, string>) => new URL(`${REDIRECT}?${new URLSearchParams(query)}`)
+  const exchange = (query: Record<string, string> = {}) =>
+    login.exchange(callback({ code: signIn.code(undefined, REDIRECT), state: 'ours', ...query }), sent)
+  const failureOf = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => new Error('it worked'),
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof ProviderError)) throw error
+    return error
+  }
+
+  it('asks for consent with a challenge, the hint and the scopes, and for an account when nobody is named', async () => {
+    const request = { ...sent, loginHint: 'ada@example.com', forceConsent: false }
+    const query = new URL(await login.consentUrl(request)).searchParams
+    expect(Object.fromEntries(query)).toMatchObject({
+      response_type: 'code',
+      client_id: SIGN_IN_CLIENT.clientId,
+      redirect_uri: REDIRECT,
+      state: 'ours',
+      code_challenge_method: 'S256',
+      login_hint: 'ada@example.com',
+      scope: login.scopes.join(' '),
+    })
+    expect(query.get('code_challenge')).not.toBe(VERIFIER)
+    expect(query.has('prompt')).toBe(false)
+    const forced = new URL(await login.consentUrl({ ...request, forceConsent: true })).searchParams
+    expect(forced.get('prompt')).toBe('consent')
+    const unnamed = new URL(await login.consentUrl({ ...request, loginHint: null })).searchParams
+    expect(unnamed.get('prompt')).toBe('select_account')
+    expect(unnamed.has('login_hint')).toBe(false)
+  })
+
+  it('exchanges a code for tokens, and asks the API who signed in', async () => {
+    const clock = fixedClock(1_000_000)
+    const consent = new URL(await login.consentUrl({ ...sent, loginHint: null, forceConsent: false }))
+    const challenge = consent.searchParams.get('code_challenge') ?? ''
+    login = make(signIn.url, clock)
+    const code = signIn.code(challenge, REDIRECT)
+    const { tokens, user } = await login.exchange(
+      callback({ code, state: 'ours', iss: 'https://other.example', session_state: 'theirs' }),
+      sent,
+    )
+    expect(user).toEqual({ id: 'user-1', email: 'ada@example.com' })
+    expect(tokens).toMatchObject({ expiresAt: 1_000_000 + 3_600_000, scopes: [...login.scopes] })
+    expect(signIn.worksNow(tokens.refreshToken ?? '')).toBe(true)
+    expect(signIn.bearers).toEqual([`Bearer ${tokens.accessToken}`])
+  })
+
+  it('does not exchange a code that comes back with another state, or that another verifier began', async () => {
+    expect(await failureOf(exchange({ state: 'theirs' }))).toMatchObject({ kind: 'unavailable' })
+    expect(signIn.tokenRequests).toEqual([])
+    const code = signIn.code('another challenge')
+    expect(await failureOf(exchange({ code }))).toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it('refreshes, with the new refresh token where one comes', async () => {
+    const token = signIn.refreshToken()
+    expect(await login.refresh(token)).not.toHaveProperty('refreshToken')
+    signIn.rotates = { graceMs: 0 }
+    const rotated = await login.refresh(token)
+    expect(signIn.worksNow(rotated.refreshToken ?? '')).toBe(true)
+    expect(await failureOf(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it('tells a box that was unticked from other refusals', async () => {
+    signIn.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
+    const error = await failureOf(exchange())
+    expect(error).toMatchObject({ kind: 'rejected', missingScope: true })
+    expect(error.message).toMatch(/was not allowed to give access to the mails$/)
+  })
+
+  it('takes mail without calendars, however the scopes are spelled', async () => {
+    signIn.granted.scope =
+      name === 'gmail'
+        ? 'https://www.googleapis.com/auth/gmail.modify https://www.googleapis.com/auth/userinfo.email openid'
+        : 'https://graph.microsoft.com/user.read https://graph.microsoft.com/mail.readwrite profile'
+    expect((await exchange()).tokens.scopes).toEqual(signIn.granted.scope.split(' '))
+  })
+
+  it.each<[string, Answer, Partial<ProviderError>]>([
+    ['a revoked grant', refusal('invalid_grant'), { kind: 'auth_expired' }],
+    ['a demand for the user', refusal('interaction_required'), { kind: 'auth_expired' }],
+    ['a wrong client secret', refusal('invalid_client', 401), { kind: 'rejected', missingScope: false }],
+    ['an unknown redirect address', refusal('redirect_uri_mismatch'), { kind: 'rejected' }],
+    ['a code nobody knows', refusal('deleted_client', 403), { kind: 'rejected' }],
+    ['trouble told by a code', refusal('temporarily_unavailable'), { kind: 'unavailable' }],
+    ['trouble of the directory', refusal('invalid_grant', 400, { error_codes: [90033] }), { kind: 'unavailable' }],
+    [
+      'too many requests',
+      { ...refusal('whatever', 429), headers: { 'retry-after': '7' } },
+      { kind: 'rate_limited', retryAfterMs: 7000 },
+    ],
+    [
+      'maintenance',
+      { status: 503, headers: { 'retry-after': '2', 'content-type': 'text/html' }, body: '<p>' },
+      { kind: 'unavailable', retryAfterMs: 2000 },
+    ],
+    ['no JSON', { status: 200, body: '<html>' }, { kind: 'unavailable' }],
+    [
+      'an error that is no JSON',
+      { status: 400, headers: { 'content-type': 'text/plain' }, body: 'x' },
+      { kind: 'unavailable' },
+    ],
+    ['half an answer', { status: 200, body: '{"token_type":"Bearer"}' }, { kind: 'unavailable' }],
+    ['no object', { status: 200, body: '[]' }, { kind: 'unavailable' }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, { kind: 'unavailable' }],
+    ['an endless answer', { status: 200, body: `"${'x'.repeat(300_000)}"` }, { kind: 'unavailable' }],
+  ])('knows %s by its kind and says nothing secret', async (_title, answer, expected) => {
+    const token = signIn.refreshToken()
+    signIn.nextAnswers.push(answer)
+    const error = await failureOf(login.refresh(token))
+    expect(error).toMatchObject(expected)
+    const told = JSON.stringify([error.message, error.stack, error.cause])
+    for (const secret of [token, SIGN_IN_CLIENT.clientSecret, 'ada@example.com']) expect(told).not.toContain(secret)
+  })
+
+  it('calls a service that cannot be reached, or hangs up, unavailable', async () => {
+    const silent = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const address = silent.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    expect(await failureOf(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
+    await new Promise((resolve) => silent.close(resolve))
+    expect(await failureOf(make(`http://127.0.0.1:${port}`).refresh('r'))).toMatchObject({ kind: 'unavailable' })
+  })
+
+  it.each([
+    ['access_denied', 'auth_expired'],
+    ['temporarily_unavailable', 'unavailable'],
+    ['invalid_scope', 'rejected'],
+  ])('knows the answer %s of the consent page', async (error, kind) => {
+    expect(await failureOf(login.exchange(callback({ error, state: 'ours' }), sent))).toMatchObject({ kind })
+  })
+
+  it('refuses to name a user with a token that the API refuses', async () => {
+    expect(await failureOf(login.identify('made up'))).toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it('gives the access back where the provider has a way to', async () => {
+    const token = signIn.refreshToken()
+    await login.revoke(token)
+    expect(signIn.revoked).toEqual(name === 'gmail' ? [token] : [])
+  })
+})
+
+it('asks Google for a refresh token and Microsoft of a national cloud for scopes of its own Graph', async () => {
+  const request = { ...sent, loginHint: null, forceConsent: false }
+  const google = gmailLogin({
+    ...SIGN_IN_CLIENT,
+    authUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+    tokenUrl: 'https://oauth2.googleapis.com/token',
+    userinfoUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
+    clock: systemClock,
+  })
+  expect(new URL(await google.consentUrl(request)).searchParams.get('access_type')).toBe('offline')
+  const government = microsoftLogin({
+    ...SIGN_IN_CLIENT,
+    tenant: 'common',
+    loginUrl: 'https://login.microsoftonline.us/',
+    graphUrl: 'https://graph.microsoft.us',
+    clock: systemClock,
+  })
+  const url = new URL(await government.consentUrl(request))
+  expect(url.origin + url.pathname).toBe('https://login.microsoftonline.us/common/oauth2/v2.0/authorize')
+  expect(url.searchParams.get('scope')).toContain(' https://graph.microsoft.us/Mail.ReadWrite ')
+  expect(url.searchParams.get('code_challenge')).toBe(CHALLENGE)
+})
+
+function gmail(url: string, clock: typeof systemClock): LoginProvider {
+  return gmailLogin({
+    ...SIGN_IN_CLIENT,
+    authUrl: `${url}/auth`,
+    tokenUrl: `${url}/token`,
+    userinfoUrl: `${url}/userinfo`,
+    clock,
+  })
+}
+
+function microsoft(url: string, clock: typeof systemClock): LoginProvider {
+  return microsoftLogin({ ...SIGN_IN_CLIENT, tenant: 'common', loginUrl: url, graphUrl: url, clock })
+}

@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A sign-in service that speaks what the tests need of Google's and of Microsoft's, and can be told to misbehave. */
+export interface SignIn {
+  url: string
+  /** Every request to the token endpoint, in order. */
+  tokenRequests: Record<string, string>[]
+  /** `Authorization` headers that reached it on other paths. */
+  bearers: string[]
+  revoked: string[]
+  /** Put in place of the next answers of the token endpoint, oldest first. */
+  nextAnswers: Answer[]
+  /** What a token answer says besides the tokens. */
+  granted: { scope: string | undefined; expires_in: number | undefined }
+  /** Every refresh brings a new refresh token; the one before works for `graceMs` more. */
+  rotates: { graceMs: number } | undefined
+  /** Google's habit: a refresh token only when consent was asked for. */
+  refreshTokens: boolean
+  user: { id: string; email: string }
+  /** Runs before a token answer is sent, after all it says has come to pass. */
+  beforeAnswer: () => Promise<void>
+  /** A code as the consent page hands it out. */
+  code(challenge?: string, redirectUri?: string): string
+  /** A refresh token that works. */
+  refreshToken(): string
+  worksNow(refreshToken: string): boolean
+  close(): Promise<void>
+}
+
+export interface Answer {
+  status: number
+  headers?: Record<string, string>
+  body: string
+}
+
+export const SIGN_IN_CLIENT = { clientId: 'client-1', clientSecret: 'secret-1' }
+
+export async function startSignIn(): Promise<SignIn> {
+  const codes = new Map<string, { challenge: string | undefined; redirectUri: string | undefined }>()
+  /** Until when each works. */
+  const refreshTokens = new Map<string, number>()
+  const accessTokens = new Set<string>()
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const make = (kind: string) => `${kind}-${randomBytes(12).toString('hex')}`
+  const self: SignIn = {
+    url,
+    tokenRequests: [],
+    bearers: [],
+    revoked: [],
+    nextAnswers: [],
+    granted: { scope: undefined, expires_in: 3600 },
+    rotates: undefined,
+    refreshTokens: true,
+    user: { id: 'user-1', email: 'ada@example.com' },
+    beforeAnswer: async () => {},
+    code(challenge, redirectUri) {
+      const code = make('code')
+      codes.set(code, { challenge, redirectUri })
+      return code
+    },
+    refreshToken() {
+      const token = make('refresh')
+      refreshTokens.set(token, Number.POSITIVE_INFINITY)
+      return token
+    },
+    worksNow: (token) => (refreshTokens.get(token) ?? 0) > Date.now(),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', url)
+    const { authorization } = request.headers
+    if (authorization !== undefined) self.bearers.push(authorization)
+    if (pathname.endsWith('/token')) {
+      const fields = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+      self.tokenRequests.push(fields)
+      const answer = self.nextAnswers.shift() ?? tokenAnswer(fields)
+      await self.beforeAnswer()
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body)
+      return
+    }
+    if (pathname.endsWith('/revoke')) {
+      const token = new URLSearchParams(await bodyOf(request)).get('token') ?? ''
+      self.revoked.push(token)
+      refreshTokens.delete(token)
+      response.writeHead(200).end()
+      return
+    }
+    if (!accessTokens.has(authorization?.replace('Bearer ', '') ?? '')) {
+      response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end()
+      return
+    }
+    const { id, email } = self.user
+    const body = pathname.endsWith('/me') ? { id, mail: null, userPrincipalName: email } : { sub: id, email }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+
+  function tokenAnswer(fields: Record<string, string>): Answer {
+    const { client_id, client_secret, grant_type } = fields
+    if (client_id !== SIGN_IN_CLIENT.clientId || client_secret !== SIGN_IN_CLIENT.clientSecret) {
+      return refusal('invalid_client', 401)
+    }
+    return grant_type === 'refresh_token' ? refreshed(fields) : exchanged(fields)
+  }
+
+  function exchanged({ code = '', code_verifier = '', redirect_uri = '', scope }: Record<string, string>): Answer {
+    const known = codes.get(code)
+    codes.delete(code)
+    const challenge = createHash('sha256').update(code_verifier).digest('base64url')
+    if (known === undefined || (known.challenge ?? challenge) !== challenge) return refusal('invalid_grant')
+    if ((known.redirectUri ?? redirect_uri) !== redirect_uri) return refusal('redirect_uri_mismatch')
+    return tokens(self.refreshTokens ? self.refreshToken() : undefined, scope)
+  }
+
+  function refreshed({ refresh_token = '', scope }: Record<string, string>): Answer {
+    if (!self.worksNow(refresh_token)) return refusal('invalid_grant')
+    if (self.rotates === undefined) return tokens(undefined, scope)
+    const until = Date.now() + self.rotates.graceMs
+    refreshTokens.set(refresh_token, Math.min(refreshTokens.get(refresh_token) ?? 0, until))
+    return tokens(self.refreshToken(), scope)
+  }
+
+  function tokens(refreshToken: string | undefined, scope: string | undefined): Answer {
+    const access_token = make('access')
+    accessTokens.add(access_token)
+    const { granted } = self
+    const body = {
+      access_token,
+      token_type: 'Bearer',
+      ...granted,
+      scope: granted.scope ?? scope,
+      ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+      // Of a tenant that nobody asked for, as Microsoft's are: it must not be believed.
+      id_token: `${part({ alg: 'none' })}.${part({ iss: 'https://other.example', sub: 'somebody' })}.`,
+    }
+    return { status: 200, body: JSON.stringify(body) }
+  }
+
+  return self
+}
+
+export function refusal(error: string, status = 400, more: Record<string, unknown> = {}): Answer {
+  return {
+    status,
+    headers: status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {},
+    body: JSON.stringify({ error, error_description: 'A text that names ada@example.com.', ...more }),
+  }
+}
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}
