@@ -1,0 +1,253 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
+import { type MailAccess, ProviderError } from '../provider.ts'
+import { type RestClient, type RestRequest, restClient, shape, statusFailure } from './index.ts'
+
+type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void
+
+describe('the REST client', () => {
+  let origin: string
+  let client: RestClient
+  let stop: () => Promise<void>
+  let answers: Handler[]
+  let asked: { path: string; token: string; body: string }[]
+  const get: RestRequest = { method: 'GET', path: '/things', doing: 'reading things' }
+  const named = shape(Type.Object({ name: Type.String() }))
+
+  beforeEach(async () => {
+    answers = []
+    asked = []
+    const server = createServer(async (req, res) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk)
+      const body = Buffer.concat(chunks).toString()
+      asked.push({ path: req.url ?? '', token: req.headers.authorization ?? '', body })
+      const answer = answers.shift() ?? json({ name: 'default' })
+      answer(req, res, body)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    client = open()
+    stop = async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+  afterEach(async () => {
+    await client.close()
+    await client.close()
+    await stop()
+  })
+
+  function open(options: Partial<Parameters<typeof restClient>[0]> = {}) {
+    return restClient({
+      ...{ root: `${origin}/api/`, pace: { concurrency: 2 }, failure: statusFailure, clock: systemClock },
+      ...options,
+    })
+  }
+
+  const mailbox = (accessToken: MailAccess['accessToken'] = async () => 'good') =>
+    client.mailbox({ accountId: 'acc_1', email: 'a@example.test', settings: {}, secrets: {}, accessToken })
+
+  it('sends the token and the query below its root, and reads the JSON that comes back', async () => {
+    answers.push(json({ name: 'one', more: true }))
+    expect(await mailbox().json({ ...get, query: { q: 'a b', id: ['1', '2'], no: undefined } }, named)).toMatchObject({
+      name: 'one',
+    })
+    expect(asked).toEqual([{ path: '/api/things?q=a+b&id=1&id=2', token: 'Bearer good', body: '' }])
+  })
+
+  it('sends JSON, and reads packed answers', async () => {
+    answers.push((_req, res) => {
+      res.setHeader('content-encoding', 'gzip')
+      res.end(gzipSync(JSON.stringify({ name: 'packed' })))
+    })
+    expect(await mailbox().json({ ...get, method: 'POST', body: { a: 1 } }, named)).toEqual({ name: 'packed' })
+    expect(asked[0]?.body).toBe('{"a":1}')
+  })
+
+  it('asks once for a fresh token when one is refused, then says auth_expired', async () => {
+    const told: (string | undefined)[] = []
+    const tokens = async (refused?: string) => {
+      told.push(refused)
+      return refused === undefined ? 'old' : 'new'
+    }
+    answers.push(status(401), json({ name: 'one' }))
+    expect(await mailbox(tokens).json(get, named)).toEqual({ name: 'one' })
+    expect(asked.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new'])
+    expect(told).toEqual([undefined, 'old'])
+    answers.push(status(401), status(401))
+    await expect(mailbox(tokens).json(get, named)).rejects.toMatchObject({ kind: 'auth_expired' })
+    expect(asked).toHaveLength(4)
+  })
+
+  it('follows an address on its own origin, and refuses any other without asking it', async () => {
+    await mailbox().json({ ...get, path: `${origin}/elsewhere?page=2` }, named)
+    expect(asked[0]?.path).toBe('/elsewhere?page=2')
+    for (const path of [
+      'http://other.example/things',
+      origin.replace('127.0.0.1', 'localhost'),
+      origin.replace('http://', 'http://user@'),
+      '@other.example/',
+      'javascript:alert(1)',
+      'things',
+    ]) {
+      await expect(mailbox().json({ ...get, path }, named)).rejects.toMatchObject({ kind: 'unavailable' })
+    }
+    await expect(mailbox().json({ ...get, path: 'http://other.example/' }, named)).rejects.toThrow('other.example')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('follows no redirect', async () => {
+    answers.push(status(302, { location: 'http://other.example/' }))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(asked).toHaveLength(1)
+  })
+
+  it.each([
+    [404, 'not_found'],
+    [410, 'cursor_expired'],
+    [400, 'rejected'],
+    [500, 'unavailable'],
+    [503, 'unavailable'],
+  ])('an answer of %i is %s', async (code, kind) => {
+    answers.push(status(code))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ name: 'ProviderError', kind })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('waits out a short pause and throws a long one with its length, in seconds or as a date', async () => {
+    answers.push(status(429, { 'retry-after': '0' }), json({ name: 'then' }))
+    expect(await mailbox().json({ ...get, method: 'POST' }, named)).toEqual({ name: 'then' })
+    answers.push(status(429, { 'retry-after': '60' }))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 })
+    expect(asked).toHaveLength(3)
+    // Until then the mailbox is left alone, whoever asks.
+    await expect(client.mailbox(access(), { urgent: true }).json(get, named)).rejects.toMatchObject({
+      kind: 'rate_limited',
+    })
+    expect(asked).toHaveLength(3)
+    answers.push(status(429, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
+    const other = client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)
+    await expect(other).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: expect.closeTo(3_600_000, -5) })
+  })
+
+  it('gives up after a few short pauses', async () => {
+    answers.push(...Array.from({ length: 5 }, () => status(429, { 'retry-after': '0' })))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(asked).toHaveLength(3)
+  })
+
+  it.each([
+    ['is no JSON', (res: ServerResponse) => res.end('<html>secret words</html>')],
+    ['has another form', (res: ServerResponse) => res.end('{"name":["secret words"]}')],
+    ['is empty', (res: ServerResponse) => res.end()],
+    ['is too long', (res: ServerResponse) => res.end(JSON.stringify({ name: 'secret words'.repeat(1000) }))],
+    [
+      'breaks off',
+      (res: ServerResponse) => res.writeHead(200, { 'content-length': 50 }).write('{"na', () => res.destroy()),
+    ],
+    [
+      'is badly packed',
+      (res: ServerResponse) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('secret words'),
+    ],
+  ])('an answer that %s is unavailable, and its words are not told', async (_name, write) => {
+    answers.push((_req, res) => void write(res))
+    const error = await mailbox()
+      .json({ ...get, maxBytes: 2000 }, named)
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'ProviderError', kind: 'unavailable' })
+    expect(String(error)).not.toContain('secret')
+  })
+
+  it('sends a read once more when a kept connection breaks, and nothing else', async () => {
+    answers.push((_req, res) => void res.destroy(), json({ name: 'again' }))
+    expect(await mailbox().json(get, named)).toEqual({ name: 'again' })
+    answers.push((_req, res) => void res.destroy())
+    await expect(mailbox().json({ ...get, method: 'POST' }, named)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('an answer that does not come is unavailable with timedOut', async () => {
+    await client.close()
+    client = open({ limits: { timeoutMs: 50 } })
+    answers.push(() => {})
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    answers.push((_req, res) => void res.writeHead(200).write('{'))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+  })
+
+  it('no more requests of a mailbox are under way than its pace allows, and urgent ones go first', async () => {
+    const held: ServerResponse[] = []
+    const hold: Handler = (_req, res) => void held.push(res)
+    answers.push(hold, hold)
+    const first = [mailbox().json({ ...get, path: '/1' }, named), mailbox().json({ ...get, path: '/2' }, named)]
+    const third = mailbox().json({ ...get, path: '/3' }, named)
+    const urgent = client.mailbox(access(), { urgent: true }).json({ ...get, path: '/4' }, named)
+    // Another mailbox does not wait for this one.
+    await client.mailbox({ ...access(), accountId: 'acc_2' }).json({ ...get, path: '/other' }, named)
+    while (held.length < 2) await new Promise(setImmediate)
+    expect(asked.map(({ path }) => path).sort()).toEqual(['/api/1', '/api/2', '/api/other'])
+    for (const res of held) res.end('{"name":"held"}')
+    await Promise.all([...first, third, urgent])
+    expect(asked.map(({ path }) => path).slice(3)).toEqual(['/api/4', '/api/3'])
+  })
+
+  it('a signal gives a request up, under way or in line', async () => {
+    const giveUp = new AbortController()
+    const reason = new Error('stopped')
+    const reached = new Promise<void>((resolve) => {
+      answers.push(...Array.from({ length: 2 }, () => () => resolve()))
+    })
+    const all = Array.from({ length: 3 }, () => mailbox().json({ ...get, signal: giveUp.signal }, named))
+    await reached
+    giveUp.abort(reason)
+    for (const one of all) await expect(one).rejects.toBe(reason)
+    expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
+  })
+
+  it('closing an account gives up what is under way for it, and only that', async () => {
+    const held: ServerResponse[] = []
+    answers.push((_req, res) => void held.push(res))
+    const mine = mailbox().json(get, named)
+    while (held.length < 1) await new Promise(setImmediate)
+    answers.push((_req, res) => void held.push(res))
+    const other = client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)
+    while (held.length < 2) await new Promise(setImmediate)
+    const refused = expect(mine).rejects.toBeInstanceOf(ProviderError)
+    await client.close('acc_1')
+    await refused
+    held[1]?.end('{"name":"whole"}')
+    expect(await other).toEqual({ name: 'whole' })
+  })
+
+  it('opens an answer of any length as a stream', async () => {
+    const content = Buffer.alloc(3_000_000, 'x')
+    answers.push((_req, res) => void res.end(content))
+    const { body } = await mailbox().open(get)
+    const chunks: Buffer[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    expect(Buffer.concat(chunks).equals(content)).toBe(true)
+    answers.push((_req, res) => void res.end(content))
+    const unread = await mailbox().open(get)
+    unread.body.destroy()
+    answers.push(status(404))
+    await expect(mailbox().open(get)).rejects.toMatchObject({ kind: 'not_found' })
+  })
+
+  function access(): MailAccess {
+    return { accountId: 'acc_1', email: 'a@example.test', settings: {}, secrets: {}, accessToken: async () => 'good' }
+  }
+})
+
+function json(value: unknown): Handler {
+  return (_req, res) => void res.end(JSON.stringify(value))
+}
+
+function status(code: number, headers: Record<string, string> = {}): Handler {
+  return (_req, res) => void res.writeHead(code, headers).end('{"error":"no"}')
+}
