@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer, Incoming } from '../stand-in/front.ts'
+import { badRequest } from './errors.ts'
+
+const MOST_PARTS = 100
+
+/**
+ * `POST /batch/gmail/v1`: each part is a whole HTTP request and is answered as one, with a status of its own. A part without
+ * `Authorization` has that of the batch.
+ */
+export async function answerBatch(request: Incoming, answerPart: (part: Incoming) => Promise<Answer>): Promise<Answer> {
+  const boundary = /boundary="?([^";]+)"?/i.exec(request.headers.get('content-type') ?? '')?.[1]
+  if (!boundary) return badRequest('The batch has no boundary.')
+  const parts = split(request.body.toString('latin1'), boundary)
+  if (parts.length === 0) return badRequest('The batch is empty.')
+  if (parts.length > MOST_PARTS) return badRequest(`The batch request may have at most ${MOST_PARTS} parts.`)
+  const answers = await Promise.all(parts.map((text) => answerText(text, request, answerPart)))
+  const cut = answers.find((answer) => typeof answer === 'string' && (answer === 'hang' || answer === 'reset'))
+  if (cut === 'hang' || cut === 'reset') return cut
+  const out = `batch_${randomBytes(8).toString('hex')}`
+  const body = `${answers.map((answer) => `--${out}\r\n${answer}\r\n`).join('')}--${out}--\r\n`
+  return new Response(body, { headers: { 'content-type': `multipart/mixed; boundary=${out}` } })
+}
+
+async function answerText(
+  text: string,
+  outer: Incoming,
+  answerPart: (part: Incoming) => Promise<Answer>,
+): Promise<string> {
+  const [partHead = '', inner = ''] = cutAtBlankLine(text)
+  const [head = '', body = ''] = cutAtBlankLine(inner)
+  const [requestLine = '', ...headerLines] = head.split(/\r?\n/)
+  const [method = '', target = ''] = requestLine.trim().split(' ')
+  const headers = new Headers(outer.headers)
+  headers.delete('content-type')
+  for (const line of headerLines) {
+    const at = line.indexOf(':')
+    if (at > 0) headers.set(line.slice(0, at).trim(), line.slice(at + 1).trim())
+  }
+  const url = URL.canParse(target, outer.url.href) ? new URL(target, outer.url) : outer.url
+  const answer = await answerPart({ method, url, headers, body: Buffer.from(body, 'latin1'), gone: outer.gone })
+  if (typeof answer === 'string') return answer
+  const contentId = /^content-id:\s*<?([^>\r\n]*)>?\s*$/im.exec(partHead)?.[1]
+  const lines = [...answer.headers].map(([name, value]) => `${name}: ${value}`)
+  return [
+    'Content-Type: application/http',
+    ...(contentId === undefined ? [] : [`Content-ID: <response-${contentId}>`]),
+    '',
+    `HTTP/1.1 ${answer.status} ${answer.statusText || 'Status'}`,
+    ...lines,
+    '',
+    await answer.text(),
+  ].join('\r\n')
+}
+
+function split(body: string, boundary: string): string[] {
+  const parts = `\r\n${body}`.split(`\n--${boundary}`).slice(1)
+  const end = parts.findIndex((part) => part.startsWith('--'))
+  return (end < 0 ? parts : parts.slice(0, end)).map((part) => part.replace(/^[ \t]*\r?\n/, ''))
+}
+
+function cutAtBlankLine(text: string): [string, string] {
+  const found = /\r?\n\r?\n/.exec(text)
+  return found ? [text.slice(0, found.index), text.slice(found.index + found[0].length)] : [text, '']
+}

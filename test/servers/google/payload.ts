@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import type { GoogleMessage } from '@emulators/google'
+import { headerOf, isAttachment, type MimePart, parseMime, textOf, walk } from '../stand-in/mime.ts'
+
+export type Format = 'full' | 'metadata' | 'minimal' | 'raw'
+
+const rawOf = (message: GoogleMessage): Buffer => Buffer.from(message.raw ?? '', 'base64url')
+
+/** A message as `users.messages.get` answers it, made from the raw mail: every header, every part. */
+export function messageResource(message: GoogleMessage, format: Format, wanted: string[] = []): object {
+  const raw = rawOf(message)
+  const root = parseMime(raw)
+  const base = {
+    id: message.gmail_id,
+    threadId: message.thread_id,
+    labelIds: message.label_ids,
+    snippet: snippetOf(root),
+    historyId: message.history_id,
+    internalDate: message.internal_date,
+    sizeEstimate: raw.length,
+  }
+  if (format === 'minimal') return base
+  if (format === 'raw') return { ...base, raw: raw.toString('base64url') }
+  if (format === 'full') return { ...base, payload: part(root, '') }
+  const names = wanted.map((name) => name.toLowerCase())
+  const headers =
+    names.length === 0 ? root.headers : root.headers.filter(({ name }) => names.includes(name.toLowerCase()))
+  return { ...base, payload: { mimeType: root.type, headers } }
+}
+
+/** Like the real ones, an attachment's id is another with every `get` and every one of them works. */
+export function attachmentOf(message: GoogleMessage, id: string): object | undefined {
+  const [partId] = Buffer.from(id, 'base64url').toString().split('/')
+  const data = partId === undefined ? undefined : find(parseMime(rawOf(message)), '', partId)?.body
+  return data && { size: data.length, data: data.toString('base64url') }
+}
+
+function part(entity: MimePart, partId: string): object {
+  return {
+    partId,
+    mimeType: entity.type,
+    filename: entity.filename,
+    headers: entity.headers,
+    body: body(entity, partId),
+    ...(entity.children.length > 0
+      ? { parts: entity.children.map((child, at) => part(child, childId(partId, at))) }
+      : {}),
+  }
+}
+
+function body(entity: MimePart, partId: string): object {
+  if (entity.children.length > 0) return { size: 0 }
+  if (isAttachment(entity)) {
+    const attachmentId = Buffer.from(`${partId}/${randomBytes(9).toString('base64url')}`).toString('base64url')
+    return { attachmentId, size: entity.body.length }
+  }
+  const text = Buffer.from(textOf(entity))
+  return { size: text.length, data: text.toString('base64url') }
+}
+
+function find(entity: MimePart, partId: string, wanted: string): MimePart | undefined {
+  if (partId === wanted) return isAttachment(entity) ? entity : undefined
+  for (const [at, child] of entity.children.entries()) {
+    const found = find(child, childId(partId, at), wanted)
+    if (found) return found
+  }
+  return undefined
+}
+
+const childId = (partId: string, at: number): string => (partId === '' ? String(at) : `${partId}.${at}`)
+
+/** Escaped for HTML, as the real ones are. */
+function snippetOf(root: MimePart): string {
+  const texts = [...walk(root)].filter((entity) => entity.children.length === 0 && !isAttachment(entity))
+  const chosen = texts.find((entity) => entity.type === 'text/plain') ?? texts[0]
+  const text = chosen ? textOf(chosen).replace(/<[^>]*>/g, ' ') : (headerOf(root, 'subject') ?? '')
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 200)
+    .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}

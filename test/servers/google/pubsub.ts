@@ -1,0 +1,185 @@
+import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
+import type { Route, Routed } from '../stand-in/router.ts'
+import type { Tokens } from '../stand-in/tokens.ts'
+import { badRequest, notFound, oauthError } from './errors.ts'
+
+const EMAIL = 'posthorn@project.iam.gserviceaccount.test'
+const SCOPES = ['https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform']
+
+interface Waiting {
+  id: string
+  data: string
+  publishTime: string
+  /** The lease now running; a message without one may be pulled. */
+  ackId: string | null
+  leasedUntil: number
+  deliveries: number
+}
+
+/** Cloud Pub/Sub with one topic and one subscription that pulls. */
+export interface Pubsub {
+  routes: Route[]
+  topicName: string
+  subscriptionName: string
+  /** What `APPLICATION_CREDENTIALS` holds, as JSON. */
+  credentials: string
+  /** Milliseconds until what was pulled and not acknowledged comes again; default 10,000. */
+  ackDeadlineMs: number
+  /** Milliseconds that a pull waits for a message; default 2,000. */
+  pullWaitMs: number
+  publish(data: object): void
+  /** Not acknowledged yet. */
+  readonly waiting: number
+  /** How often messages were given out, redeliveries too. */
+  readonly deliveries: number
+  /** Answers the service account's assertion with an access token. */
+  exchange(assertion: string): Response
+}
+
+export function pubsub(url: string, tokens: Tokens): Pubsub {
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const topicName = 'projects/project/topics/mail'
+  const subscriptionName = 'projects/project/subscriptions/mail'
+  const messages = new Map<string, Waiting>()
+  const listeners = new Set<() => void>()
+  let published = 0
+  let deliveries = 0
+
+  const it: Pubsub = {
+    topicName,
+    subscriptionName,
+    credentials: JSON.stringify({
+      type: 'service_account',
+      project_id: 'project',
+      private_key_id: 'key-1',
+      private_key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+      client_email: EMAIL,
+      client_id: '1',
+      token_uri: `${url}/token`,
+    }),
+    ackDeadlineMs: 10_000,
+    pullWaitMs: 2_000,
+    publish(data) {
+      published += 1
+      messages.set(String(published), {
+        id: String(published),
+        data: Buffer.from(JSON.stringify(data)).toString('base64'),
+        publishTime: new Date().toISOString(),
+        ackId: null,
+        leasedUntil: 0,
+        deliveries: 0,
+      })
+      for (const wake of [...listeners]) wake()
+    },
+    get waiting() {
+      return messages.size
+    },
+    get deliveries() {
+      return deliveries
+    },
+    exchange,
+    routes: [
+      {
+        method: 'GET',
+        pattern: '/v1/projects/{project}/topics/{topic}',
+        answer: named(topicName, () => ({ name: topicName })),
+      },
+      {
+        method: 'GET',
+        pattern: '/v1/projects/{project}/subscriptions/{subscription}',
+        answer: named(subscriptionName, shown),
+      },
+      { method: 'POST', pattern: '/v1/projects/{project}/subscriptions/{verb}', answer: act },
+    ],
+  }
+  return it
+
+  function shown() {
+    return {
+      name: subscriptionName,
+      topic: topicName,
+      ackDeadlineSeconds: Math.ceil(it.ackDeadlineMs / 1000),
+      state: 'ACTIVE',
+    }
+  }
+
+  function named(name: string, resource: () => object) {
+    return (request: Routed) => (request.url.pathname === `/v1/${name}` ? Response.json(resource()) : notFound())
+  }
+
+  async function act(request: Routed) {
+    const [name, verb] = (request.params.verb ?? '').split(':')
+    if (`projects/${request.params.project}/subscriptions/${name}` !== subscriptionName) return notFound()
+    const body = JSON.parse(request.body.toString() || '{}') as {
+      maxMessages?: number
+      returnImmediately?: boolean
+      ackIds?: string[]
+      ackDeadlineSeconds?: number
+    }
+    if (verb === 'pull') return pull(body.maxMessages ?? 0, body.returnImmediately === true, request.gone)
+    const held = [...messages.values()].filter(({ ackId }) => ackId !== null && body.ackIds?.includes(ackId))
+    if (verb === 'acknowledge') for (const message of held) messages.delete(message.id)
+    else if (verb === 'modifyAckDeadline')
+      for (const message of held) lease(message, (body.ackDeadlineSeconds ?? 0) * 1000)
+    else return notFound()
+    return Response.json({})
+  }
+
+  function lease(message: Waiting, ms: number) {
+    message.leasedUntil = Date.now() + ms
+    if (ms === 0) for (const wake of [...listeners]) wake()
+  }
+
+  async function pull(most: number, atOnce: boolean, gone: AbortSignal) {
+    if (most < 1) return badRequest('maxMessages must be positive')
+    const until = Date.now() + it.pullWaitMs
+    for (;;) {
+      if (gone.aborted) return Response.json({})
+      const due = [...messages.values()].filter((message) => message.leasedUntil <= Date.now()).slice(0, most)
+      if (due.length > 0) return Response.json({ receivedMessages: due.map(give) })
+      if (atOnce || Date.now() >= until) return Response.json({})
+      const lapse = Math.min(until, ...[...messages.values()].map((message) => message.leasedUntil))
+      await woken(Math.max(1, lapse - Date.now()), gone)
+    }
+  }
+
+  function give(message: Waiting) {
+    message.ackId = randomBytes(12).toString('base64url')
+    message.deliveries += 1
+    deliveries += 1
+    lease(message, it.ackDeadlineMs)
+    const { id: messageId, data, publishTime, ackId } = message
+    return { ackId, message: { data, messageId, publishTime } }
+  }
+
+  function woken(ms: number, gone: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        listeners.delete(done)
+        gone.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      listeners.add(done)
+      gone.addEventListener('abort', done)
+    })
+  }
+
+  function exchange(assertion: string): Response {
+    const [head = '', payload = '', signature = ''] = assertion.split('.')
+    const good = createVerify('RSA-SHA256').update(`${head}.${payload}`).verify(keys.publicKey, signature, 'base64url')
+    if (!good) return oauthError('invalid_grant', 'Invalid JWT Signature.')
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+    const now = Date.now() / 1000
+    const { iss, aud, exp, iat, scope } = claims
+    if (iss !== EMAIL || aud !== `${url}/token`) return oauthError('invalid_grant', 'Invalid issuer or audience.')
+    if (typeof exp !== 'number' || typeof iat !== 'number' || exp < now || iat > now + 60 || exp - iat > 3600)
+      return oauthError('invalid_grant', 'Invalid JWT: it must be short-lived and in a reasonable timeframe.')
+    const scopes = String(scope ?? '').split(' ')
+    if (!scopes.some((name) => SCOPES.includes(name))) return oauthError('invalid_scope', 'No scope of Pub/Sub.')
+    const accessToken = `service_${randomBytes(20).toString('base64url')}`
+    tokens.issue(accessToken, { user: EMAIL, scopes, refreshToken: null })
+    return Response.json({ access_token: accessToken, token_type: 'Bearer', expires_in: tokens.lifetime })
+  }
+}

@@ -1,0 +1,42 @@
+/** What stands behind an access token. */
+export interface Grant {
+  user: string
+  scopes: string[]
+  refreshToken: string | null
+  expiresAt: number
+}
+
+/** The access tokens a stand-in gave out, and how often each user's were refreshed. */
+export class Tokens {
+  readonly #grants = new Map<string, Grant>()
+  readonly #refreshes = new Map<string, number>()
+  /** Seconds that new access tokens live; what the token endpoint says as `expires_in`. */
+  lifetime = 3600
+
+  issue(accessToken: string, grant: Omit<Grant, 'expiresAt'>): void {
+    this.#grants.set(accessToken, { ...grant, expiresAt: Date.now() + this.lifetime * 1000 })
+  }
+
+  /** Undefined for an unknown, expired or revoked token. */
+  find(accessToken: string): Grant | undefined {
+    const grant = this.#grants.get(accessToken)
+    return grant && grant.expiresAt > Date.now() ? grant : undefined
+  }
+
+  drop(fits: (grant: Grant, accessToken: string) => boolean): void {
+    for (const [token, grant] of this.#grants) if (fits(grant, token)) this.#grants.delete(token)
+  }
+
+  countRefresh(user: string): void {
+    this.#refreshes.set(user, this.refreshes(user) + 1)
+  }
+
+  refreshes(user: string): number {
+    return this.#refreshes.get(user) ?? 0
+  }
+
+  /** Of a request; null without one. */
+  static bearerOf(headers: Headers): string | null {
+    return /^Bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
+  }
+}
