@@ -1,0 +1,69 @@
+import { withTimeout } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type MailAccess, type MailboxMail, ProviderError, type RemoteFolder } from '../provider.ts'
+import type { PushProvider } from '../push.ts'
+import { restClient } from '../rest/index.ts'
+import { graphFailure } from './errors.ts'
+import { listFolders } from './folders.ts'
+import { Graph } from './graph.ts'
+import { object } from './json.ts'
+import { microsoftOperations } from './operations.ts'
+import { microsoftPush } from './push.ts'
+import { MicrosoftSession } from './session.ts'
+
+export interface MicrosoftMailDeps {
+  /** From the settings: `/v1.0/…` stands below it. National clouds have their own. */
+  graphUrl: string
+  clock: Clock
+  verifyMs?: number
+}
+
+/** Exchange works on no more requests of one application for one mailbox at a time. */
+const CONCURRENT = 4
+
+/** One for the whole process: it holds the pace of each mailbox and the connections to Graph. */
+export function microsoftMail({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftMailDeps): {
+  mail: MailboxMail
+  push: PushProvider
+} {
+  const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
+  const client = restClient({ root, clock, pace: { concurrency: CONCURRENT }, failure: graphFailure })
+  const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
+
+  async function verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }> {
+    const asked = new AbortController()
+    const giveUp = () => asked.abort(signal.reason)
+    signal.throwIfAborted()
+    signal.addEventListener('abort', giveUp, { once: true })
+    const reading = graph(access, true)
+    const work = async () => {
+      await reading.get(
+        '/me',
+        { query: { $select: 'id' }, doing: 'looking at the mailbox', signal: asked.signal },
+        object,
+      )
+      return { folders: await listFolders(reading, asked.signal) }
+    }
+    const late = () => new ProviderError('unavailable', 'looking at the mailbox: no answer in time', { timedOut: true })
+    try {
+      return await withTimeout(work(), verifyMs, late)
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+      asked.abort(late())
+    }
+  }
+
+  return {
+    mail: {
+      kind: 'mailbox',
+      verify,
+      openSession: (access) => new MicrosoftSession(graph(access, false), clock),
+      operations: (access) => microsoftOperations(graph(access, true)),
+      closeOperations: (accountId) => client.close(accountId),
+    },
+    push: microsoftPush(
+      (access) => graph(access, true),
+      () => clock.now(),
+    ),
+  }
+}
