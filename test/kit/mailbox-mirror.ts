@@ -1,0 +1,123 @@
+import type { FoundMail, KnownMail, MailboxSession, MailboxStep } from '../../src/providers/mailbox-session.ts'
+import { ProviderError } from '../../src/providers/provider.ts'
+
+/** A mail as the mirror holds it. */
+export type MirrorRow = FoundMail & { announced: boolean }
+
+/**
+ * What a mailbox of ids looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
+ * `syncScope`, for tests of providers.
+ */
+export class MailboxMirror {
+  readonly rows = new Map<string, MirrorRow>()
+  readonly cursors = new Map<string, string>()
+  /** Every step since the mirror was made. */
+  readonly steps: MailboxStep[] = []
+  readonly #initialMessages: number
+  readonly #comparing = new Set<string>()
+
+  constructor(initialMessages = 500) {
+    this.#initialMessages = initialMessages
+  }
+
+  /** One round over every scope. `onStep` runs after a step is stored, before the next is asked for. */
+  async sync(
+    session: MailboxSession,
+    onStep: (step: MailboxStep) => Promise<void> | void = () => {},
+  ): Promise<MailboxStep[]> {
+    const from = this.steps.length
+    const { signal } = new AbortController()
+    const scopes = session.scopes(await session.listFolders())
+    for (const scope of [...this.cursors.keys()].filter((known) => !scopes.includes(known))) this.#forget(scope)
+    const asked = scopes.map((scope) => ({ scope, cursor: this.cursors.get(scope) ?? null }))
+    for (const scope of (await session.changedScopes?.(asked, signal)) ?? scopes) {
+      try {
+        await this.#syncScope(session, scope, onStep)
+      } catch (error) {
+        if (!(error instanceof ProviderError && error.kind === 'cursor_expired')) throw error
+        this.cursors.delete(scope)
+        if (this.#known(scope).length > 0) this.#comparing.add(scope)
+        await this.#syncScope(session, scope, onStep)
+      }
+    }
+    return this.steps.slice(from)
+  }
+
+  subjects(): string[] {
+    return this.#byAge().map(({ message }) => message.subject)
+  }
+
+  bySubject(subject: string): MirrorRow {
+    const found = [...this.rows.values()].find(({ message }) => message.subject === subject)
+    if (found === undefined) throw new Error(`no message "${subject}" among ${this.subjects().join(', ')}`)
+    return found
+  }
+
+  async #syncScope(
+    session: MailboxSession,
+    scope: string,
+    onStep: (step: MailboxStep) => Promise<void> | void,
+  ): Promise<void> {
+    const request = {
+      ...{ scope, cursor: this.cursors.get(scope) ?? null, initialMessages: this.#initialMessages },
+      oldest: async () => this.#byAge()[0]?.message.receivedAt ?? null,
+      ...(this.#comparing.has(scope) && {
+        comparing: { known: async (after?: KnownMail) => this.#page(scope, after) },
+      }),
+      signal: new AbortController().signal,
+    }
+    for await (const step of session.syncScope(request)) {
+      this.#store(scope, step)
+      await onStep(step)
+    }
+    this.#comparing.delete(scope)
+  }
+
+  #page(scope: string, after: KnownMail | undefined): KnownMail[] {
+    const all = this.#known(scope)
+    const isBehind = (mail: KnownMail, other: KnownMail) =>
+      mail.receivedAt < other.receivedAt ||
+      (mail.receivedAt === other.receivedAt && mail.providerMessageId < other.providerMessageId)
+    return (after === undefined ? all : all.filter((mail) => isBehind(mail, after))).slice(0, 500)
+  }
+
+  #known(scope: string): KnownMail[] {
+    return this.#byAge()
+      .reverse()
+      .filter(({ folders }) => scope === '*' || folders.includes(scope))
+      .map(({ message: { providerMessageId, receivedAt, unread, starred }, folders }) => {
+        return { providerMessageId, receivedAt, unread, starred, folders }
+      })
+  }
+
+  #byAge(): MirrorRow[] {
+    return [...this.rows.values()].sort(
+      ({ message: one }, { message: other }) =>
+        one.receivedAt - other.receivedAt || (one.providerMessageId < other.providerMessageId ? -1 : 1),
+    )
+  }
+
+  #store(scope: string, step: MailboxStep): void {
+    for (const { message, folders } of step.found) {
+      const known = this.rows.get(message.providerMessageId)
+      const announced = known?.announced ?? (message.isNew && !step.refetched)
+      this.rows.set(message.providerMessageId, { message, folders, announced })
+    }
+    for (const { providerMessageId, folders, ...flags } of step.changed) {
+      const row = this.rows.get(providerMessageId)
+      if (row === undefined) continue
+      const message = { ...row.message, ...flags }
+      this.rows.set(providerMessageId, { ...row, message, folders: folders ?? row.folders })
+    }
+    for (const id of step.removed) {
+      if (scope === '*' || this.rows.get(id)?.folders.includes(scope)) this.rows.delete(id)
+    }
+    this.cursors.set(scope, step.cursor)
+    this.steps.push(step)
+  }
+
+  #forget(scope: string): void {
+    this.cursors.delete(scope)
+    for (const [id, { folders }] of this.rows) if (folders.includes(scope)) this.rows.delete(id)
+  }
+}
