@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import type { Routed } from '../stand-in/router.ts'
+import { syncStateNotFound } from './errors.ts'
+import type { MailChange } from './mailbox.ts'
+import { number, type Resource } from './resources.ts'
+
+interface Entry {
+  /** Of the last change, and of the last that was more than read or unread. */
+  seq: number
+  full: number
+  wasId: string
+}
+
+/** One item of a round: its id, and what is left to say of it. */
+export interface DeltaItem {
+  id: string
+  wasId: string
+  /** Only `isRead` changed: Graph then sends no more than that. */
+  readOnly: boolean
+}
+
+interface Round {
+  user: string
+  key: string
+  query: string
+  items: DeltaItem[]
+  /** Where the next round begins. */
+  seq: number
+}
+
+/** The log of changes behind every delta query. A key is a folder, or `folders` for the folders themselves. */
+export class ChangeLog {
+  readonly #logs = new Map<string, Map<string, Entry>>()
+  readonly #rounds = new Map<string, Round>()
+  #seq = 0
+
+  record({ user, id, from, to, wasId, readOnly }: MailChange): void {
+    for (const key of new Set([from, to])) if (key !== null) this.note(user, key, id, wasId, readOnly)
+  }
+
+  note(user: string, key: string, id: string, wasId: string, readOnly = false): void {
+    this.#seq += 1
+    const log = this.#logs.get(`${user} ${key}`) ?? new Map<string, Entry>()
+    this.#logs.set(`${user} ${key}`, log)
+    log.set(id, { seq: this.#seq, full: readOnly ? (log.get(id)?.full ?? 0) : this.#seq, wasId })
+  }
+
+  /** Every link given out to this user is answered with 410. */
+  expire(user: string): void {
+    for (const [token, round] of this.#rounds) if (round.user === user) this.#rounds.delete(token)
+  }
+
+  /** Answers one page. `first` gives what the first round lists; `show` one item as it is now, or undefined when it is gone. */
+  async page(
+    request: Routed,
+    key: string,
+    first: () => string[],
+    show: (item: DeltaItem, query: URLSearchParams) => Promise<Resource>,
+  ): Promise<Response> {
+    const user = request.user ?? ''
+    const query = request.url.searchParams
+    const token = query.get('$skiptoken') ?? query.get('$deltatoken')
+    const round = token === null ? this.#begin(user, key, query, first()) : this.#resume(token, user, key)
+    if (!round) return syncStateNotFound()
+    const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
+    const size = Math.max(1, number(prefer, 10, 1000))
+    const value: Resource[] = []
+    for (const item of round.items.slice(0, size)) value.push(await show(item, new URLSearchParams(round.query)))
+    const rest = round.items.slice(size)
+    const link = new URL(request.url)
+    link.search = ''
+    link.searchParams.set(rest.length > 0 ? '$skiptoken' : '$deltatoken', this.#keep({ ...round, items: rest }))
+    return Response.json({ value, [rest.length > 0 ? '@odata.nextLink' : '@odata.deltaLink']: link.toString() })
+  }
+
+  #begin(user: string, key: string, query: URLSearchParams, ids: string[]): Round {
+    const items = ids.map((id) => ({ id, wasId: id, readOnly: false }))
+    return { user, key, query: query.toString(), items, seq: this.#seq }
+  }
+
+  #resume(token: string, user: string, key: string): Round | undefined {
+    const round = this.#rounds.get(token)
+    if (!round || round.user !== user || round.key !== key) return undefined
+    if (round.items.length > 0) return round
+    const changes = [...(this.#logs.get(`${user} ${key}`) ?? [])].filter(([, { seq }]) => seq > round.seq)
+    const items = changes
+      .sort(([, left], [, right]) => left.seq - right.seq)
+      .map(([id, { full, wasId }]) => ({ id, wasId, readOnly: full <= round.seq }))
+    return { ...round, items, seq: this.#seq }
+  }
+
+  #keep(round: Round): string {
+    const token = randomBytes(18).toString('base64url')
+    this.#rounds.set(token, round)
+    return token
+  }
+}

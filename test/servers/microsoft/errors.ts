@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { commonFault, type PlannedFault } from '../stand-in/faults.ts'
+import type { Answer } from '../stand-in/front.ts'
+
+/** An error as Graph writes it. */
+export function graphError(
+  status: number,
+  code: string,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  const innerError = { date: new Date().toISOString(), 'request-id': randomUUID() }
+  return Response.json({ error: { code, message, innerError } }, { status, headers })
+}
+
+export const itemNotFound = () =>
+  graphError(404, 'ErrorItemNotFound', 'The specified object was not found in the store.')
+export const badRequest = (message: string) => graphError(400, 'BadRequest', message)
+export const unauthenticated = () =>
+  graphError(401, 'InvalidAuthenticationToken', 'Access token has expired or is not yet valid.', {
+    'www-authenticate': 'Bearer realm="", error="invalid_token"',
+  })
+export const accessDenied = () =>
+  graphError(403, 'ErrorAccessDenied', 'Access is denied. Check credentials and try again.')
+export const syncStateNotFound = () =>
+  graphError(410, 'syncStateNotFound', 'The sync state generation is not found. Start a full synchronization.')
+export const tooManyAtOnce = () =>
+  graphError(429, 'ApplicationThrottled', 'Application is over its MailboxConcurrency limit.', { 'retry-after': '1' })
+
+/** OAuth's own form with the numbers that Entra adds. */
+export const oauthError = (error: string, number: number, description: string, status = 400) =>
+  Response.json(
+    { error, error_description: `AADSTS${number}: ${description}`, error_codes: [number], trace_id: randomUUID() },
+    { status },
+  )
+
+export function graphFault(fault: PlannedFault): Answer {
+  const headers: Record<string, string> =
+    fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }
+  const common = commonFault(fault.as)
+  if (common) return common
+  if (fault.as === 'rate-limited') return graphError(429, 'TooManyRequests', 'Too many requests.', headers)
+  if (fault.as === 'unauthorized') return unauthenticated()
+  if (fault.as === 'unavailable') return graphError(503, 'serviceNotAvailable', 'The service is unavailable.', headers)
+  if (fault.as === 'server-error')
+    return graphError(500, 'ErrorInternalServerError', 'An internal server error occurred.')
+  return accessDenied()
+}

@@ -1,0 +1,211 @@
+import type { Answer } from '../stand-in/front.ts'
+import type { Route, Routed } from '../stand-in/router.ts'
+import type { ChangeLog, DeltaItem } from './delta.ts'
+import { badRequest, graphError, itemNotFound } from './errors.ts'
+import type { Mailboxes } from './mailbox.ts'
+import type { Package } from './package.ts'
+import { finished, folderResource, messageResource, prefersImmutable, type Resource, skippedPage } from './resources.ts'
+
+const ME = '/v1.0/me'
+const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
+const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified folder was not found in the store.')
+
+/** Mail and folders of Graph v1.0. */
+export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Route[] {
+  const body = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Record<string, unknown>
+  const userOf = (request: Routed): string => request.user ?? ''
+  const one = (request: Routed, id: string) =>
+    messageResource(inner, boxes, userOf(request), id, {
+      immutable: prefersImmutable(request),
+      select: request.url.searchParams.get('$select'),
+      expand: request.url.searchParams.get('$expand'),
+    })
+
+  /** Lets `act` have the immutable id of the message in the path, or answers 404. */
+  const withMessage = (act: (request: Routed, id: string) => Answer | Promise<Answer>) => (request: Routed) => {
+    const id = boxes.find(userOf(request), request.params.id ?? '')
+    return id === undefined ? itemNotFound() : act(request, id)
+  }
+
+  /** The package filters and sorts; the newest come first unless asked otherwise. */
+  async function list(request: Routed, path: string) {
+    const asked = request.url.searchParams
+    const query = new URLSearchParams({ $top: '1000000', $orderby: asked.get('$orderby') ?? 'receivedDateTime desc' })
+    const filter = asked.get('$filter')
+    if (filter) query.set('$filter', filter)
+    const answer = (await (await inner.ask(`${path}?${query}`, { user: userOf(request) })).json()) as {
+      value: Resource[]
+    }
+    const options = { immutable: prefersImmutable(request), select: asked.get('$select'), expand: asked.get('$expand') }
+    return skippedPage(
+      request,
+      answer.value.map((shown) => finished(shown, boxes, options)),
+      10,
+    )
+  }
+
+  async function listFolder(request: Routed) {
+    const folder = boxes.folder(userOf(request), request.params.folder ?? '')
+    return folder ? list(request, `${ME}/mailFolders/${folder.microsoft_id}/messages`) : folderNotFound()
+  }
+
+  function delta(request: Routed) {
+    const user = userOf(request)
+    const folder = boxes.folder(user, request.params.folder ?? '')
+    if (!folder) return folderNotFound()
+    const key = folder.microsoft_id
+    const since = /receivedDateTime g[et] ([\w:.-]+)/.exec(request.url.searchParams.get('$filter') ?? '')?.[1]
+    const inside = () =>
+      boxes
+        .messages(user)
+        .filter((message) => message.parent_folder_id === key)
+        .filter((message) => since === undefined || Date.parse(message.received_date_time) >= Date.parse(since))
+        .sort((left, right) => right.received_date_time.localeCompare(left.received_date_time))
+        .map((message) => message.microsoft_id)
+    const immutable = prefersImmutable(request)
+    return log.page(request, key, inside, async (item: DeltaItem, query) => {
+      const now = boxes.messages(user).find(({ microsoft_id }) => microsoft_id === item.id)
+      if (now?.parent_folder_id !== key)
+        return { '@removed': { reason: 'deleted' }, id: immutable ? item.id : item.wasId }
+      const select = item.readOnly ? 'isRead' : query.get('$select')
+      return messageResource(inner, boxes, user, item.id, { immutable, select })
+    })
+  }
+
+  function folderDelta(request: Routed) {
+    const user = userOf(request)
+    const all = () =>
+      boxes
+        .folders(user)
+        .filter(({ parent_folder_id }) => parent_folder_id !== null)
+        .map(({ microsoft_id }) => microsoft_id)
+    return log.page(request, 'folders', all, async ({ id }) => {
+      const now = boxes.folder(user, id)
+      return now ? folderResource(boxes, user, now) : { '@removed': { reason: 'deleted' }, id }
+    })
+  }
+
+  function children(request: Routed) {
+    const user = userOf(request)
+    const parent = boxes.folder(user, request.params.folder ?? 'msgfolderroot')
+    if (!parent) return folderNotFound()
+    const below = boxes.folders(user).filter((row) => row.parent_folder_id === parent.microsoft_id)
+    return skippedPage(
+      request,
+      below.map((row) => folderResource(boxes, user, row)),
+      10,
+    )
+  }
+
+  function createFolder(request: Routed) {
+    const user = userOf(request)
+    const parent = boxes.folder(user, request.params.folder ?? 'msgfolderroot')
+    const name = body(request).displayName
+    if (!parent) return folderNotFound()
+    if (typeof name !== 'string' || name === '') return badRequest('displayName is required.')
+    const taken = boxes
+      .folders(user)
+      .some((row) => row.parent_folder_id === parent.microsoft_id && row.display_name === name)
+    if (taken) return graphError(409, 'ErrorFolderExists', 'A folder with the specified name already exists.')
+    const created = boxes.folder(user, boxes.insertFolder(user, name, parent.microsoft_id, null))
+    return created ? Response.json(folderResource(boxes, user, created), { status: 201 }) : folderNotFound()
+  }
+
+  const withFolder = (act: (request: Routed, id: string) => Response) => (request: Routed) => {
+    const folder = boxes.folder(userOf(request), request.params.folder ?? '')
+    return folder ? act(request, folder.microsoft_id) : folderNotFound()
+  }
+  const shownFolder = withFolder((request, id) => {
+    const row = boxes.folder(userOf(request), id)
+    return row ? Response.json(folderResource(boxes, userOf(request), row)) : folderNotFound()
+  })
+  const renameFolder = withFolder((request, id) => {
+    boxes.renameFolder(userOf(request), id, String(body(request).displayName ?? ''))
+    return shownFolder(request) as Response
+  })
+  const deleteFolder = withFolder((request, id) => {
+    if (PROTECTED.includes(boxes.folder(userOf(request), id)?.well_known_name ?? ''))
+      return graphError(403, 'ErrorDeleteDistinguishedFolder', 'Distinguished folders cannot be deleted.')
+    boxes.deleteFolder(userOf(request), id)
+    return new Response(null, { status: 204 })
+  })
+
+  const patch = withMessage(async (request, id) => {
+    const user = userOf(request)
+    const { isRead, flag, categories } = body(request) as {
+      isRead?: boolean
+      flag?: { flagStatus?: string }
+      categories?: string[]
+    }
+    if (isRead !== undefined) boxes.markRead(user, id, isRead)
+    if (flag) boxes.flag(user, id, flag.flagStatus === 'flagged')
+    if (categories) boxes.categorise(user, id, categories)
+    return Response.json(await one(request, id))
+  })
+  const move = withMessage(async (request, id) => {
+    const moved = boxes.move(userOf(request), id, String(body(request).destinationId ?? ''))
+    return moved ? Response.json(await one(request, id), { status: 201 }) : folderNotFound()
+  })
+  /** To Deleted Items; from there for good. */
+  const remove = withMessage((request, id) => {
+    const user = userOf(request)
+    const bin = boxes.folder(user, 'deleteditems')?.microsoft_id
+    const inBin = boxes.messages(user).some((row) => row.microsoft_id === id && row.parent_folder_id === bin)
+    if (inBin) boxes.delete(user, id)
+    else boxes.move(user, id, 'deleteditems')
+    return new Response(null, { status: 204 })
+  })
+
+  const forAttachment = (last: string) =>
+    withMessage(async (request, id) => {
+      const answer = await inner.ask(
+        `${ME}/messages/${id}/attachments${last === '' ? '' : `/${request.params.attachment}`}`,
+        { user: userOf(request) },
+      )
+      if (!answer.ok) return itemNotFound()
+      if (last !== 'value') return Response.json(selected(await answer.json(), request.url.searchParams.get('$select')))
+      const { contentBytes, contentType } = (await answer.json()) as { contentBytes: string; contentType: string }
+      return new Response(Buffer.from(contentBytes, 'base64'), { headers: { 'content-type': contentType } })
+    })
+
+  const mime = withMessage(
+    (_, id) => new Response(new Uint8Array(boxes.rawOf(id)), { headers: { 'content-type': 'text/plain' } }),
+  )
+
+  return [
+    { method: 'GET', pattern: ME, answer: (request) => inner.ask(ME, { user: userOf(request) }) },
+    { method: 'GET', pattern: `${ME}/mailFolders`, answer: children },
+    { method: 'POST', pattern: `${ME}/mailFolders`, answer: createFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/delta`, answer: folderDelta },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}`, answer: shownFolder },
+    { method: 'PATCH', pattern: `${ME}/mailFolders/{folder}`, answer: renameFolder },
+    { method: 'DELETE', pattern: `${ME}/mailFolders/{folder}`, answer: deleteFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/childFolders`, answer: children },
+    { method: 'POST', pattern: `${ME}/mailFolders/{folder}/childFolders`, answer: createFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages`, answer: listFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages/delta`, answer: delta },
+    { method: 'GET', pattern: `${ME}/messages`, answer: (request) => list(request, `${ME}/messages`) },
+    {
+      method: 'GET',
+      pattern: `${ME}/messages/{id}`,
+      answer: withMessage(async (request, id) => Response.json(await one(request, id))),
+    },
+    { method: 'PATCH', pattern: `${ME}/messages/{id}`, answer: patch },
+    { method: 'DELETE', pattern: `${ME}/messages/{id}`, answer: remove },
+    { method: 'POST', pattern: `${ME}/messages/{id}/move`, answer: move },
+    { method: 'GET', pattern: `${ME}/messages/{id}/$value`, answer: mime },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments`, answer: forAttachment('') },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}`, answer: forAttachment('one') },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}/$value`, answer: forAttachment('value') },
+  ]
+}
+
+/** One resource or a list of them, cut to `$select`. */
+function selected(shown: unknown, select: string | null): unknown {
+  if (!select) return shown
+  const wanted = ['@odata.type', 'id', ...select.split(',')]
+  const cut = (resource: Resource) =>
+    Object.fromEntries(Object.entries(resource).filter(([name]) => wanted.includes(name)))
+  const { value } = shown as { value?: Resource[] }
+  return value ? { value: value.map(cut) } : cut(shown as Resource)
+}

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto'
+import PostalMime, { type Address } from 'postal-mime'
+import type { FolderRow, MessageRow, Package, Person } from './package.ts'
+
+const WELL_KNOWN: Record<string, string> = {
+  msgfolderroot: 'Top of Information Store',
+  inbox: 'Inbox',
+  sentitems: 'Sent Items',
+  drafts: 'Drafts',
+  archive: 'Archive',
+  deleteditems: 'Deleted Items',
+  junkemail: 'Junk Email',
+  outbox: 'Outbox',
+}
+
+export interface MailChange {
+  user: string
+  id: string
+  type: 'created' | 'updated' | 'deleted'
+  /** Where it was, and is; the same when it did not move. Null: nowhere. */
+  from: string | null
+  to: string | null
+  /** The id it had before that is not immutable. */
+  wasId: string
+  /** Only whether it is read changed. */
+  readOnly: boolean
+}
+
+/** The mails and folders of every user: the package's rows, and beside them what it has no column for. */
+export type Mailboxes = ReturnType<typeof mailboxes>
+
+export function mailboxes(
+  inner: Package,
+  changed: (change: MailChange) => void,
+  foldersChanged: (user: string, id: string) => void,
+) {
+  const { microsoft } = inner
+  const extras = new Map<string, { raw: Buffer; flagged: boolean; moves: number }>()
+
+  const folders = (user: string): FolderRow[] => microsoft.mailFolders.findBy('user_email', user)
+  const folder = (user: string, idOrName: string): FolderRow | undefined =>
+    folders(user).find(({ microsoft_id, well_known_name }) => microsoft_id === idOrName || well_known_name === idOrName)
+  const messages = (user: string): MessageRow[] => microsoft.messages.findBy('user_email', user)
+  const extra = (id: string) => {
+    const found = extras.get(id)
+    if (!found) throw new Error(`there is no message ${id}`)
+    return found
+  }
+  /** Changes with every move; the row's own id is the immutable one. */
+  const movingId = (id: string): string => `AAMk${Buffer.from(`${id}/${extra(id).moves}`).toString('base64url')}`
+
+  function insertFolder(user: string, name: string, parent: string | null, wellKnown: string | null): string {
+    const id = `AAMkF${randomBytes(15).toString('base64url')}`
+    microsoft.mailFolders.insert({
+      microsoft_id: id,
+      user_email: user,
+      display_name: name,
+      parent_folder_id: parent,
+      child_folder_count: 0,
+      well_known_name: wellKnown,
+      is_hidden: false,
+    })
+    foldersChanged(user, id)
+    return id
+  }
+
+  /** Throws for a message that this user does not have. */
+  function row(user: string, id: string): MessageRow {
+    const found = microsoft.messages.findBy('microsoft_id', id).find(({ user_email }) => user_email === user)
+    if (!found) throw new Error(`there is no message ${id} of ${user}`)
+    return found
+  }
+
+  function update(user: string, id: string, patch: Partial<MessageRow>, readOnly: boolean) {
+    const before = row(user, id)
+    const wasId = movingId(id)
+    microsoft.messages.update(before.id, { ...patch, last_modified_date_time: new Date().toISOString() })
+    const to = patch.parent_folder_id ?? before.parent_folder_id
+    if (to !== before.parent_folder_id) extra(id).moves += 1
+    changed({ user, id, type: 'updated', from: before.parent_folder_id, to, wasId, readOnly })
+  }
+
+  return {
+    folders,
+    folder,
+    messages,
+    movingId,
+    insertFolder,
+    rawOf: (id: string): Buffer => extra(id).raw,
+    isFlagged: (id: string): boolean => extra(id).flagged,
+
+    open(email: string, name: string, tenant?: string) {
+      const root = insertFolder(email, WELL_KNOWN.msgfolderroot ?? '', null, 'msgfolderroot')
+      for (const [wellKnown, display] of Object.entries(WELL_KNOWN))
+        if (wellKnown !== 'msgfolderroot') insertFolder(email, display, root, wellKnown)
+      inner.seed({ users: [{ email, name, ...(tenant ? { tenant_id: tenant } : {}) }] })
+      for (const message of messages(email)) microsoft.messages.delete(message.id)
+    },
+
+    /** The immutable id of either kind of id; undefined when there is no such message now. */
+    find(user: string, shownId: string): string | undefined {
+      const decoded = shownId.startsWith('AAMk') ? Buffer.from(shownId.slice(4), 'base64url').toString() : shownId
+      const [id = '', moves] = decoded.split('/')
+      const known = extras.get(id)
+      if (!known || (moves !== undefined && Number(moves) !== known.moves)) return undefined
+      return microsoft.messages.findBy('microsoft_id', id).some((message) => message.user_email === user)
+        ? id
+        : undefined
+    },
+
+    async deliver(
+      user: string,
+      raw: Buffer,
+      options: { folder: string; date: Date; read: boolean; draft: boolean },
+    ): Promise<string> {
+      const into = folder(user, options.folder)
+      if (!into) throw new Error(`${user} has no folder ${options.folder}`)
+      const mail = await PostalMime.parse(raw)
+      const id = `AAkAL${randomBytes(24).toString('base64url')}`
+      const now = new Date().toISOString()
+      const linked = `${mail.inReplyTo ?? ''} ${mail.references ?? ''}`.split(/\s+/)
+      const thread = messages(user).find((message) => linked.includes(message.internet_message_id))
+      const [from] = people(mail.from ? [mail.from] : [])
+      const [sender] = people(mail.sender ? [mail.sender] : [])
+      const html = mail.html !== undefined && mail.html !== ''
+      extras.set(id, { raw, flagged: false, moves: 0 })
+      microsoft.messages.insert({
+        microsoft_id: id,
+        conversation_id: thread?.conversation_id ?? `AAQk${randomBytes(16).toString('base64url')}`,
+        conversation_index: randomBytes(22).toString('base64'),
+        internet_message_id: mail.messageId ?? `<${id}@outlook.test>`,
+        user_email: user,
+        subject: mail.subject ?? '',
+        body_preview: (mail.text ?? '').replace(/\s+/g, ' ').trim().slice(0, 255),
+        body_content_type: html ? 'html' : 'text',
+        body_content: (html ? mail.html : mail.text) ?? '',
+        from_name: from?.name ?? null,
+        from_address: from?.address ?? null,
+        sender_name: (sender ?? from)?.name ?? null,
+        sender_address: (sender ?? from)?.address ?? null,
+        to_recipients: people(mail.to ?? []),
+        cc_recipients: people(mail.cc ?? []),
+        bcc_recipients: people(mail.bcc ?? []),
+        reply_to: people(mail.replyTo ?? []),
+        received_date_time: options.date.toISOString(),
+        sent_date_time: mail.date && !Number.isNaN(Date.parse(mail.date)) ? new Date(mail.date).toISOString() : now,
+        created_date_time: now,
+        last_modified_date_time: now,
+        is_draft: options.draft,
+        is_read: options.read,
+        importance: mail.headers.find(({ key }) => key === 'importance')?.value.toLowerCase() ?? 'normal',
+        categories: [],
+        parent_folder_id: into.microsoft_id,
+        has_attachments: mail.attachments.some(({ disposition }) => disposition !== 'inline'),
+        web_link: `https://outlook.live.test/owa/?ItemID=${id}`,
+        in_reply_to_microsoft_id: null,
+      })
+      for (const attachment of mail.attachments) {
+        const bytes = Buffer.from(attachment.content as ArrayBuffer)
+        microsoft.attachments.insert({
+          microsoft_id: `AAMkA${randomBytes(15).toString('base64url')}`,
+          message_microsoft_id: id,
+          user_email: user,
+          name: attachment.filename ?? 'attachment',
+          content_type: attachment.mimeType,
+          size: bytes.length,
+          content_bytes: bytes.toString('base64'),
+          is_inline: attachment.disposition === 'inline',
+          content_id: attachment.contentId?.replace(/^<|>$/g, '') ?? null,
+        })
+      }
+      changed({ user, id, type: 'created', from: null, to: into.microsoft_id, wasId: movingId(id), readOnly: false })
+      return id
+    },
+
+    markRead: (user: string, id: string, read: boolean) => update(user, id, { is_read: read }, true),
+    flag(user: string, id: string, flagged: boolean) {
+      extra(id).flagged = flagged
+      update(user, id, {}, false)
+    },
+    categorise: (user: string, id: string, categories: string[]) => update(user, id, { categories }, false),
+    move(user: string, id: string, destination: string): boolean {
+      const to = folder(user, destination)
+      if (to) update(user, id, { parent_folder_id: to.microsoft_id }, false)
+      return to !== undefined
+    },
+    delete(user: string, id: string) {
+      const gone = row(user, id)
+      const wasId = movingId(id)
+      for (const attachment of microsoft.attachments.findBy('message_microsoft_id', id))
+        microsoft.attachments.delete(attachment.id)
+      microsoft.messages.delete(gone.id)
+      changed({ user, id, type: 'deleted', from: gone.parent_folder_id, to: null, wasId, readOnly: false })
+    },
+    /** With the mails in it and the folders below it. */
+    deleteFolder(user: string, id: string) {
+      const gone = folder(user, id)
+      if (!gone) return
+      for (const child of folders(user))
+        if (child.parent_folder_id === gone.microsoft_id) this.deleteFolder(user, child.microsoft_id)
+      for (const message of messages(user))
+        if (message.parent_folder_id === gone.microsoft_id) this.delete(user, message.microsoft_id)
+      microsoft.mailFolders.delete(gone.id)
+      foldersChanged(user, gone.microsoft_id)
+    },
+    renameFolder(user: string, id: string, name: string) {
+      const renamed = folder(user, id)
+      if (!renamed) return
+      microsoft.mailFolders.update(renamed.id, { display_name: name })
+      foldersChanged(user, renamed.microsoft_id)
+    },
+  }
+}
+
+function people(addresses: Address[]): Person[] {
+  return addresses
+    .flatMap((entry) => entry.group ?? [entry])
+    .flatMap(({ name, address }) => (address ? [{ address, ...(name ? { name } : {}) }] : []))
+}

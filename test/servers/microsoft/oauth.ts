@@ -1,0 +1,159 @@
+import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../stand-in/consent.ts'
+import type { Incoming } from '../stand-in/front.ts'
+import type { Route, Routed } from '../stand-in/router.ts'
+import type { Tokens } from '../stand-in/tokens.ts'
+import { oauthError } from './errors.ts'
+import { client, type Package } from './package.ts'
+
+/** The sign-in of Microsoft: the package's page, codes and rotation; tenants, lifetimes and trouble as the real one has them. */
+export interface MicrosoftOauth {
+  routes: Route[]
+  deny(user: string, denied: boolean): void
+  withhold(user: string, scopes: string[]): void
+  /** Refreshing is `interaction_required` until the user consents again. */
+  requireInteraction(user: string): void
+  /** Every token of the user dies; refreshing is `invalid_grant`. */
+  revoke(user: string): void
+  userOf(request: Incoming): string | null
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const SHARED_TENANTS = ['common', 'organizations', 'consumers']
+
+export function microsoftOauth(inner: Package, tokens: Tokens, url: string): MicrosoftOauth {
+  const asked = new Map<string, Consent>()
+  const codes = new Map<string, Consent & { user: string }>()
+  const refreshTokens = new Map<string, { user: string; scopes: string[] }>()
+  const denying = new Set<string>()
+  const interacting = new Set<string>()
+  const withheld = new Map<string, string[]>()
+
+  const tenantOf = (user: string) => inner.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
+  const granted = (user: string, scope: string): string[] =>
+    scope.split(' ').filter((name) => name !== '' && !withheld.get(user)?.includes(name))
+
+  async function page(request: Routed) {
+    const query = request.url.searchParams
+    if (query.get('response_type') !== 'code')
+      return oauthError('unsupported_response_type', 70005, 'Only code is offered.')
+    if (lacksPkce(query)) return oauthError('invalid_request', 501481, 'PKCE with S256 is required.')
+    const answer = await inner.ask(`/oauth2/v2.0/authorize${request.url.search}`)
+    if (!answer.ok) return answer
+    const consent = consentOf(query, request.params.tenant)
+    asked.set(consent.state, consent)
+    const html = withCancel(await answer.text(), deniedUrl(consent, 'access_denied', DECLINED))
+    return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  }
+
+  async function chosen(request: Routed) {
+    const fields = form(request)
+    const consent = asked.get(fields.get('state') ?? '')
+    const user = fields.get('email') ?? ''
+    if (!consent || consent.redirectUri !== fields.get('redirect_uri'))
+      return oauthError('invalid_request', 900144, 'Start again.')
+    if (denying.has(user)) return Response.redirect(deniedUrl(consent, 'access_denied', DECLINED), 302)
+    if (!SHARED_TENANTS.includes(consent.tenant) && consent.tenant !== tenantOf(user))
+      return oauthError('invalid_request', 50020, 'The user account does not exist in this tenant.')
+    const answer = await inner.ask('/oauth2/v2.0/authorize/callback', { method: 'POST', headers: FORM, body: fields })
+    const back = new URL(answer.headers.get('location') ?? '')
+    codes.set(back.searchParams.get('code') ?? '', { ...consent, user })
+    interacting.delete(user)
+    return Response.redirect(back.toString(), 302)
+  }
+
+  async function token(request: Routed) {
+    const fields = clientForm(request)
+    if (fields.get('client_id') !== client.id)
+      return oauthError('unauthorized_client', 700016, 'Application was not found.')
+    if (fields.get('client_secret') !== client.secret)
+      return oauthError('invalid_client', 7000215, 'Invalid client secret provided.', 401)
+    if (fields.get('grant_type') === 'refresh_token') return refresh(fields)
+    const code = fields.get('code') ?? ''
+    const consent = codes.get(code)
+    codes.delete(code)
+    const answer = await inner.ask('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
+    if (!answer.ok || !consent) return answer
+    return give((await answer.json()) as Given, { user: consent.user, scopes: granted(consent.user, consent.scope) })
+  }
+
+  async function refresh(fields: URLSearchParams) {
+    const presented = fields.get('refresh_token') ?? ''
+    const grant = refreshTokens.get(presented)
+    if (!grant)
+      return oauthError(
+        'invalid_grant',
+        70008,
+        'The provided authorization code or refresh token is expired or revoked.',
+      )
+    tokens.countRefresh(grant.user)
+    if (interacting.has(grant.user))
+      return oauthError(
+        'interaction_required',
+        50076,
+        'You must use multi-factor authentication to access the resource.',
+      )
+    refreshTokens.delete(presented)
+    const answer = await inner.ask('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
+    return answer.ok ? give((await answer.json()) as Given, grant) : answer
+  }
+
+  function give({ refresh_token: fresh, ...body }: Given, grant: { user: string; scopes: string[] }) {
+    const offline = grant.scopes.includes('offline_access')
+    if (offline) refreshTokens.set(fresh, grant)
+    tokens.issue(body.access_token, { ...grant, refreshToken: offline ? fresh : null })
+    const scope = grant.scopes.filter((name) => name !== 'offline_access').join(' ')
+    const lifetime = { expires_in: tokens.lifetime, ext_expires_in: tokens.lifetime }
+    return Response.json({ ...body, scope, ...lifetime, ...(offline ? { refresh_token: fresh } : {}) })
+  }
+
+  function discovery({ params }: Routed) {
+    const base = `${url}/${params.tenant}`
+    return Response.json({
+      issuer: `${url}/${SHARED_TENANTS.includes(params.tenant ?? '') ? '{tenantid}' : params.tenant}/v2.0`,
+      authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+      token_endpoint: `${base}/oauth2/v2.0/token`,
+      jwks_uri: `${base}/discovery/v2.0/keys`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['pairwise'],
+      id_token_signing_alg_values_supported: ['RS256'],
+    })
+  }
+
+  const forward = (request: Routed) => inner.ask(request.url.pathname + request.url.search)
+
+  return {
+    deny: (user, denied) => void (denied ? denying.add(user) : denying.delete(user)),
+    withhold: (user, scopes) => void withheld.set(user, scopes),
+    requireInteraction: (user) => void interacting.add(user),
+    revoke(user) {
+      for (const [held, grant] of refreshTokens) if (grant.user === user) refreshTokens.delete(held)
+      tokens.drop((grant) => grant.user === user)
+    },
+    userOf(request) {
+      const fields = form(request)
+      const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')
+      return grant?.user ?? null
+    },
+    routes: [
+      { method: 'GET', pattern: '/{tenant}/oauth2/v2.0/authorize', answer: page, signedIn: false },
+      { method: 'POST', pattern: '/oauth2/v2.0/authorize/callback', answer: chosen, signedIn: false },
+      { method: 'POST', pattern: '/{tenant}/oauth2/v2.0/token', answer: token, signedIn: false },
+      { method: 'GET', pattern: '/{tenant}/v2.0/.well-known/openid-configuration', answer: discovery, signedIn: false },
+      {
+        method: 'GET',
+        pattern: '/{tenant}/discovery/v2.0/keys',
+        answer: () => inner.ask('/discovery/v2.0/keys'),
+        signedIn: false,
+      },
+      { method: 'GET', pattern: '/_emulate/{file}', answer: forward, signedIn: false },
+      { method: 'GET', pattern: '/_emulate/fonts/{file}', answer: forward, signedIn: false },
+    ],
+  }
+}
+
+interface Given {
+  access_token: string
+  refresh_token: string
+}
+
+const DECLINED = 'AADSTS65004: User declined to consent to access the app.'
