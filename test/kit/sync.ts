@@ -11,6 +11,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
+import type { MailProvider, ProviderName } from '../../src/providers/provider.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
 
@@ -24,11 +25,13 @@ export interface SyncServiceOptions {
   imap?: Partial<ImapLimits>
   owning?: Partial<OwnershipTiming>
   log?: SyncDeps['log']
+  /** Another provider than imap, such as a `MailboxDouble`. */
+  mail?: MailProvider
   /** Keep bodies, as `sync.storeBodies` says. */
   storeBodies?: boolean
 }
 
-/** What of the service brings mailboxes in step, on a database, with the real IMAP provider. */
+/** What of the service brings mailboxes in step, on a database, with the real IMAP provider or the one given. */
 export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
@@ -47,7 +50,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     onInstanceDead: (dead) => queue.releaseInstance(dead),
     timing: { hintGapMs: 10, ...options.owning },
   })
-  const mail = () => imap.mail
+  const mail = () => options.mail ?? imap.mail
   const bodies = bodyKeeper({ db, queue, log, accounts: room, mail })
   const engine = sync({
     ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
@@ -73,6 +76,12 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await imap.mail.closeOperations()
       await queue.close()
       await bus.close()
+    },
+    /** Links a mailbox of the provider given. */
+    async linkMailbox(provider: ProviderName, user = 'ada') {
+      const input = { provider, email: `${user}@example.com`, customUserId: null, providerUser: user }
+      const { id } = await db.transaction((tx) => room.link(tx, { ...input, settings: {}, secrets: {} }))
+      return id
     },
     /** Links a mailbox of the test server. */
     async link(server: Dovecot, user: string, password: string, mailbox = 'INBOX') {

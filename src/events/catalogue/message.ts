@@ -37,7 +37,12 @@ const messageFields = {
   receivedAt: timestamp('When the mail server took it.'),
   snippet: Type.String({ description: 'The first words of the text.' }),
   labelIds: Type.Array(Type.String(), { description: 'The labels it has; for imap and microsoft its folder.' }),
-  folder: nullable(Type.String({ description: 'Path of the folder it stands in.' })),
+  folder: nullable(
+    Type.String({
+      description:
+        'The folder it stands in: the path for imap, else the name. Null for mail of gmail that has only labels, such as archived mail.',
+    }),
+  ),
   unread: Type.Boolean(),
   starred: Type.Boolean(),
   hasAttachments: Type.Boolean({ description: 'Inline ones do not count.' }),

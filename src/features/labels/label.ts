@@ -1,13 +1,16 @@
 import { cleanText } from '../../lib/text.ts'
-import type { RemoteFolder } from '../../providers/provider.ts'
+import type { ProviderName, RemoteFolder } from '../../providers/provider.ts'
 import type { LabelRow } from './store.ts'
 
 /** A new row for a folder the provider listed. */
-export function labelOf(folder: RemoteFolder, accountId: string, id: string, nowMs: number): LabelRow {
+export function labelOf(
+  folder: RemoteFolder,
+  { id, accountId, provider, nowMs }: { id: string; accountId: string; provider: ProviderName; nowMs: number },
+): LabelRow {
   return {
     id,
     accountId,
-    ...describedBy(folder),
+    ...describedBy(folder, provider),
     syncedAs: null,
     color: null,
     version: 0,
@@ -16,11 +19,11 @@ export function labelOf(folder: RemoteFolder, accountId: string, id: string, now
   }
 }
 
-/** The columns that come from the provider. */
-export function describedBy(folder: RemoteFolder) {
+/** The columns that come from the provider. What people read is the path for imap; elsewhere the path is an id. */
+export function describedBy(folder: RemoteFolder, provider: ProviderName) {
   return {
     providerId: cleanText(folder.path),
-    name: cleanText(folder.path),
+    name: cleanText(provider === 'imap' ? folder.path : folder.name),
     displayName: cleanText(folder.name),
     type: folder.role === null && folder.system !== true ? ('user' as const) : ('system' as const),
     role: folder.role,
@@ -31,6 +34,8 @@ export function describedBy(folder: RemoteFolder) {
 }
 
 /** True when the provider describes the folder as the row has it. */
-export function isDescribedBy(row: LabelRow, folder: RemoteFolder): boolean {
-  return Object.entries(describedBy(folder)).every(([column, value]) => row[column as keyof LabelRow] === value)
+export function isDescribedBy(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
+  return Object.entries(describedBy(folder, provider)).every(
+    ([column, value]) => row[column as keyof LabelRow] === value,
+  )
 }

@@ -10,7 +10,7 @@ const labelSchema = Type.Object(
   {
     id: Type.String({ examples: ['lbl_01k9zv3h5q8m2n4p6r7s8t9vwx'], description: 'Stays when the folder is renamed.' }),
     accountId: Type.String(),
-    name: Type.String({ description: 'The whole path for imap.' }),
+    name: Type.String({ description: 'As people read it; the whole path for imap.' }),
     displayName: Type.String(),
     color: nullable(Type.String()),
     providerId: Type.String({ description: "The provider's own id; paths and filters accept it too." }),

@@ -14,7 +14,10 @@ interface LabelTable {
   /** OBJECTID's MAILBOXID where known: recognises a rename. */
   mailboxId: string | null
   selectable: number
-  /** The wish that keeps it in step: `main:INBOX`, `sent`, `drafts`, `folder:Work`; it outlives a rename. Null: read live. */
+  /**
+   * The wish that keeps it in step: `main:INBOX`, `sent`, `drafts`, `folder:Work`; it outlives a rename. `mailbox` where all of
+   * them are. Null: read live.
+   */
   syncedAs: string | null
   color: string | null
   /** +1 per change in the folder's content or name; the `version` of `mailbox.changed`. */

@@ -2,9 +2,9 @@ import type { Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type MailOperations, ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/provider.ts'
 import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './body-store.ts'
-import { type MailboxDeps, operationsOf } from './mailbox.ts'
+import { type Contents, contentsOf, type MailboxDeps } from './mailbox.ts'
 
 export interface BodyKeeperDeps extends MailboxDeps {
   queue: Queue
@@ -38,13 +38,13 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
   async function run(accountId: string, signal: AbortSignal): Promise<undefined | { nextRunInMs: number }> {
     try {
       if ((await deps.accounts.get(accountId)).paused) return { nextRunInMs: LATER_MS }
-      const operations = await operationsOf(deps, accountId)
+      const contents = await contentsOf(deps, accountId)
       for (;;) {
         const wanted = await bodyStore(db.read).wanted(accountId, BATCH)
         if (wanted.length === 0) return undefined
         for (const one of wanted) {
           if (signal.aborted) return undefined
-          await keepOne(accountId, operations, one)
+          await keepOne(accountId, contents, one)
         }
       }
     } catch (error) {
@@ -54,11 +54,11 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
 
   async function keepOne(
     accountId: string,
-    operations: MailOperations,
-    { messageId, attempts, place }: WantedBody,
+    contents: Contents,
+    { messageId, attempts, mail }: WantedBody,
   ): Promise<void> {
     try {
-      const body = await operations.getBody(place)
+      const body = await contents.getBody(mail)
       await db.transaction((tx) => keepBody(tx, messageId, body))
     } catch (error) {
       if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error

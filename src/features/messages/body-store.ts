@@ -1,12 +1,13 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
 import { cleanJson } from '../../lib/text.ts'
-import type { MessageBody, MessagePlace } from '../../providers/provider.ts'
+import type { MessageBody } from '../../providers/provider.ts'
+import type { StoredMail } from './mailbox.ts'
 
-/** A message whose body is wanted, and where it stands now. */
+/** A message whose body is wanted, and how it is found at the provider now. */
 export interface WantedBody {
   messageId: string
   attempts: number
-  place: MessagePlace
+  mail: StoredMail
 }
 
 /** Longer ones, as JSON, are left at the provider. */
@@ -24,26 +25,26 @@ export function bodyStore(handle: Handle) {
       return row?.body == null ? undefined : (JSON.parse(row.body) as MessageBody)
     },
 
-    /** Those of messages that stand in a folder; what failed least comes first. */
+    /** Those of messages that can be read now; what failed least comes first. */
     async wanted(accountId: string, limit: number): Promise<WantedBody[]> {
       const rows = await handle
         .selectFrom('messageBodies')
         .innerJoin('messages', 'messages.id', 'messageBodies.messageId')
-        .innerJoin('labels', 'labels.id', 'messages.folderId')
-        .select(['messageBodies.messageId', 'attempts', 'providerId', 'uidValidity', 'uid'])
+        .leftJoin('labels', 'labels.id', 'messages.folderId')
+        .select(['messageBodies.messageId', 'attempts', 'providerId', 'providerMessageId', 'uidValidity', 'uid'])
         .where('messageBodies.accountId', '=', accountId)
         .where('body', 'is', null)
-        .where('uid', 'is not', null)
+        .where((eb) => eb.or([eb('uid', 'is not', null), eb('uidValidity', 'is', null)]))
         .where('goneAt', 'is', null)
         .orderBy('attempts')
         .orderBy('messageBodies.messageId')
         .limit(limit)
         .execute()
-      return rows.flatMap(({ messageId, attempts, providerId, uidValidity, uid }) =>
-        uid === null || uidValidity === null
-          ? []
-          : [{ messageId, attempts, place: { folderPath: providerId, uidValidity, uid } }],
-      )
+      return rows.map(({ messageId, attempts, providerId: folderPath, ...mail }) => ({
+        messageId,
+        attempts,
+        mail: { ...mail, folderPath },
+      }))
     },
 
     /** Accounts with wishes. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, invalid } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type LabelRow, labelOf, labelStore } from '../labels/index.ts'
-import { type MailboxDeps, operationsOf } from './mailbox.ts'
+import { foldersOf, type MailboxDeps } from './mailbox.ts'
 import { live } from './provider-failure.ts'
 
 export interface FolderDeps extends MailboxDeps {
@@ -45,12 +45,13 @@ function unknownFolder(asked: string): AppError {
 
 /** A folder that no listing has shown yet: asked of the server, and stored so that its id lasts. */
 async function lookUp(deps: FolderDeps, accountId: string, path: string): Promise<LabelRow | undefined> {
-  const operations = await operationsOf(deps, accountId)
+  const operations = await foldersOf(deps, accountId)
   const folder = (await live('The folder', () => operations.listFolders())).find((one) => one.path === path)
   if (folder === undefined) return undefined
   await deps.db.transaction(async (tx) => {
     await deps.accounts.hold(tx, accountId)
-    await labelStore(tx).insert([labelOf(folder, accountId, deps.ids('lbl'), deps.clock.now())])
+    const about = { id: deps.ids('lbl'), accountId, provider: 'imap' as const, nowMs: deps.clock.now() }
+    await labelStore(tx).insert([labelOf(folder, about)])
   })
   return labelStore(deps.db.read).find(accountId, path)
 }

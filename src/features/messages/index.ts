@@ -6,10 +6,18 @@ import './schema.ts'
 
 export { type BodyKeeper, bodyKeeper } from './body-keeper.ts'
 export { type IncomingRow, incomingRow } from './incoming.ts'
+export { allMail } from './labeller.ts'
 export { newRow, placeOf } from './live-list.ts'
 export { type Candidate, matchMails, type Verdicts } from './match.ts'
 export { type Message, type MessageContext, messageView } from './message.ts'
 export { type MessageReader, messageReader } from './reader.ts'
 export { messageRoutes } from './routes.ts'
 export { type MessageRow, messageStore } from './store.ts'
-export { changesView, eraseMessages, type MessageWriter, messageWriter, type Placement } from './writer.ts'
+export {
+  changesView,
+  eraseMessages,
+  type MessageWriter,
+  messageWriter,
+  type Placement,
+  type Restatement,
+} from './writer.ts'

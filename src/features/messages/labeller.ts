@@ -3,12 +3,27 @@ import type { MessageRow } from './store.ts'
 
 const LABELS_PER_INSERT = 200
 
-/** Which message carries which label, and how many do: rows and counters change together. For imap the label is the folder. */
+/** A message and the labels it shall carry. */
+export interface Labelled {
+  row: MessageRow
+  labelIds: readonly string[]
+}
+
+/** The label that the lists of all mail of an account follow, where there are such: everything but trash and junk. */
+export function allMail(accountId: string): string {
+  return accountId
+}
+
+export function isAllMail(labelId: string): boolean {
+  return labelId.startsWith('acc_')
+}
+
+/** Which message carries which label, and how many do: rows and counters change together. */
 export function labeller(tx: Tx, accountId: string) {
   return {
-    async attach(rows: readonly MessageRow[]): Promise<void> {
-      const attached = rows.flatMap(({ id: messageId, folderId: labelId, receivedAt, unread, hasAttachments }) =>
-        labelId === null ? [] : { labelId, receivedAt, messageId, unread, hasAttachments },
+    async attach(messages: readonly Labelled[]): Promise<void> {
+      const attached = messages.flatMap(({ row: { id: messageId, receivedAt, unread, hasAttachments }, labelIds }) =>
+        labelIds.map((labelId) => ({ labelId, receivedAt, messageId, unread, hasAttachments })),
       )
       for (let start = 0; start < attached.length; start += LABELS_PER_INSERT) {
         await tx

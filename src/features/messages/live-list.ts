@@ -59,7 +59,7 @@ export async function storeListed(
     .filter((mail) => !rows.has(placeKey(mail)))
     .sort((a, b) => (a.uid ?? 0) - (b.uid ?? 0))
     .map((mail) => newRow(mail, { accountId, labelId, id: ids('msg'), nowMs }))
-  const stored = await writer.insert(added, false)
+  const stored = await writer.insert(added, () => [])
   remember(stored)
   // A request beside this one may have stored them first; then its rows stand.
   if (stored.length < added.length) remember(await knownRows(store, labelId, incoming))
@@ -69,7 +69,7 @@ export async function storeListed(
 /** A row for a mail that was never seen before. */
 export function newRow(
   mail: IncomingRow,
-  about: { accountId: string; labelId: string; id: string; nowMs: number },
+  about: { accountId: string; labelId: string | null; id: string; nowMs: number },
 ): MessageRow {
   return {
     ...mail,

@@ -20,7 +20,7 @@ export type Message = Static<typeof messageSchema>
 export interface MessageContext {
   provider: ProviderName
   labelIds: string[]
-  /** Path of the folder, or null where messages have only labels. */
+  /** Name of the folder, for imap its path; null where it has only labels. */
   folder: string | null
 }
 

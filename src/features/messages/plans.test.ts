@@ -6,6 +6,7 @@ import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
 import { bodyStore, keepBody, postponeBody, wantBodies } from './body-store.ts'
 import { incomingRow } from './incoming.ts'
+import { allMail } from './labeller.ts'
 import { type ListFilter, listMessageIds } from './list.ts'
 import { newRow } from './live-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
@@ -16,6 +17,15 @@ const FULL_SCAN =
 const SORTED = /TEMP B-TREE FOR ORDER BY|^\s*(->\s*)?Sort\b/m
 
 describeEachDatabase('statements about messages', (open) => {
+  it('what is stored is shown for comparison in the order of an index', async () => {
+    const db = await open()
+    for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
+      const plans = await plansOf(db, (tx) => messageStore(tx).page(of, 500, { receivedAt: 1, id: 'msg_1' }))
+      expect(plans).toHaveLength(1)
+      for (const plan of plans) expect(plan).not.toMatch(SORTED)
+    }
+  })
+
   it('none reads a table from end to end', async () => {
     const db = await open()
     const ids = idGenerator(systemClock)
@@ -40,10 +50,18 @@ describeEachDatabase('statements about messages', (open) => {
       await store.isEmpty('lbl_1')
       await store.gone('acc_1', 5, 500)
       await store.labelIds([row.id])
+      await store.byProviderIds('acc_1', ['p', 'q'])
+      await store.oldest('acc_1')
+      for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
+        await store.page(of, 500)
+        await store.page(of, 500, { receivedAt: 1, id: row.id })
+      }
       await store.count('acc_1', 'lbl_1')
       const [changed = row] = await writer.setFlags([{ row, unread: 0, starred: 1 }])
       const place = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
       const [placed = row] = await writer.place([{ row: changed, ...place }])
+      await writer.restate([{ row: placed, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
+      await writer.restate([{ row: placed, rewritten: false }])
       await writer.losePlaces('lbl_2', 500)
       await writer.vanish([placed])
       await writer.remove([placed.id])

@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { Handle } from '../../infra/db/index.ts'
-import { AppError, notFound } from '../../lib/errors.ts'
+import { AppError, invalid, notFound } from '../../lib/errors.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
-import type { MessageBody, MessagePlace, ProviderName } from '../../providers/provider.ts'
+import type { MessageBody, ProviderName } from '../../providers/provider.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { bodyStore } from './body-store.ts'
 import { type FolderDeps, findFolder } from './folder.ts'
+import { allMail } from './labeller.ts'
 import { type ListFilter, listMessageIds } from './list.ts'
 import { storeListed } from './live-list.ts'
-import { operationsOf } from './mailbox.ts'
+import { contentsOf, foldersOf, type StoredMail } from './mailbox.ts'
 import { type Message, messageView, parseFields } from './message.ts'
 import { live } from './provider-failure.ts'
 import { type MessageRow, messageStore } from './store.ts'
@@ -47,18 +48,16 @@ export function messageReader(deps: FolderDeps) {
     async list(idOrAlias: string, query: MessageListQuery): Promise<Page<Message>> {
       const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
       if (query.mailbox !== undefined && provider !== 'imap') {
-        throw new AppError('validation_failed', {
-          message: 'mailbox is for imap accounts; use labelId.',
-          details: [{ path: 'query.mailbox', message: 'is for imap accounts; use labelId' }],
-        })
+        throw invalid('query.mailbox', 'is for imap accounts; use labelId')
       }
-      const folder = await findFolder(deps, accountId, query)
+      const ofAll = provider !== 'imap' && query.labelId === undefined
+      const folder = ofAll ? undefined : await findFolder(deps, accountId, query)
       const { after, before, unread, hasAttachments } = query
-      const filter = { labelId: folder?.id ?? '', after, before, unread, hasAttachments }
+      const filter = { labelId: ofAll ? allMail(accountId) : (folder?.id ?? ''), after, before, unread, hasAttachments }
       const fingerprint = [accountId, filter]
       const request = pageRequest(query, fingerprint)
-      if (folder === undefined) return pageOf([], request, 0, fingerprint, () => [])
-      if (folder.syncedAs === null) return listLive(provider, folder, query, fingerprint)
+      if (folder === undefined && !ofAll) return pageOf([], request, 0, fingerprint, () => [])
+      if (folder?.syncedAs === null) return listLive(provider, folder, query, fingerprint)
       const page = await listMessageIds(db.read, accountId, filter, request, fingerprint)
       const rows = await messageStore(db.read).byIds(page.items)
       return { items: await messageViews(db.read, provider, rows), pagination: page.pagination }
@@ -67,7 +66,7 @@ export function messageReader(deps: FolderDeps) {
     /** Throws 404 for an unknown message, and for one that is gone at the provider. */
     async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {
       const { row, message } = await get(idOrAlias, messageId)
-      const body = (await bodyStore(db.read).find(row.id)) ?? (await liveBody(row, message))
+      const body = (await bodyStore(db.read).find(row.id)) ?? (await liveBody(row))
       return { ...message, body: { text: body.text, html: body.html }, headers: body.headers }
     },
 
@@ -79,29 +78,34 @@ export function messageReader(deps: FolderDeps) {
     },
 
     async openRaw(idOrAlias: string, messageId: string) {
-      const { row, message } = await get(idOrAlias, messageId)
-      const operations = await operationsOf(deps, row.accountId)
-      return live('The message', () => operations.openRaw(placeOf(row, message)))
+      const { row } = await get(idOrAlias, messageId)
+      const [contents, mail] = await Promise.all([contentsOf(deps, row.accountId), storedMail(row)])
+      return live('The message', () => contents.openRaw(mail))
     },
 
     async openAttachment(idOrAlias: string, messageId: string, attachmentId: string) {
-      const { row, message } = await get(idOrAlias, messageId)
+      const { row } = await get(idOrAlias, messageId)
       const known = parseFields(row.fields).attachments.find((attachment) => attachment.id === attachmentId)
       if (known === undefined) throw notFound('attachment', attachmentId)
-      const operations = await operationsOf(deps, row.accountId)
-      return live('The attachment', () => operations.openAttachment(placeOf(row, message), attachmentId))
+      const [contents, mail] = await Promise.all([contentsOf(deps, row.accountId), storedMail(row)])
+      return live('The attachment', () => contents.openAttachment(mail, attachmentId))
     },
   }
 
-  async function liveBody(row: MessageRow, message: Message): Promise<MessageBody> {
-    const place = placeOf(row, message)
-    const key = `${row.id} ${place.uidValidity} ${place.uid}`
+  async function liveBody(row: MessageRow): Promise<MessageBody> {
+    // Its place, or for a draft that is changed in place its version.
+    const key = `${row.id} ${row.uidValidity} ${row.uid ?? row.version}`
     const known = bodies.get(key)
     if (known !== undefined) return known
-    const operations = await operationsOf(deps, row.accountId)
-    const body = await live('The message', () => operations.getBody(place))
+    const [contents, mail] = await Promise.all([contentsOf(deps, row.accountId), storedMail(row)])
+    const body = await live('The message', () => contents.getBody(mail))
     bodies.set(key, body)
     return body
+  }
+
+  async function storedMail({ folderId, providerMessageId, uidValidity, uid }: MessageRow): Promise<StoredMail> {
+    const folder = folderId === null ? undefined : (await labelStore(db.read).byIds([folderId])).get(folderId)
+    return { providerMessageId, uidValidity, uid, folderPath: folder?.providerId ?? null }
   }
 
   /** A folder that is not kept in step, in the order of its numbering; what is shown is stored. */
@@ -122,7 +126,7 @@ export function messageReader(deps: FolderDeps) {
     }
     const request = pageRequest(query, fingerprint)
     const beforeUid = request.after === undefined ? undefined : Number(request.after[0])
-    const operations = await operationsOf(deps, folder.accountId)
+    const operations = await foldersOf(deps, folder.accountId)
     const { messages, total } = await live('The folder', () =>
       operations.listMessages(folder.providerId, {
         limit: request.limit + 1,
@@ -154,17 +158,7 @@ async function messageViews(handle: Handle, provider: ProviderName, rows: readon
     messageView(row, {
       provider,
       labelIds: labels.get(row.id) ?? (row.folderId === null ? [] : [row.folderId]),
-      folder: folders.get(row.folderId ?? '')?.providerId ?? null,
+      folder: folders.get(row.folderId ?? '')?.name ?? null,
     }),
   )
-}
-
-function placeOf(row: MessageRow, message: Message): MessagePlace {
-  if (message.folder === null || row.uidValidity === null || row.uid === null) {
-    throw new AppError('not_ready', {
-      message: 'The mail server renumbered this folder; the message is being found again. Try again shortly.',
-      headers: { 'retry-after': '5' },
-    })
-  }
-  return { folderPath: message.folder, uidValidity: row.uidValidity, uid: row.uid }
 }

@@ -17,7 +17,7 @@ const listQuery = Type.Object({
   mailbox: Type.Optional(
     Type.String({
       description:
-        "imap: the folder to read, by path or id. One that is not kept in step is read live, in the server's order.",
+        "imap only: the folder to read, by path or id. One that is not kept in step is read live, in the server's order.",
     }),
   ),
   after: Type.Optional(Type.String({ description: 'Received at this time (RFC 3339) or later.' })),
@@ -38,7 +38,10 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     {
       config: READ,
       schema: {
-        ...about('List messages, newest first', "Without labelId or mailbox: the account's own folder."),
+        ...about(
+          'List messages, newest first',
+          "Without labelId or mailbox: the account's own folder for imap, all mail but trash and junk for gmail and microsoft.",
+        ),
         params: accountParams,
         querystring: listQuery,
         response: { 200: listOf('messages', messageSchema) },

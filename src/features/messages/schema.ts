@@ -5,10 +5,12 @@
 interface MessageTable {
   id: string
   accountId: string
+  /** Unique in the account where mails have an id of their own: rows without `uidValidity`. */
   providerMessageId: string
   threadId: string | null
-  /** IMAP only: the folder's label id, its UIDVALIDITY and the uid; unique together. Null uid while the row has lost its place. */
+  /** Label id of the folder it stands in; null where it has only labels. */
   folderId: string | null
+  /** IMAP only, unique together with the folder. Null uid while the row has lost its place. */
   uidValidity: string | null
   uid: number | null
   /** What recognises the same mail elsewhere, hashed (bounded index entries): EMAILID; (Message-ID, INTERNALDATE, size); header block. */
@@ -45,7 +47,8 @@ interface MessageBodyTable {
 }
 
 /**
- * Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId).
+ * Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId). For
+ * gmail and microsoft "all mail" is one more label, under the account's id (`allMail`).
  * What lists filter by stands here too, so that a filter never reads the messages it leaves out.
  */
 interface MessageLabelTable {

@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
 import type { KnownMessage } from '../../providers/provider.ts'
+import { isAllMail } from './labeller.ts'
 import type { Candidate, Keys } from './match.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
@@ -48,6 +49,70 @@ export function messageStore(handle: Handle) {
         )
       }
       return rows
+    },
+    /** Rows of mails that have an id of their own, gone ones included. */
+    async byProviderIds(accountId: string, providerMessageIds: readonly string[]): Promise<MessageRow[]> {
+      const rows: MessageRow[] = []
+      for (let start = 0; start < providerMessageIds.length; start += IN_LIMIT) {
+        rows.push(
+          ...(await handle
+            .selectFrom('messages')
+            .selectAll()
+            .where('accountId', '=', accountId)
+            .where('providerMessageId', 'in', providerMessageIds.slice(start, start + IN_LIMIT))
+            .where('uidValidity', 'is', null)
+            .execute()),
+        )
+      }
+      return rows
+    },
+    /** Mails of the account, or of one of its labels, newest first, from behind a position on. For the provider to compare. */
+    async page(
+      of: { accountId: string; labelId?: string },
+      limit: number,
+      after?: { receivedAt: number; id: string },
+    ): Promise<Pick<MessageRow, 'id' | 'providerMessageId' | 'receivedAt' | 'unread' | 'starred'>[]> {
+      const columns = ['id', 'providerMessageId', 'messages.receivedAt', 'messages.unread', 'starred'] as const
+      if (of.labelId === undefined) {
+        return handle
+          .selectFrom('messages')
+          .select(columns)
+          .where('accountId', '=', of.accountId)
+          .where('goneAt', 'is', null)
+          .$if(after !== undefined, (query) =>
+            query.where(sql<boolean>`("receivedAt", "id") < (${after?.receivedAt}, ${after?.id})`),
+          )
+          .orderBy('receivedAt', 'desc')
+          .orderBy('id', 'desc')
+          .limit(limit)
+          .execute()
+      }
+      return handle
+        .selectFrom('messageLabels')
+        .innerJoin('messages', 'messages.id', 'messageLabels.messageId')
+        .select(columns)
+        .where('labelId', '=', of.labelId)
+        .$if(after !== undefined, (query) =>
+          query.where(
+            sql<boolean>`("messageLabels"."receivedAt", "messageLabels"."messageId") < (${after?.receivedAt}, ${after?.id})`,
+          ),
+        )
+        .orderBy('messageLabels.receivedAt', 'desc')
+        .orderBy('messageLabels.messageId', 'desc')
+        .limit(limit)
+        .execute()
+    },
+    /** When the oldest mail of the account arrived. */
+    async oldest(accountId: string): Promise<number | null> {
+      const row = await handle
+        .selectFrom('messages')
+        .select('receivedAt')
+        .where('accountId', '=', accountId)
+        .orderBy('receivedAt')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst()
+      return row?.receivedAt ?? null
     },
     /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
     async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownMessage[]> {
@@ -129,7 +194,9 @@ export function messageStore(handle: Handle) {
         .select(['messageId', 'labelId'])
         .where('messageId', 'in', [...ids])
         .execute()
-      for (const { messageId, labelId } of rows) labels.set(messageId, [...(labels.get(messageId) ?? []), labelId])
+      for (const { messageId, labelId } of rows) {
+        if (!isAllMail(labelId)) labels.set(messageId, [...(labels.get(messageId) ?? []), labelId])
+      }
       return labels
     },
     async count(accountId: string, labelId: string): Promise<{ total: number; unread: number }> {

@@ -2,7 +2,7 @@ import type { Dialect, Tx } from '../../infra/db/index.ts'
 import { updateEach } from '../../infra/db/index.ts'
 import { dropBodies } from './body-store.ts'
 import { insertMessages } from './insert.ts'
-import { labeller } from './labeller.ts'
+import { type Labelled, labeller } from './labeller.ts'
 import { type MessageRow, messageStore } from './store.ts'
 
 /** Where a mail is put, and what else the provider said of it there. */
@@ -22,6 +22,12 @@ export interface FlagChange {
   starred: number
 }
 
+/** A row as it is to be. `labelIds` absent: its labels, and what they hold of it, are so already. `rewritten`: its text changed too. */
+export interface Restatement extends Partial<Pick<Labelled, 'labelIds'>> {
+  row: MessageRow
+  rewritten: boolean
+}
+
 export interface WriterDeps {
   dialect: Dialect
   accountId: string
@@ -36,13 +42,29 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
   const labels = labeller(tx, accountId)
   return {
     /**
-     * Stores new rows. `labelled` false: the folder is not kept in step, so its rows are no part of lists and counters.
+     * Stores new rows under the labels given, by default their folder. Without labels they are no part of lists and counters.
      * A row that the database refuses is stored as far as it goes, with `error`; answered are the rows as they stand.
      */
-    async insert(rows: readonly MessageRow[], labelled = true): Promise<MessageRow[]> {
+    async insert(rows: readonly MessageRow[], labelsOf: (row: MessageRow) => readonly string[] = ownFolder) {
       const stored = await insertMessages(tx, dialect, rows)
-      if (labelled) await labels.attach(stored)
+      await labels.attach(stored.map((row) => ({ row, labelIds: labelsOf(row) })))
       return stored
+    },
+
+    /** Brings rows of mails that have ids of their own to what is given, their labels included where these are. Kept bodies of rewritten ones go. */
+    async restate(changes: readonly Restatement[]): Promise<void> {
+      const relabelled = changes.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
+      await labels.detach(relabelled.map(({ row }) => row.id))
+      for (const rewritten of [false, true]) {
+        const rows = changes.filter((change) => change.rewritten === rewritten).map(({ row }) => row)
+        if (rewritten) await updateEach(tx, 'messages', CONTENT_COLUMNS, rows)
+        else await updateEach(tx, 'messages', STATE_COLUMNS, rows)
+      }
+      await labels.attach(relabelled)
+      await dropBodies(
+        tx,
+        changes.filter((change) => change.rewritten).map(({ row }) => row.id),
+      )
     },
 
     /** Puts rows where the provider says they stand now; answers them as they are afterwards. */
@@ -50,7 +72,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       const rows = placements.map((placement) => placed(placement, nowMs))
       await labels.detach(placements.map(({ row }) => row.id))
       await updateEach(tx, 'messages', PLACE_COLUMNS, rows)
-      if (labelled) await labels.attach(rows)
+      if (labelled) await labels.attach(rows.map((row) => ({ row, labelIds: ownFolder(row) })))
       return rows
     },
 
@@ -138,6 +160,35 @@ const FLAG_COLUMNS = [
   ['version', 'bigint'],
   ['updatedAt', 'bigint'],
 ] as const
+
+const STATE_COLUMNS = [
+  ['id', 'text'],
+  ['folderId', 'text'],
+  ['threadId', 'text'],
+  ['unread', 'bigint'],
+  ['starred', 'bigint'],
+  ['goneAt', 'bigint'],
+  ['version', 'bigint'],
+  ['updatedAt', 'bigint'],
+] as const
+
+const CONTENT_COLUMNS = [
+  ...STATE_COLUMNS,
+  ['identityHash', 'text'],
+  ['headerHash', 'text'],
+  ['subject', 'text'],
+  ['receivedAt', 'bigint'],
+  ['hasAttachments', 'bigint'],
+  ['sizeBytes', 'bigint'],
+  ['snippet', 'text'],
+  ['text', 'text'],
+  ['fields', 'text'],
+  ['error', 'text'],
+] as const
+
+function ownFolder({ folderId }: MessageRow): string[] {
+  return folderId === null ? [] : [folderId]
+}
 
 /** A new uid in the same folder is nothing the API shows (but for `providerMessageId`, which may change). */
 function placed({ row, ...place }: Placement, nowMs: number): MessageRow {

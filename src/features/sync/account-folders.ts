@@ -2,11 +2,11 @@ import { type FolderMail, type FolderSession, type FolderStep, ProviderError } f
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps, SyncTiming } from './deps.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
 import { eventBodies } from './event-bodies.ts'
-import { planFolders } from './folder-plan.ts'
+import { planFolders, wishes } from './folder-plan.ts'
 import { syncFolder } from './folder-sync.ts'
-import { type FoldersContext, storeFolders } from './folders.ts'
+import { storeFolders } from './folders.ts'
 import { deleteGone, forgetFolder } from './gone.ts'
 import { recogniseRenames } from './rename.ts'
 
@@ -20,7 +20,8 @@ const VANISHED_MS = 5_000
 export interface OpenMailbox {
   session: FolderSession
   mail: FolderMail
-  context: FoldersContext
+  /** `mailbox` is the path of the account's own folder. */
+  context: OwnedAccount & { mailbox: string }
   /** False once the session ended: then no folder is to blame for a failure. */
   isOpen(): boolean
 }
@@ -97,7 +98,8 @@ export class AccountFolders {
     const labels = labelStore(this.#deps.db.read)
     const named = planFolders(await labels.all(this.#accountId), folders)
     const plan = await recogniseRenames(this.#deps, session, named, signal)
-    await storeFolders(this.#deps, context, plan)
+    const granted = wishes(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
+    await storeFolders(this.#deps, context, plan, { granted, positioned: true })
     for (const label of plan.vanished) await forgetFolder(this.#deps, context, label)
     const kept = (await labels.all(this.#accountId)).filter((label) => label.syncedAs !== null)
     this.#folders = kept.sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)))

@@ -1,23 +1,17 @@
 import type { Tx } from '../../infra/db/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type FolderMail, type MailAccess, ProviderError } from '../../providers/provider.ts'
+import { type MailProvider, ProviderError } from '../../providers/provider.ts'
 import { type Account, OwnershipLost, type WorkStatus } from '../accounts/index.ts'
-import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 import { cursorStore } from './cursor-store.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming, syncLane } from './deps.ts'
+import { FolderWork } from './folder-work.ts'
 import type { Hosts } from './hosts.ts'
-
-interface Open extends OpenMailbox {
-  accessVersion: number
-}
+import { MailboxWork } from './mailbox-work.ts'
+import type { Work } from './work.ts'
 
 /**
- * One account while this process owns it: its standing session, its status, and when it is its turn. `run` is called by one job
- * at a time; `close` at any moment, and then nothing more is written.
- *
- *   run ──► connect ──► every minute: list folders, STATUS each ──► sync what changed ──► delete what stayed away ──► watch
- *             ▲                                                           ▲
- *   onClose ──┘                                                onChange ──┘
+ * One account while this process owns it: its status, what went wrong, and when it is its turn; how its mails are brought forward
+ * is its `Work`. `run` is called by one job at a time; `close` at any moment, and then nothing more is written.
  */
 export class AccountSync {
   readonly #deps: SyncDeps
@@ -27,12 +21,10 @@ export class AccountSync {
   readonly #closed = new AbortController()
   readonly #hosts: Hosts
   #host: string | undefined
-  #open: Open | undefined
-  #accessChanged = false
-  /** Which credentials the last connection was tried with. */
-  #triedAccess: number | undefined
-  readonly #folders: AccountFolders
+  #work: Work | undefined
   #failures = 0
+  /** Monotonic; the provider asked to be left alone until then, whoever wakes us. */
+  #restUntil = Number.NEGATIVE_INFINITY
   /** Whether all that happened so far is part of an announcement. */
   #isTold = true
   #isAnnouncing = false
@@ -43,7 +35,6 @@ export class AccountSync {
     this.#timing = { ...DEFAULT_TIMING, ...deps.timing }
     this.#accountId = accountId
     this.#epoch = epoch
-    this.#folders = new AccountFolders(deps, this.#timing, accountId)
   }
 
   get epoch(): number {
@@ -52,15 +43,26 @@ export class AccountSync {
 
   /** The account was paused, resumed, watched otherwise or given new credentials. */
   accountChanged(): void {
-    this.#accessChanged = true
+    this.#work?.accessChanged()
     this.#host = undefined
     this.lookEverywhere()
   }
 
-  /** Ends the session at once; a run under way fails at its next step. */
+  /** The next run looks at everything. */
+  lookEverywhere(): void {
+    this.#work?.lookEverywhere()
+  }
+
+  /** Somebody wants it tried now, whatever the provider said. */
+  retry(): void {
+    this.#restUntil = Number.NEGATIVE_INFINITY
+    this.lookEverywhere()
+  }
+
+  /** Ends what stands open at once; a run under way fails at its next step. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the account is no longer worked on here'))
-    await this.#hangUp()
+    await this.#work?.hangUp()
   }
 
   /** Brings the account forward. Throws what the queue shall try again after a backoff. */
@@ -69,24 +71,34 @@ export class AccountSync {
     try {
       const account = await this.#deps.accounts.get(this.#accountId)
       const mail = this.#deps.mail(account.provider)
-      if (account.paused || account.status === 'auth_error' || mail?.kind !== 'folders') {
-        await this.#hangUp()
+      if (account.paused || account.status === 'auth_error' || mail === undefined) {
+        await this.#work?.hangUp()
         await mail?.closeOperations(this.#accountId)
         return undefined
       }
-      return await this.#admitted(account, mail, signal)
+      const restMs = this.#restUntil - this.#deps.clock.monotonic()
+      if (restMs > 0) return { nextRunInMs: restMs }
+      this.#work ??= this.#workOf(mail)
+      return await this.#admitted(account, this.#work, signal)
     } catch (error) {
       this.lookEverywhere()
       if (!signal.aborted && !isNoLongerOurs(error)) return this.#failed(error)
-      await this.#hangUp()
+      await this.#work?.hangUp()
       return undefined
     }
   }
 
+  #workOf(mail: MailProvider): Work {
+    const account = { accountId: this.#accountId, epoch: this.#epoch }
+    return mail.kind === 'folders'
+      ? new FolderWork(this.#deps, this.#timing, account, mail, () => this.#somethingHappened())
+      : new MailboxWork(this.#deps, this.#timing, account, mail)
+  }
+
   /** When the host of the account lets one more in, and tells it afterwards how it went. */
-  async #admitted(account: Account, mail: FolderMail, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
-    this.#host ??= hostOf(account, await this.#deps.accounts.access(this.#accountId))
-    const admission = this.#hosts.enter(this.#host, this.#open !== undefined)
+  async #admitted(account: Account, work: Work, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
+    this.#host ??= await this.#hostOf(account)
+    const admission = this.#hosts.enter(this.#host, work.isOpen)
     if (!admission.admitted) {
       if (this.#hosts.failures(this.#host) >= this.#timing.stalledAfter && account.status !== 'error') {
         await this.#write((tx) => this.#setStatus(tx, 'error', 'the mail server cannot be reached'))
@@ -94,79 +106,33 @@ export class AccountSync {
       return { nextRunInMs: admission.waitMs }
     }
     try {
-      const next = await this.#bringForward(account, mail, signal)
+      const next = await this.#bringForward(account, work, signal)
       admission.leave('well')
       return next
     } catch (error) {
-      const isDown = this.#open === undefined && error instanceof ProviderError && error.kind === 'unavailable'
+      const isDown = !work.isOpen && error instanceof ProviderError && error.kind === 'unavailable'
       admission.leave(isDown && !signal.aborted ? 'down' : 'failed')
       throw error
     }
   }
 
-  async #bringForward(account: Account, mail: FolderMail, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
-    const open = await this.#connected(account, mail, signal)
+  async #bringForward(account: Account, work: Work, signal: AbortSignal): Promise<{ nextRunInMs: number }> {
+    await work.open(account, signal)
     if (account.status === 'connecting') await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
-    const everything = this.#folders.isLookDue
-    if (everything) await this.#folders.look(open, signal)
-    const { own } = this.#folders
-    // Before the first reading, so that what arrives during it is told.
-    if (account.watch && own !== undefined) await open.session.watch(own.providerId)
-    await this.#folders.bringInStep(open, signal)
-    if (everything || account.status !== 'connected') await this.#inStep(account)
+    const everything = await work.bringForward(account, signal)
+    if (everything || account.status !== 'connected') await this.#inStep(account, work)
     this.#failures = 0
+    const nextRunInMs = work.nextRunInMs(account)
     if (!account.watch) {
-      await this.#hangUp()
+      await work.hangUp()
       this.lookEverywhere()
     }
-    if (this.#folders.hasChanges) return { nextRunInMs: 0 }
-    return { nextRunInMs: account.watch ? this.#folders.nextLookInMs : this.#timing.pollMs }
+    return { nextRunInMs }
   }
 
-  async #connected(account: Account, mail: FolderMail, signal: AbortSignal): Promise<Open> {
-    if (this.#open !== undefined && !this.#accessChanged) return this.#open
-    this.#accessChanged = false
-    const access = await this.#deps.accounts.access(this.#accountId)
-    this.#triedAccess = access.accessVersion
-    if (this.#open?.accessVersion === access.accessVersion) return this.#open
-    if (this.#open !== undefined) {
-      await this.#hangUp()
-      await mail.closeOperations(this.#accountId)
-    }
-    this.lookEverywhere()
-    // The session may call back before it is returned, and an old one after it was replaced.
-    let current = true
-    const session = await mail.openSession(
-      access,
-      {
-        onChange: (path) => {
-          if (current) this.#somethingHappened(path)
-        },
-        onClose: () => {
-          if (!current) return
-          current = false
-          if (this.#open?.session === session) this.#open = undefined
-          this.#somethingHappened(undefined)
-        },
-      },
-      signal,
-    )
-    const { accessVersion } = access
-    const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
-    const context = { accountId: this.#accountId, epoch: this.#epoch, provider: account.provider, mailbox }
-    const isOpen = () => this.#open?.session === session
-    const open = { session, mail, accessVersion, context, isOpen }
-    if (signal.aborted || !current) {
-      await session.close()
-      throw new ProviderError('unavailable', 'the connection ended before it was used')
-    }
-    this.#open = open
-    return open
-  }
-
-  async #inStep(account: Account): Promise<void> {
+  async #inStep(account: Account, work: Work): Promise<void> {
     await this.#write(async (tx) => {
-      if (this.#folders.areInStep) await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
+      if (work.isInStep) await cursorStore(tx).inStep(this.#accountId, this.#deps.clock.now())
       await this.#deps.accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
     })
@@ -175,17 +141,20 @@ export class AccountSync {
   /** Wrong credentials are never tried again by themselves; everything else is, and is told when it lasts. */
   async #failed(error: unknown): Promise<undefined | { nextRunInMs: number }> {
     if (!(error instanceof ProviderError)) throw error
-    await this.#hangUp()
+    await this.#work?.hangUp()
     this.#failures += 1
     if (error.kind === 'auth_expired') {
-      await this.#write((tx) => this.#setStatus(tx, 'auth_error', error.message, this.#triedAccess))
+      await this.#write((tx) => this.#setStatus(tx, 'auth_error', error.message, this.#work?.triedAccess))
       return undefined
     }
     if (this.#failures >= this.#timing.stalledAfter) {
       await this.#write((tx) => this.#setStatus(tx, 'error', error.message))
     }
     if (error.retryAfterMs === undefined) throw error
-    return { nextRunInMs: error.retryAfterMs * (1 + 0.2 * Math.random()) }
+    const nextRunInMs = error.retryAfterMs * (1 + 0.2 * Math.random())
+    const isResting = error.kind === 'rate_limited' && this.#work instanceof MailboxWork
+    if (isResting) this.#restUntil = this.#deps.clock.monotonic() + nextRunInMs
+    return { nextRunInMs }
   }
 
   async #write(work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -199,10 +168,15 @@ export class AccountSync {
     return this.#deps.accounts.setStatus(tx, this.#accountId, status, reason, accessVersion)
   }
 
-  #somethingHappened(path: string | undefined): void {
+  /** Whoever shares this shares its troubles. */
+  async #hostOf({ provider }: Account): Promise<string> {
+    if (provider !== 'imap') return provider
+    const { imap } = (await this.#deps.accounts.access(this.#accountId)).settings
+    return imap === undefined ? provider : `${imap.host.toLowerCase()}:${imap.port}`
+  }
+
+  #somethingHappened(): void {
     if (this.#closed.signal.aborted) return
-    if (path === undefined) this.lookEverywhere()
-    else this.#folders.changed(path)
     this.#isTold = false
     if (!this.#isAnnouncing) void this.#announce()
   }
@@ -214,31 +188,12 @@ export class AccountSync {
     while (!this.#isTold && !this.#closed.signal.aborted) {
       this.#isTold = true
       await queue.add(syncLane(ownership.instanceId), this.#accountId).catch((error: unknown) => {
-        log.warn('A change could not be announced; the next look finds it', { ...this.#about(undefined), error })
+        const about = { accountId: this.#accountId, operation: 'sync.account' }
+        log.warn('A change could not be announced; the next look finds it', { ...about, error })
       })
     }
     this.#isAnnouncing = false
   }
-
-  /** The next run looks at every folder. */
-  lookEverywhere(): void {
-    this.#folders.lookEverywhere()
-  }
-
-  async #hangUp(): Promise<void> {
-    const open = this.#open
-    this.#open = undefined
-    await open?.session.close()
-  }
-
-  #about(provider: string | undefined) {
-    return { accountId: this.#accountId, provider, operation: 'sync.account' }
-  }
-}
-
-/** Whoever shares this shares its troubles. */
-function hostOf({ provider }: Account, { settings: { imap } }: MailAccess): string {
-  return imap === undefined ? provider : `${imap.host.toLowerCase()}:${imap.port}`
 }
 
 /** Taken over by another process, or deleted: before long `close` is called too. */

@@ -7,9 +7,7 @@ import { partsOf } from './step.ts'
 
 const label = labelOf(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
-  'acc_1',
-  'lbl_1',
-  1,
+  { id: 'lbl_1', accountId: 'acc_1', provider: 'imap', nowMs: 1 },
 )
 
 function row(to: number) {

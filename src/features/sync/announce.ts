@@ -1,7 +1,7 @@
 import { type EventData, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
 import type { FolderRole, ProviderName } from '../../providers/provider.ts'
 import type { LabelRow } from '../labels/index.ts'
-import { type Message, type MessageRow, messageView } from '../messages/index.ts'
+import { type Message, type MessageContext, type MessageRow, messageView } from '../messages/index.ts'
 
 export interface EventBodies {
   text: string | null
@@ -9,7 +9,7 @@ export interface EventBodies {
 }
 
 type Arrival = 'message.received' | 'message.sent' | 'draft.created'
-type MessageNews = Arrival | 'message.updated' | 'message.deleted'
+export type MessageNews = Arrival | 'draft.updated' | 'message.updated' | 'message.deleted'
 
 /** What the arrival of a mail is called, by the folder it arrives in; undefined where only `mailbox.changed` tells of it. */
 export function arrivalType(role: FolderRole | null): Arrival | undefined {
@@ -18,6 +18,7 @@ export function arrivalType(role: FolderRole | null): Arrival | undefined {
   return role === 'drafts' ? 'draft.created' : 'message.received'
 }
 
+/** Of a mail that stands in one folder. */
 export function messageEvent(
   type: MessageNews,
   row: MessageRow,
@@ -26,11 +27,20 @@ export function messageEvent(
   body?: EventBodies,
 ): NewEvent<MessageNews> {
   const labelIds = label === undefined ? [] : [label.id]
-  const message = messageView(row, { provider, labelIds, folder: label?.providerId ?? null })
+  return labelledEvent(type, row, { provider, labelIds, folder: label?.name ?? null }, body)
+}
+
+export function labelledEvent(
+  type: MessageNews,
+  row: MessageRow,
+  context: MessageContext,
+  body?: EventBodies,
+): NewEvent<MessageNews> {
+  const message = messageView(row, context)
   return {
     type,
     accountId: row.accountId,
-    provider,
+    provider: context.provider,
     objectId: row.id,
     version: row.version,
     data: fitting(message, body),
@@ -50,7 +60,7 @@ export function folderEvent(label: LabelRow, version: number, provider: Provider
     provider,
     objectId: label.id,
     version,
-    data: { folder: label.providerId, labelId: label.id, ...counts },
+    data: { folder: label.name, labelId: label.id, ...counts },
   }
 }
 

@@ -18,6 +18,13 @@ export interface SyncSettings {
   includeBodies: boolean
 }
 
+/** An account under the epoch in which this process owns it. */
+export interface OwnedAccount {
+  accountId: string
+  epoch: number
+  provider: ProviderName
+}
+
 export interface SyncDeps {
   db: Db
   queue: Queue
@@ -38,8 +45,12 @@ export interface SyncDeps {
 }
 
 export interface SyncTiming {
-  /** Between two looks at every folder of an account. */
+  /** Between two looks at every folder of an account. Where nothing stands open: of one that is not watched. */
   pollMs: number
+  /** Between two listings of the labels of a mailbox that is one scope; a mail with an unknown label asks for one at once. */
+  foldersMs: number
+  /** How long a mail that left its folder may take to turn up in another before it counts as deleted. */
+  settleMs: number
   /** How many accounts one process brings forward at once. */
   concurrency: number
   /** The part of that which accounts of one host may take: a host that hangs must not stop the others. */
@@ -48,7 +59,14 @@ export interface SyncTiming {
   stalledAfter: number
 }
 
-export const DEFAULT_TIMING: SyncTiming = { pollMs: 60_000, concurrency: 64, perHostShare: 0.4, stalledAfter: 3 }
+export const DEFAULT_TIMING: SyncTiming = {
+  pollMs: 60_000,
+  foldersMs: 300_000,
+  settleMs: 3_000,
+  concurrency: 64,
+  perHostShare: 0.4,
+  stalledAfter: 3,
+}
 
 /** The lane of one process: each brings forward the accounts it owns. */
 export function syncLane(instanceId: string): string {

@@ -31,7 +31,7 @@ export function sync(deps: SyncDeps): Sync {
   /** What was cleared before this process let its hosts be tried may have been put off by it again. */
   function retryAll(): void {
     perHost.reopen()
-    for (const account of working.values()) account.lookEverywhere()
+    for (const account of working.values()) account.retry()
     deps.queue.clear(lane).catch((error: unknown) => {
       deps.log.warn('Accounts that wait could not be retried at once', { operation: 'sync.retry', error })
     })

@@ -1,9 +1,11 @@
-import type { FolderMail, FolderStep } from '../../providers/provider.ts'
+import type { MailboxStep } from '../../providers/mailbox-session.ts'
+import type { FolderMail, FolderStep, MailAccess, MailboxMail, MessageBody } from '../../providers/provider.ts'
 import type { LabelRow } from '../labels/index.ts'
+import { messageStore } from '../messages/index.ts'
 import { arrivalType, type EventBodies } from './announce.ts'
+import type { CursorRow } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
-
-const NONE: ReadonlyMap<number, EventBodies> = new Map()
+import { isNews } from './news.ts'
 
 /**
  * The bodies of mails that may be announced, by uid, where events are to hold them; read before the transaction. One that
@@ -16,15 +18,57 @@ export async function eventBodies(
   label: LabelRow,
   step: FolderStep,
 ): Promise<ReadonlyMap<number, EventBodies>> {
-  if (!deps.settings.includeBodies || arrivalType(label.role) === undefined) return NONE
+  if (!deps.settings.includeBodies || arrivalType(label.role) === undefined) return new Map()
   const places = step.added.flatMap(({ isNew, place }) => (isNew && place !== undefined ? [place] : []))
-  if (places.length === 0) return NONE
+  if (places.length === 0) return new Map()
   const operations = mail.operations(await deps.accounts.access(accountId))
-  const bodies = new Map<number, EventBodies>()
-  for (const { uidValidity, uid } of places) {
+  return readBodies(
+    deps,
+    accountId,
+    places,
+    ({ uid }) => uid,
+    ({ uidValidity, uid }) => operations.getBody({ folderPath: label.providerId, uidValidity, uid }),
+  )
+}
+
+/** The same by the provider's ids, for mails that have them. */
+export async function mailboxBodies(
+  deps: SyncDeps,
+  mail: MailboxMail,
+  access: MailAccess,
+  step: MailboxStep,
+  position: CursorRow | undefined,
+): Promise<ReadonlyMap<string, EventBodies>> {
+  if (!deps.settings.includeBodies) return new Map()
+  const { accountId } = access
+  const news = step.found.map(({ message }) => message).filter((one) => isNews(one, one, step.refetched, position))
+  const ids = news.map((one) => one.providerMessageId)
+  const rows = await messageStore(deps.db.read).byProviderIds(accountId, ids)
+  const known = new Set(rows.map((row) => row.providerMessageId))
+  const unknown = ids.filter((id) => !known.has(id))
+  if (unknown.length === 0) return new Map()
+  const operations = mail.operations(access)
+  return readBodies(
+    deps,
+    accountId,
+    unknown,
+    (id) => id,
+    (id) => operations.getBody({ providerMessageId: id }),
+  )
+}
+
+async function readBodies<Mail, Key>(
+  deps: SyncDeps,
+  accountId: string,
+  mails: readonly Mail[],
+  keyOf: (mail: Mail) => Key,
+  read: (mail: Mail) => Promise<MessageBody>,
+): Promise<ReadonlyMap<Key, EventBodies>> {
+  const bodies = new Map<Key, EventBodies>()
+  for (const mail of mails) {
     try {
-      const { text, html } = await operations.getBody({ folderPath: label.providerId, uidValidity, uid })
-      bodies.set(uid, { text, html })
+      const { text, html } = await read(mail)
+      bodies.set(keyOf(mail), { text, html })
     } catch (error) {
       deps.log.warn('A body could not be read for its event', { accountId, operation: 'sync.body', error })
     }

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { FolderStep, ProviderName, RemoteMessage } from '../../providers/provider.ts'
+import type { FolderStep, RemoteMessage } from '../../providers/provider.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   type Candidate,
@@ -17,14 +17,11 @@ import {
   type Verdicts,
 } from '../messages/index.ts'
 import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from './announce.ts'
-import { type CursorRow, cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
+import { cursorStore } from './cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from './deps.ts'
+import { isNews } from './news.ts'
 
-/** A folder of an account under the epoch in which this process owns it. */
-export interface FolderContext {
-  accountId: string
-  epoch: number
-  provider: ProviderName
+export interface FolderContext extends OwnedAccount {
   label: LabelRow
   /** What the server said of rows that stand in other folders. */
   verdicts: Verdicts
@@ -41,9 +38,6 @@ export class Unsure extends Error {
     this.rows = rows
   }
 }
-
-/** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
-const LATE_MS = 10 * 60_000
 
 /**
  * What one part of a step changes in a folder, collected while it is stored: rows, the counts for `mailbox.changed`, and the events,
@@ -160,7 +154,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         stored.map((row) => row.id),
       )
       counts.added += stored.length
-      reportOdd(deps, context, arrivals.length, stored)
+      reportOdd(deps, context, label.id, arrivals.length, stored)
       const news = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
       const type = arrivalType(label.role)
       if (type === undefined) return
@@ -190,20 +184,11 @@ interface Flags {
   starred: number
 }
 
-/** May a mail that matches nothing stored be announced? Where the provider cannot tell, the time of its arrival does. */
-function isNews(mail: RemoteMessage, row: IncomingRow, refetched: boolean, position: CursorRow | undefined): boolean {
-  const since = position?.announceAfter ?? (refetched ? lateAfter(position?.lastSyncAt ?? null) : null)
-  return since === null ? mail.isNew : row.receivedAt > since
-}
-
-/** From when on unmatched mail is news, given when the folder was last in step. A folder that never was has no news. */
-export function lateAfter(lastSyncAt: number | null): number {
-  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : lastSyncAt - LATE_MS
-}
-
-function reportOdd(
+/** Tells of mails that could not be stored as they are. */
+export function reportOdd(
   deps: SyncDeps,
-  { accountId, provider, label }: FolderContext,
+  { accountId, provider }: OwnedAccount,
+  labelId: string | undefined,
   wanted: number,
   stored: MessageRow[],
 ) {
@@ -213,6 +198,6 @@ function reportOdd(
     accountId,
     provider,
     operation: 'sync.folder',
-    metadata: { labelId: label.id, partly: odd, notAtAll: wanted - stored.length },
+    metadata: { ...(labelId !== undefined && { labelId }), partly: odd, notAtAll: wanted - stored.length },
   })
 }

@@ -9,7 +9,7 @@ function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder
 }
 
 function label(path: string, changes: Partial<LabelRow> = {}): LabelRow {
-  return { ...labelOf(folder(path), 'acc_1', `lbl_${path}`, 1), ...changes }
+  return { ...labelOf(folder(path), { id: `lbl_${path}`, accountId: 'acc_1', provider: 'imap', nowMs: 1 }), ...changes }
 }
 
 describe('a listing of folders', () => {

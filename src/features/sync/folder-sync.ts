@@ -3,13 +3,13 @@ import { type LabelRow, labelStore } from '../labels/index.ts'
 import { type Candidate, messageStore, messageWriter } from '../messages/index.ts'
 import type { EventBodies } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
-import { lateAfter, Unsure } from './folder-change.ts'
-import type { FoldersContext } from './folders.ts'
+import type { OwnedAccount, SyncDeps } from './deps.ts'
+import { Unsure } from './folder-change.ts'
 import { leaveFolder } from './gone.ts'
+import { lateAfter } from './news.ts'
 import { applyPart, partsOf } from './step.ts'
 
-export interface FolderSync extends Omit<FoldersContext, 'mailbox'> {
+export interface FolderSync extends OwnedAccount {
   session: FolderSession
   label: LabelRow
   /** Fetches the bodies of mails that may be announced, where events are to hold them. */

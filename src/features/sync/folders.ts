@@ -1,28 +1,33 @@
 import type { Tx } from '../../infra/db/index.ts'
-import type { ProviderName, RemoteFolder } from '../../providers/provider.ts'
+import type { RemoteFolder } from '../../providers/provider.ts'
 import { describedBy, isDescribedBy, type LabelRow, labelOf, labelStore } from '../labels/index.ts'
 import { folderEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
-import { lateAfter } from './folder-change.ts'
-import { type FolderPlan, wishes } from './folder-plan.ts'
+import type { OwnedAccount, SyncDeps } from './deps.ts'
+import type { FolderPlan } from './folder-plan.ts'
+import { lateAfter } from './news.ts'
 
-export interface FoldersContext {
-  accountId: string
-  epoch: number
-  provider: ProviderName
-  /** Path of the account's own folder. */
-  mailbox: string
+/** Which of the folders listed are kept in step, and why. */
+export interface Keeping {
+  granted: ReadonlyMap<RemoteFolder, string>
+  /** Each has a position of its own, instead of the mailbox as a whole. */
+  positioned: boolean
 }
 
 /**
  * Makes the labels what the listing says: new ones, renamed ones (their ids stay, one `mailbox.changed` tells it), and
  * which are kept in step. A label whose folder vanished stops being kept in step; its messages leave later.
  */
-export async function storeFolders(deps: SyncDeps, context: FoldersContext, plan: FolderPlan): Promise<void> {
-  const granted = wishes(plan.kept, plan.appeared, context.mailbox, deps.settings.folders)
+export async function storeFolders(
+  deps: SyncDeps,
+  context: OwnedAccount,
+  plan: FolderPlan,
+  keeping: Keeping,
+): Promise<void> {
+  const { granted } = keeping
+  const { provider } = context
   const changed = plan.kept.filter(
-    ({ label, folder }) => !isDescribedBy(label, folder) || label.syncedAs !== (granted.get(folder) ?? null),
+    ({ label, folder }) => !isDescribedBy(label, folder, provider) || label.syncedAs !== (granted.get(folder) ?? null),
   )
   const dropped = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
   if (changed.length + plan.appeared.length + dropped.length === 0) return
@@ -31,17 +36,22 @@ export async function storeFolders(deps: SyncDeps, context: FoldersContext, plan
     const nowMs = deps.clock.now()
     const labels = labelStore(tx)
     for (const label of plan.vanished) await giveUpPath(tx, label, plan, nowMs)
-    const renamed = changed.filter(({ label, folder }) => label.providerId !== folder.path)
+    const rerouted = changed.filter(({ label, folder }) => label.providerId !== folder.path)
     // Paths are unique: folders that swapped their names first let go of both.
-    for (const { label } of renamed) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
+    for (const { label } of rerouted) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
     for (const { label, folder } of changed) {
-      await labels.update(label.id, { ...describedBy(folder), syncedAs: granted.get(folder) ?? null, updatedAt: nowMs })
+      await labels.update(label.id, {
+        ...describedBy(folder, provider),
+        syncedAs: granted.get(folder) ?? null,
+        updatedAt: nowMs,
+      })
     }
-    await addFolders(deps, tx, context, plan.appeared, granted)
-    for (const { label, folder } of renamed) {
+    await addFolders(deps, tx, context, plan.appeared, keeping)
+    for (const { label, folder } of changed) {
       const counts = { added: 0, updated: 0, deleted: 0 }
-      const now = { ...label, ...describedBy(folder) }
-      await deps.events.record(tx, [folderEvent(now, await labels.bump(label.id), context.provider, counts)])
+      const now = { ...label, ...describedBy(folder, provider) }
+      if (now.name === label.name) continue
+      await deps.events.record(tx, [folderEvent(now, await labels.bump(label.id), provider, counts)])
     }
   })
 }
@@ -61,19 +71,19 @@ async function giveUpPath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: numb
 async function addFolders(
   deps: SyncDeps,
   tx: Tx,
-  { accountId }: FoldersContext,
+  { accountId, provider }: OwnedAccount,
   folders: readonly RemoteFolder[],
-  granted: ReadonlyMap<RemoteFolder, string>,
+  { granted, positioned }: Keeping,
 ): Promise<void> {
   const nowMs = deps.clock.now()
   const cursors = cursorStore(tx)
   const before = [...(await cursors.all(accountId)).values()].flatMap((row) => row.lastSyncAt ?? [])
   const rows = folders.map((folder) => ({
-    ...labelOf(folder, accountId, deps.ids('lbl'), nowMs),
+    ...labelOf(folder, { id: deps.ids('lbl'), accountId, provider, nowMs }),
     syncedAs: granted.get(folder) ?? null,
   }))
   await labelStore(tx).insert(rows)
-  if (before.length === 0) return
+  if (before.length === 0 || !positioned) return
   for (const row of rows) {
     if (row.syncedAs === null) continue
     await cursors.save(accountId, row.id, { announceAfter: lateAfter(Math.max(...before)) })

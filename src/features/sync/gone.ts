@@ -3,20 +3,17 @@ import { type LabelRow, labelStore } from '../labels/index.ts'
 import { type MessageRow, messageStore, messageWriter, type Placement } from '../messages/index.ts'
 import { type FolderCounts, folderEvent, messageEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
-import type { FoldersContext } from './folders.ts'
+import type { OwnedAccount, SyncDeps } from './deps.ts'
 
 const BATCH = 500
 /** A mail that shows up as a copy and whose original leaves so soon after was moved in two steps. */
 const MOVE_MS = 10 * 60_000
 
-type Context = Omit<FoldersContext, 'mailbox'>
-
 /**
  * Deletes rows that vanished before `beforeMs` and did not turn up again, with `message.deleted`, in small transactions. One whose
  * copy appeared elsewhere shortly before was moved by copy and delete: it takes the copy's place and keeps its id.
  */
-export async function deleteGone(deps: SyncDeps, context: Context, beforeMs: number): Promise<void> {
+export async function deleteGone(deps: SyncDeps, context: OwnedAccount, beforeMs: number): Promise<void> {
   for (let more = true; more; ) {
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
@@ -51,7 +48,7 @@ export async function deleteGone(deps: SyncDeps, context: Context, beforeMs: num
 
 async function movedByCopy(
   deps: SyncDeps,
-  context: Context,
+  context: OwnedAccount,
   store: ReturnType<typeof messageStore>,
   rows: readonly MessageRow[],
 ): Promise<{ copy: MessageRow; placement: Placement }[]> {
@@ -82,7 +79,7 @@ function eventsOf(
   type: 'message.updated' | 'message.deleted',
   rows: readonly MessageRow[],
   folders: ReadonlyMap<string, LabelRow>,
-  { provider }: Context,
+  { provider }: OwnedAccount,
 ): NewEvent[] {
   return rows.map((row) => messageEvent(type, row, folders.get(row.folderId ?? ''), provider))
 }
@@ -93,7 +90,7 @@ function eventsOf(
  */
 export async function leaveFolder(
   deps: SyncDeps,
-  context: Context,
+  context: OwnedAccount,
   label: LabelRow,
   next: (store: ReturnType<typeof messageStore>) => Promise<MessageRow[]>,
 ): Promise<void> {
@@ -123,7 +120,7 @@ export async function leaveFolder(
 }
 
 /** The folder is gone from the server: its messages leave, and when none is left its label and position go too. */
-export async function forgetFolder(deps: SyncDeps, context: Context, label: LabelRow): Promise<void> {
+export async function forgetFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
   await leaveFolder(deps, context, label, async (store) => [
     ...(await store.placed(label.id, BATCH / 2)),
     ...(await store.placeless(label.id, BATCH / 2)),

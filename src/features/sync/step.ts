@@ -4,14 +4,22 @@ import type { SyncDeps } from './deps.ts'
 import { type FolderContext, folderChange } from './folder-change.ts'
 
 /** One transaction's share of a step; only the last carries the cursor, so it is never ahead of the rows. */
-export interface StepPart extends Pick<FolderStep, 'added' | 'changed' | 'removed' | 'refetched'> {
+export interface Part<Added, Changed, Removed> {
+  refetched: boolean
+  added: Added[]
+  changed: Changed[]
+  removed: Removed[]
   cursor: string | undefined
 }
 
+type FolderPart = Part<FolderStep['added'][number], FolderStep['changed'][number], number>
+
 const PART_SIZE = 500
 /** Removals first: what left may come back in the same step. */
-export function partsOf(step: FolderStep): StepPart[] {
-  const parts: StepPart[] = []
+export function partsOf<Added, Changed, Removed>(
+  step: Part<Added, Changed, Removed> & { cursor: string },
+): Part<Added, Changed, Removed>[] {
+  const parts: Part<Added, Changed, Removed>[] = []
   const empty = { added: [], changed: [], removed: [], refetched: step.refetched, cursor: undefined }
   for (const removed of chunks(step.removed)) parts.push({ ...empty, removed })
   for (const changed of chunks(step.changed)) parts.push({ ...empty, changed })
@@ -32,7 +40,7 @@ function chunks<T>(list: readonly T[]): T[][] {
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `Unsure` before
  * anything is written, and `OwnershipLost`; either way nothing happened.
  */
-export async function applyPart(deps: SyncDeps, context: FolderContext, part: StepPart): Promise<void> {
+export async function applyPart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)

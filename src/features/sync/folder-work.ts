@@ -1,0 +1,132 @@
+import { type FolderMail, ProviderError } from '../../providers/provider.ts'
+import type { Account } from '../accounts/index.ts'
+import { AccountFolders, type OpenMailbox } from './account-folders.ts'
+import type { SyncDeps, SyncTiming } from './deps.ts'
+import type { Work } from './work.ts'
+
+interface Open extends OpenMailbox {
+  accessVersion: number
+}
+
+/**
+ * Mailboxes of folders, over a standing session that tells what happens: imap.
+ *
+ *   open ──► every minute: list folders, STATUS each ──► sync what changed ──► delete what stayed away ──► watch
+ *     ▲                                                         ▲
+ *   onClose                                                  onChange
+ */
+export class FolderWork implements Work {
+  readonly #deps: SyncDeps
+  readonly #timing: SyncTiming
+  readonly #account: { accountId: string; epoch: number }
+  readonly #mail: FolderMail
+  readonly #folders: AccountFolders
+  readonly #onNews: () => void
+  #open: Open | undefined
+  #accessChanged = false
+  #triedAccess: number | undefined
+
+  /** `onNews` is called when something happened that a run should look at. */
+  constructor(
+    deps: SyncDeps,
+    timing: SyncTiming,
+    account: { accountId: string; epoch: number },
+    mail: FolderMail,
+    onNews: () => void,
+  ) {
+    this.#deps = deps
+    this.#timing = timing
+    this.#account = account
+    this.#mail = mail
+    this.#onNews = onNews
+    this.#folders = new AccountFolders(deps, timing, account.accountId)
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined
+  }
+
+  get triedAccess(): number | undefined {
+    return this.#triedAccess
+  }
+
+  get isInStep(): boolean {
+    return this.#folders.areInStep
+  }
+
+  accessChanged(): void {
+    this.#accessChanged = true
+  }
+
+  lookEverywhere(): void {
+    this.#folders.lookEverywhere()
+  }
+
+  async open(account: Account, signal: AbortSignal): Promise<void> {
+    if (this.#open !== undefined && !this.#accessChanged) return
+    this.#accessChanged = false
+    const { accountId } = this.#account
+    const access = await this.#deps.accounts.access(accountId)
+    this.#triedAccess = access.accessVersion
+    if (this.#open?.accessVersion === access.accessVersion) return
+    if (this.#open !== undefined) {
+      await this.hangUp()
+      await this.#mail.closeOperations(accountId)
+    }
+    this.lookEverywhere()
+    // The session may call back before it is returned, and an old one after it was replaced.
+    let current = true
+    const session = await this.#mail.openSession(
+      access,
+      {
+        onChange: (path) => {
+          if (current) this.#somethingHappened(path)
+        },
+        onClose: () => {
+          if (!current) return
+          current = false
+          if (this.#open?.session === session) this.#open = undefined
+          this.#somethingHappened(undefined)
+        },
+      },
+      signal,
+    )
+    const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
+    const context = { ...this.#account, provider: account.provider, mailbox }
+    const isOpen = () => this.#open?.session === session
+    if (signal.aborted || !current) {
+      await session.close()
+      throw new ProviderError('unavailable', 'the connection ended before it was used')
+    }
+    this.#open = { session, mail: this.#mail, accessVersion: access.accessVersion, context, isOpen }
+  }
+
+  async bringForward(account: Account, signal: AbortSignal): Promise<boolean> {
+    const open = this.#open
+    if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
+    const everything = this.#folders.isLookDue
+    if (everything) await this.#folders.look(open, signal)
+    const { own } = this.#folders
+    // Before the first reading, so that what arrives during it is told.
+    if (account.watch && own !== undefined) await open.session.watch(own.providerId)
+    await this.#folders.bringInStep(open, signal)
+    return everything
+  }
+
+  nextRunInMs({ watch }: Account): number {
+    if (this.#folders.hasChanges) return 0
+    return watch ? this.#folders.nextLookInMs : this.#timing.pollMs
+  }
+
+  async hangUp(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.session.close()
+  }
+
+  #somethingHappened(path: string | undefined): void {
+    if (path === undefined) this.lookEverywhere()
+    else this.#folders.changed(path)
+    this.#onNews()
+  }
+}

@@ -1,0 +1,220 @@
+import { type MailboxSession, type MailboxStep, WHOLE_MAILBOX } from '../../providers/mailbox-session.ts'
+import { type MailAccess, type MailboxMail, ProviderError } from '../../providers/provider.ts'
+import type { Account } from '../accounts/index.ts'
+import { type LabelRow, labelStore } from '../labels/index.ts'
+import { messageStore } from '../messages/index.ts'
+import { type CursorRow, cursorStore } from './cursor-store.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
+import { mailboxBodies } from './event-bodies.ts'
+import { planFolders } from './folder-plan.ts'
+import { storeFolders } from './folders.ts'
+import { deleteGone, forgetFolder } from './gone.ts'
+import { forgetLabel } from './label-gone.ts'
+import { positionOf } from './mailbox-step.ts'
+import { syncScope } from './scope-sync.ts'
+import type { Work } from './work.ts'
+
+interface Open {
+  session: MailboxSession
+  access: MailAccess & { accessVersion: number }
+  context: OwnedAccount
+}
+
+/** Even one who wakes us again and again gets the labels listed no more often. */
+const LISTING_GAP_MS = 10_000
+/** A folder was listed and is gone: look again, but not in a loop if the provider contradicts itself. */
+const VANISHED_MS = 5_000
+
+/**
+ * Mailboxes whose mails have ids of their own, asked now and then over plain requests: gmail (one scope), microsoft (one per folder).
+ *
+ *   list folders ──► each scope that changed ──► delete what vanished before this run and turned up in no scope
+ */
+export class MailboxWork implements Work {
+  /** Nothing stands open: every failure is about what is asked. */
+  readonly isOpen = true
+  readonly #deps: SyncDeps
+  readonly #timing: SyncTiming
+  readonly #account: { accountId: string; epoch: number }
+  readonly #mail: MailboxMail
+  #open: Open | undefined
+  #accessChanged = false
+  #triedAccess: number | undefined
+  /** Every label of the last listing, by the provider's id. */
+  #labels: ReadonlyMap<string, LabelRow> = new Map()
+  #scopes: readonly string[] = []
+  /** Monotonic. */
+  #listedAt = Number.NEGATIVE_INFINITY
+  #isListingWanted = false
+  /** What mails named and no listing has shown. */
+  readonly #unknown = new Set<string>()
+  /** Scopes that could not be brought forward, and those that were gone, in the last run. */
+  readonly #behind = new Set<string>()
+  readonly #vanished = new Set<string>()
+  #hasGone = false
+  /** Folders that vanished, whose mails may still turn up elsewhere. */
+  #leaving: readonly LabelRow[] = []
+
+  constructor(deps: SyncDeps, timing: SyncTiming, account: { accountId: string; epoch: number }, mail: MailboxMail) {
+    this.#deps = deps
+    this.#timing = timing
+    this.#account = account
+    this.#mail = mail
+  }
+
+  get triedAccess(): number | undefined {
+    return this.#triedAccess
+  }
+
+  get isInStep(): boolean {
+    return this.#behind.size === 0
+  }
+
+  accessChanged(): void {
+    this.#accessChanged = true
+  }
+
+  lookEverywhere(): void {
+    this.#isListingWanted = true
+  }
+
+  async open({ provider }: Account): Promise<void> {
+    if (this.#open !== undefined && !this.#accessChanged) return
+    this.#accessChanged = false
+    const access = await this.#deps.accounts.access(this.#account.accountId)
+    this.#triedAccess = access.accessVersion
+    if (this.#open?.access.accessVersion === access.accessVersion) return
+    if (this.#open !== undefined) {
+      await this.hangUp()
+      await this.#mail.closeOperations(this.#account.accountId)
+    }
+    this.#open = { session: this.#mail.openSession(access), access, context: { ...this.#account, provider } }
+  }
+
+  async bringForward(_account: Account, signal: AbortSignal): Promise<boolean> {
+    const open = this.#open
+    if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before it was used')
+    const begunAt = this.#deps.clock.now()
+    this.#behind.clear()
+    this.#vanished.clear()
+    if (this.#isListingDue) await this.#list(open)
+    const changed = await this.#changedScopes(open, signal)
+    for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, signal)
+    await this.#settle(open, begunAt)
+    return true
+  }
+
+  nextRunInMs({ watch }: Account): number {
+    const pollMs = watch ? (this.#open?.session.pollMs ?? this.#timing.pollMs) : this.#timing.pollMs
+    const soonMs = Math.min(
+      this.#hasGone ? this.#timing.settleMs : pollMs,
+      this.#vanished.size > 0 ? VANISHED_MS : pollMs,
+    )
+    return Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
+  }
+
+  async hangUp(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.session.close()
+  }
+
+  get #isWhole(): boolean {
+    return this.#scopes.includes(WHOLE_MAILBOX)
+  }
+
+  /** Where each folder is a scope, one that is not known would be one whose mail is missed. */
+  get #isListingDue(): boolean {
+    const sinceMs = this.#deps.clock.monotonic() - this.#listedAt
+    if (!this.#isWhole || sinceMs >= this.#timing.foldersMs) return true
+    return this.#isListingWanted && sinceMs >= LISTING_GAP_MS
+  }
+
+  /** Labels as they are now: new, renamed and vanished ones. */
+  async #list({ session, context }: Open): Promise<void> {
+    const listedAt = this.#deps.clock.monotonic()
+    const folders = await session.listFolders()
+    // Every mailbox has an inbox: an empty list is a provider in trouble, not a mailbox without mail.
+    if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
+    const labels = labelStore(this.#deps.db.read)
+    const plan = planFolders(await labels.all(context.accountId), folders)
+    this.#scopes = session.scopes(folders)
+    const granted = new Map(folders.map((folder) => [folder, 'mailbox']))
+    await storeFolders(this.#deps, context, plan, { granted, positioned: !this.#isWhole })
+    const rows = await labels.all(context.accountId)
+    this.#labels = new Map(rows.map((label) => [label.providerId, label]))
+    for (const label of plan.vanished) {
+      if (this.#isWhole) await forgetLabel(this.#deps, context, label, rows)
+      else await forgetFolder(this.#deps, context, label)
+    }
+    this.#leaving = this.#isWhole ? [] : plan.vanished
+    this.#listedAt = listedAt
+    this.#isListingWanted = false
+    this.#unknown.clear()
+  }
+
+  async #changedScopes({ session, context }: Open, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    if (session.changedScopes === undefined) return new Set(this.#scopes)
+    const positions = await cursorStore(this.#deps.db.read).all(context.accountId)
+    const asked = this.#scopes.map((scope) => {
+      const position = positions.get(this.#positionIdOf(context, scope))
+      return { scope, cursor: position?.cursor ?? null, isUnfinished: position?.announceAfter != null }
+    })
+    const changed = await session.changedScopes(
+      asked.map(({ scope, cursor }) => ({ scope, cursor })),
+      signal,
+    )
+    return new Set([...changed, ...asked.filter((one) => one.isUnfinished).map((one) => one.scope)])
+  }
+
+  #positionIdOf(context: OwnedAccount, scope: string): string {
+    return positionOf({ ...context, scope: this.#labels.get(scope) })
+  }
+
+  async #syncOne(open: Open, path: string, signal: AbortSignal): Promise<void> {
+    const { session, context } = open
+    const scope = this.#labels.get(path)
+    if (path !== WHOLE_MAILBOX && scope === undefined) return
+    const bodies = (step: MailboxStep, position: CursorRow | undefined) =>
+      mailboxBodies(this.#deps, this.#mail, open.access, step, position)
+    const labels = (paths: readonly string[]) => this.#labelsWith(open, paths)
+    try {
+      if (!(await syncScope(this.#deps, { ...context, session, scope, labels, bodies, signal })))
+        this.#vanished.add(path)
+    } catch (error) {
+      // A folder that the provider will not show must not keep the others from their mail.
+      const isOver = scope === undefined || signal.aborted
+      if (isOver || !(error instanceof ProviderError) || error.kind !== 'rejected') throw error
+      this.#behind.add(path)
+      this.#deps.log.warn('A folder cannot be brought in step; the others go on', {
+        ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
+        metadata: { labelId: scope.id },
+      })
+    }
+  }
+
+  /** A mail may carry a label that was made after the last listing; one that a fresh listing does not show is passed over. */
+  async #labelsWith(open: Open, paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>> {
+    const isUnknown = (path: string) => !this.#labels.has(path) && !this.#unknown.has(path)
+    if (paths.some(isUnknown)) {
+      await this.#list(open)
+      for (const path of paths.filter(isUnknown)) this.#unknown.add(path)
+    }
+    return this.#labels
+  }
+
+  /**
+   * What vanished before a run that looked everywhere, folders included, and turned up nowhere is deleted; not at once, because
+   * the provider may tell of the other half of a move a moment later.
+   */
+  async #settle({ context }: Open, begunAt: number): Promise<void> {
+    this.#hasGone = false
+    if (this.#isWhole) return
+    const isCertain = this.#behind.size === 0 && this.#vanished.size === 0
+    const beforeMs = Math.min(begunAt, this.#deps.clock.now() - this.#timing.settleMs)
+    if (isCertain) await deleteGone(this.#deps, context, beforeMs)
+    for (const label of this.#leaving) await forgetFolder(this.#deps, context, label)
+    const gone = await messageStore(this.#deps.db.read).gone(context.accountId, Number.MAX_SAFE_INTEGER, 1)
+    this.#hasGone = gone.length > 0
+  }
+}

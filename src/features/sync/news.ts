@@ -1,0 +1,21 @@
+import type { RemoteMessage } from '../../providers/provider.ts'
+import type { CursorRow } from './cursor-store.ts'
+
+/** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
+const LATE_MS = 10 * 60_000
+
+/** May a mail that matches nothing stored be announced? Where the provider cannot tell, the time of its arrival does. */
+export function isNews(
+  mail: RemoteMessage,
+  { receivedAt }: { receivedAt: number },
+  refetched: boolean,
+  position: CursorRow | undefined,
+): boolean {
+  const since = position?.announceAfter ?? (refetched ? lateAfter(position?.lastSyncAt ?? null) : null)
+  return since === null ? mail.isNew : receivedAt > since
+}
+
+/** From when on unmatched mail is news, given when the folder was last in step. A folder that never was has no news. */
+export function lateAfter(lastSyncAt: number | null): number {
+  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : lastSyncAt - LATE_MS
+}

@@ -1,0 +1,118 @@
+import {
+  type Comparing,
+  type KnownMail,
+  type MailboxSession,
+  type MailboxStep,
+  WHOLE_MAILBOX,
+} from '../../providers/mailbox-session.ts'
+import { ProviderError } from '../../providers/provider.ts'
+import type { LabelRow } from '../labels/index.ts'
+import { messageStore } from '../messages/index.ts'
+import type { EventBodies } from './announce.ts'
+import { type CursorRow, cursorStore } from './cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from './deps.ts'
+import { applyMailboxPart, mailboxParts, positionOf } from './mailbox-step.ts'
+import { lateAfter } from './news.ts'
+
+export interface ScopeSync extends OwnedAccount {
+  session: MailboxSession
+  /** Undefined: the mailbox is one scope. */
+  scope: LabelRow | undefined
+  /** The labels of the account by the provider's ids, after those of `paths` that are unknown were looked up. */
+  labels(paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>>
+  /** Fetches the bodies of mails that may be announced, where events are to hold them. */
+  bodies(step: MailboxStep, position: CursorRow | undefined): Promise<ReadonlyMap<string, EventBodies>>
+  signal: AbortSignal
+}
+
+const PAGE = 500
+/** A provider that refuses even a position it never gave is in trouble. */
+const MAX_EXPIRIES = 2
+
+/**
+ * Brings one scope forward until the provider has nothing more: each part of a step is one transaction. Answers false
+ * when the scope is gone. Throws `ProviderError` and `OwnershipLost`.
+ *
+ *   step ──► labels known? ──► part ──► stored
+ *     └──► cursor expired: compare all that is stored
+ */
+export async function syncScope(deps: SyncDeps, scope: ScopeSync): Promise<boolean> {
+  for (let expiries = 0; ; expiries += 1) {
+    try {
+      await onePass(deps, scope)
+      return true
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      if (error.kind === 'not_found' && scope.scope !== undefined) return false
+      if (error.kind !== 'cursor_expired') throw error
+      if (expiries === MAX_EXPIRIES) throw new ProviderError('unavailable', error.message, { cause: error })
+      await beginAnew(deps, scope)
+    }
+  }
+}
+
+async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
+  const { accountId, session, signal } = scope
+  const store = messageStore(deps.db.read)
+  const position = await cursorStore(deps.db.read).find(accountId, positionOf(scope))
+  const isAnew = position !== undefined && position.announceAfter !== null
+  const steps = session.syncScope({
+    scope: scope.scope?.providerId ?? WHOLE_MAILBOX,
+    cursor: position?.cursor ?? null,
+    initialMessages: deps.settings.initialMessages,
+    oldest: () => store.oldest(accountId),
+    ...(isAnew && (await store.page(stored(scope), 1)).length > 0 && { comparing: comparing(deps, scope) }),
+    signal,
+  })
+  for await (const step of steps) {
+    const labels = await scope.labels([...step.found, ...step.changed].flatMap(({ folders = [] }) => folders))
+    const bodies = await scope.bodies(step, position)
+    for (const part of mailboxParts(step)) {
+      signal.throwIfAborted()
+      await applyMailboxPart(deps, { ...scope, labels, bodies }, part)
+    }
+  }
+  if (isAnew) await save(deps, scope, { announceAfter: null, lastSyncAt: deps.clock.now() })
+}
+
+/** The position cannot be used any more: everything is compared, and mail that is not stored is news only if it came since. */
+async function beginAnew(deps: SyncDeps, scope: ScopeSync): Promise<void> {
+  const position = await cursorStore(deps.db.read).find(scope.accountId, positionOf(scope))
+  const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null)
+  await save(deps, scope, { cursor: null, announceAfter })
+}
+
+async function save(deps: SyncDeps, scope: ScopeSync, changes: Partial<CursorRow>): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, scope.accountId, scope.epoch)
+    await cursorStore(tx).save(scope.accountId, positionOf(scope), changes)
+  })
+}
+
+function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
+  const store = messageStore(deps.db.read)
+  /** Where each page ended. */
+  const ends = new Map<string, { receivedAt: number; id: string }>()
+  return {
+    async known(after) {
+      const rows = await store.page(stored(scope), PAGE, after && ends.get(after.providerMessageId))
+      const last = rows.at(-1)
+      if (last !== undefined) ends.set(last.providerMessageId, last)
+      const carried = await store.labelIds(rows.map((row) => row.id))
+      const paths = new Map([...(await scope.labels([])).values()].map((label) => [label.id, label.providerId]))
+      return rows.map(
+        ({ id, providerMessageId, receivedAt, unread, starred }): KnownMail => ({
+          providerMessageId,
+          receivedAt,
+          unread: unread === 1,
+          starred: starred === 1,
+          folders: (carried.get(id) ?? []).flatMap((labelId) => paths.get(labelId) ?? []),
+        }),
+      )
+    },
+  }
+}
+
+function stored({ accountId, scope }: ScopeSync): { accountId: string; labelId?: string } {
+  return { accountId, ...(scope !== undefined && { labelId: scope.id }) }
+}
