@@ -1,0 +1,150 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { type MailboxInStepOptions, mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import { ProviderError } from '../../providers/provider.ts'
+import { labelRoutes } from '../labels/index.ts'
+import { messageRoutes } from './routes.ts'
+
+const NO_CONTENT = { body: { text: null, html: null } }
+
+describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox whose mails have ids (%s)', (kind) => {
+  describeEachDatabase('are listed and read', (open) => {
+    async function served(options: MailboxInStepOptions = {}) {
+      const room = await mailboxInStep(kind, open, options)
+      const app = testServer()
+      messageRoutes(app, { reader: room.service.reader })
+      labelRoutes(app, { db: room.db, accounts: room.service.accounts })
+      await app.ready()
+      onTestFinished(() => app.close())
+      await room.same()
+      return {
+        ...room,
+        async get(path: string) {
+          const headers = { authorization: 'Bearer good' }
+          const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
+          const isJson = String(response.headers['content-type']).includes('json')
+          return { status: response.statusCode, text: response.body, json: isJson ? response.json() : NO_CONTENT }
+        },
+      }
+    }
+
+    const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((one) => one.subject)
+
+    it('all mail but trash and junk, newest first, in pages that each hold their own', async () => {
+      const { get, box, same } = await served({
+        before: (mailbox) => {
+          mailbox.deliverAll(['a', 'b', 'c', 'd', 'e'], (n) => ({
+            receivedAt: 1_000_000 + n * 1000,
+            folders: [n % 2 === 0 ? 'INBOX' : 'Work'],
+            unread: n !== 0,
+          }))
+          mailbox.deliver('trashed', { folders: ['TRASH'] })
+          mailbox.deliver('spam', { folders: ['SPAM'] })
+        },
+      })
+      const first = (await get('/messages?limit=2')).json
+      expect(subjects(first)).toEqual(['e', 'd'])
+      expect(first.pagination).toMatchObject({ total: 5, totalPages: 3, hasNext: true })
+      expect(first.messages[0]).toMatchObject({
+        provider: kind === 'whole' ? 'gmail' : 'microsoft',
+        providerMessageId: 'e',
+        folder: 'INBOX',
+        labelIds: [expect.stringMatching(/^lbl_/)],
+        threadId: expect.stringMatching(/^thr_/),
+      })
+      box.deliver('late')
+      await same()
+      const second = (await get(`/messages?limit=2&cursor=${first.pagination.nextCursor}`)).json
+      expect(subjects(second)).toEqual(['c', 'b'])
+      expect(subjects((await get('/messages?unread=false')).json)).toEqual(['a'])
+      expect((await get('/messages?hasAttachments=true')).json.pagination.total).toBe(0)
+      const between = '/messages?after=1970-01-01T00:16:41Z&before=1970-01-01T00:16:43Z'
+      expect(subjects((await get(between)).json)).toEqual(['c', 'b'])
+      expect(subjects((await get('/messages?labelId=TRASH')).json)).toEqual(['trashed'])
+      expect((await get('/messages?labelId=INBOX')).json.pagination.total).toBe(4)
+      box.set('trashed', { folders: ['INBOX'] })
+      box.set('late', { folders: ['TRASH'] })
+      await same()
+      expect((await get('/messages')).json.pagination.total).toBe(6)
+      expect(subjects((await get('/messages')).json)).toContain('trashed')
+    })
+
+    it('one label by our id or by the provider’s; an unknown one is not found, and mailbox is for imap', async () => {
+      const { get, box, same } = await served({
+        before: (mailbox) => mailbox.deliver('a', { folders: ['Work'] }),
+      })
+      const [work] = (await get('/labels')).json.labels.filter((label: { name: string }) => label.name === 'Work')
+      expect(subjects((await get(`/messages?labelId=${work.id}`)).json)).toEqual(['a'])
+      expect(subjects((await get('/messages?labelId=Work')).json)).toEqual(['a'])
+      expect((await get('/messages?labelId=Nowhere')).status).toBe(404)
+      expect(await get('/messages?mailbox=INBOX')).toMatchObject({
+        status: 400,
+        json: { error: { code: 'validation_failed', details: [{ path: 'query.mailbox' }] } },
+      })
+      box.set('a', { folders: ['INBOX'] })
+      await same()
+      expect(subjects((await get('/messages?labelId=Work')).json)).toEqual([])
+    })
+
+    it('the user’s own labels, and with includeSystem those of the provider', async () => {
+      const { get } = await served({ before: (mailbox) => mailbox.addFolder('Label_7', null, 'Receipts') })
+      const own = (await get('/labels')).json.labels
+      expect(own.map((label: { name: string }) => label.name).sort()).toEqual(['More', 'Receipts', 'Work'])
+      expect(own).toContainEqual(
+        expect.objectContaining({ providerId: 'Label_7', name: 'Receipts', displayName: 'Receipts', type: 'user' }),
+      )
+      const all = (await get('/labels?includeSystem=true')).json.labels
+      expect(all).toContainEqual(expect.objectContaining({ providerId: 'INBOX', type: 'system', role: 'inbox' }))
+      expect(all).toHaveLength(8)
+    })
+
+    it('contents are read live by id, wherever the mail went; what the provider cannot do is said', async () => {
+      const { get, box, ids, same } = await served({
+        before: (mailbox) => mailbox.deliver('a', { text: 'hello' }),
+      })
+      const id = (await ids()).a
+      expect((await get(`/messages/${id}`)).json).toMatchObject({
+        subject: 'a',
+        body: { text: 'hello', html: null },
+        headers: [{ name: 'Subject', value: 'a' }],
+      })
+      await get(`/messages/${id}`)
+      expect(box.calls.filter((call) => call.startsWith('body'))).toEqual(['body a'])
+      box.set('a', { folders: ['Work'] })
+      await same()
+      expect((await get(`/messages/${id}/raw`)).text).toBe('Subject: a\r\n\r\nhello')
+      box.failures.push(new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }))
+      expect((await get(`/messages/${id}/raw`)).status).toBe(502)
+      expect((await get(`/messages/${id}/attachments/1`)).status).toBe(404)
+      box.remove('a')
+      expect((await get(`/messages/${id}/raw`)).status).toBe(404)
+    })
+
+    it.runIf(kind === 'whole')(
+      'a mail with several labels has them all, and stands where the strongest puts it',
+      async () => {
+        const { get, box, ids, same, events } = await served()
+        box.deliver('m', { folders: ['SENT', 'INBOX', 'Work'] })
+        box.deliver('archived', { folders: ['Work'] })
+        await same()
+        const { m, archived } = await ids()
+        const message = (await get(`/messages/${m}`)).json
+        expect(message).toMatchObject({ folder: 'INBOX' })
+        expect(message.labelIds).toHaveLength(3)
+        expect((await get(`/messages/${archived}`)).json).toMatchObject({ folder: null })
+        for (const label of ['SENT', 'INBOX']) {
+          expect(subjects((await get(`/messages?labelId=${label}`)).json)).toEqual(['m'])
+        }
+        expect((await get('/messages?labelId=Work')).json.pagination.total).toBe(2)
+        box.set('m', { folders: ['SENT', 'TRASH', 'Work'] })
+        await same()
+        expect((await get(`/messages/${m}`)).json).toMatchObject({ folder: 'TRASH' })
+        const changed = (await events()).filter((event) => event.type === 'mailbox.changed').slice(-4)
+        expect(
+          changed.map(({ data }) => `${data.folder} ${data.added} ${data.updated} ${data.deleted}`).sort(),
+        ).toEqual(['INBOX 0 0 1', 'SENT 0 1 0', 'TRASH 1 0 0', 'Work 0 1 0'])
+      },
+    )
+  })
+})

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { fileStore, MailboxDouble } from '../../../test/kit/mailbox-double.ts'
+import { PROVIDERS, QUIET, watchedMailbox } from '../../../test/kit/mailbox-in-step.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { sleep } from '../../lib/abort.ts'
+
+const KILLS = 4
+const OLD = 60
+const NEW_PER_ROUND = 12
+
+describeEachDatabase('a process killed at any moment (mails with ids)', (open) => {
+  it.each(['whole', 'folders'] as const)(
+    'loses nothing and says nothing twice: %s',
+    { timeout: 180_000 },
+    async (kind) => {
+      const place = await open.place()
+      const db = await open(place)
+      const file = join(place.dataDir, 'provider.json')
+      const box = new MailboxDouble(kind, fileStore(file, true))
+      box.deliverAll(named('old', OLD), (n) => ({
+        receivedAt: 1_000_000 + n,
+        folders: [n % 3 === 0 ? 'Work' : 'INBOX'],
+      }))
+      const linking = syncService(db, { mail: box.mail })
+      const accountId = await linking.linkMailbox(PROVIDERS[kind])
+      await linking.stop()
+
+      const arrived: string[] = []
+      for (let round = 0; round < KILLS; ) {
+        const child = await started(place, kind, file)
+        const cursors = await db.read.selectFrom('syncCursors').select('lastSyncAt').execute()
+        // Mail counts as new once the mailbox was in step: before that, an expired cursor tells nothing of it.
+        const begun = cursors.filter((row) => row.lastSyncAt !== null).length >= (kind === 'whole' ? 1 : 7)
+        if (begun) {
+          round += 1
+          const ids = named(`new-${round}`, NEW_PER_ROUND)
+          for (const [n, id] of ids.entries()) {
+            box.deliver(id)
+            box.set(`old-${round * 10 + n}`, n % 2 === 0 ? { folders: ['More'] } : { unread: false })
+            await sleep(Math.random() * 25)
+          }
+          box.remove(`old-${round}`)
+          if (round % 2 === 0) box.expireCursors()
+          arrived.push(...ids)
+        }
+        await sleep(Math.random() * (begun ? 250 : 1000))
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+
+      const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
+      onTestFinished(() => service.stop())
+      await service.start()
+      const { same, received, told } = watchedMailbox(db, accountId, () => box.state, service.wake)
+      await same()
+      await received(...arrived)
+      const events = await told()
+      expect(new Set(events).size).toBe(events.length)
+    },
+  )
+})
+
+function named(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${prefix}-${n}`)
+}
+
+async function started({ dataDir, databaseUrl = '' }: Place, kind: string, file: string) {
+  const args = ['--import', 'tsx', 'test/kit/mailbox-sync-worker.ts', dataDir, databaseUrl, kind, file]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  return child
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import type { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
+import { mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
+import { ProviderError } from '../../providers/provider.ts'
+
+interface Step {
+  kind: 'deliver' | 'flag' | 'move' | 'label' | 'remove' | 'expire' | 'fail'
+  at: number
+  to: number
+  /** Before anybody looks, or while somebody does: before one of the requests of the look. */
+  when: number
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom('deliver', 'deliver', 'flag', 'move', 'move', 'label', 'remove', 'expire', 'fail'),
+  at: fc.nat(1000),
+  to: fc.nat(1000),
+  when: fc.nat(12),
+})
+const story = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 })
+
+/** Folders in which arriving mail is announced as received. */
+const PLACES = ['INBOX', 'Work', 'More']
+const RUNS = Number(process.env.POSTHORN_RANDOM_RUNS ?? 12)
+
+describeEachDatabase('any story of a mailbox whose mails have ids', (open) => {
+  for (const kind of ['whole', 'folders'] as const) {
+    it(
+      `ends in step, and every mail that came was announced once (${kind})`,
+      () =>
+        fc.assert(
+          fc.asyncProperty(story, async (rounds) => {
+            const old = ['old-0', 'old-1', 'old-2', 'old-3', 'old-4']
+            const { box, service, same, received, told, ids } = await mailboxInStep(kind, open, {
+              before: (mailbox) => mailbox.deliverAll(old, (n) => ({ receivedAt: 1_000_000 + n })),
+            })
+            const before = await ids()
+            const came: string[] = []
+            for (const steps of rounds) {
+              // Mail of this round is not removed in it: what nobody ever saw is not announced.
+              const touchable = Object.keys(box.state.mails)
+              const acts = steps.map((one) => ({ ...one, act: actOf(box, kind, one, touchable, came) }))
+              for (const { when, act } of acts) if (when === 0) act()
+              for (let when = 1; when <= 12; when += 1) {
+                const now = acts.filter((one) => one.when === when)
+                box.script.push(() => {
+                  for (const { act } of now) act()
+                })
+              }
+              await same()
+              while (box.script.length > 0) box.script.shift()?.()
+              await same()
+              await received(...came)
+            }
+            const after = await ids()
+            const left = Object.keys(before).filter((id) => after[id] !== undefined)
+            expect(left.map((id) => after[id])).toEqual(left.map((id) => before[id]))
+            const versions = await told()
+            expect(new Set(versions).size).toBe(versions.length)
+            await service.stop()
+          }),
+          { numRuns: RUNS, endOnFailure: true },
+        ),
+      600_000,
+    )
+  }
+})
+
+function actOf(
+  box: MailboxDouble,
+  kind: 'whole' | 'folders',
+  { kind: what, at, to }: Step,
+  touchable: readonly string[],
+  came: string[],
+): () => void {
+  const id = touchable[at % Math.max(touchable.length, 1)] ?? ''
+  const place = PLACES[to % PLACES.length] ?? 'INBOX'
+  switch (what) {
+    case 'deliver':
+      return () => {
+        const fresh = `new-${came.length}`
+        came.push(fresh)
+        box.deliver(fresh, { folders: [place] })
+      }
+    case 'flag':
+      return () => box.set(id, to % 2 === 0 ? { unread: to % 4 === 0 } : { starred: to % 4 === 1 })
+    case 'move':
+      return () => box.set(id, { folders: [to % 5 === 0 ? 'TRASH' : place] })
+    case 'label':
+      return () => box.set(id, { folders: kind === 'whole' ? PLACES.slice(0, to % 4) : [place] })
+    case 'remove':
+      return () => box.remove(id)
+    case 'expire':
+      return () => box.expireCursors()
+    case 'fail':
+      return () => box.failures.push(new ProviderError('unavailable', 'it hiccups'))
+  }
+}
