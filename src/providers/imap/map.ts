@@ -1,21 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
-import { addressParser, decodeWords } from 'postal-mime'
-import { cleanText, truncateText } from '../../lib/text.ts'
-import type { RemoteAddress, RemoteMessage } from '../provider.ts'
-import { type Header, headerValue, headerValues, parseHeaders } from './header-block.ts'
+import { cleanField, headerFields, keptSnippet, NAME_LIMIT, parseHeaders } from '../mime/index.ts'
+import type { RemoteMessage } from '../provider.ts'
 import { beginningText, readableText, TEXT_BYTES, unstructuredText } from './message-text.ts'
-import { oneLine } from './plain-text.ts'
 import { attachmentsOf, type Leaf, leaves } from './structure.ts'
 
 const HEADER_BYTES = 128 * 1024
-const SNIPPET_LIMIT = 200
-const SUBJECT_LIMIT = 2000
-const ID_LIMIT = 16_384
-const NAME_LIMIT = 500
-const EMAIL_LIMIT = 320
-const ADDRESSES_LIMIT = 1000
-const REFERENCES_LIMIT = 100
 
 /** Everything a message is made of, in one FETCH. ENVELOPE is left out: servers disagree on broken headers, our parser does not. */
 export const messageQuery: FetchQueryObject = {
@@ -62,28 +52,18 @@ export async function remoteMessage(row: FetchMessageObject, place: Place): Prom
 
 async function readMessage(row: FetchMessageObject, place: Place): Promise<Mapped> {
   const block = row.headers || Buffer.alloc(0)
-  const headers = parseHeaders(block)
   const { text, missing, error } = await textOf(row, block)
-  const dateMs = parseDate(headerValue(headers, 'date'))
+  const fields = headerFields(parseHeaders(block))
   const message: RemoteMessage = {
     ...blankMessage(row.uid, place),
     providerMessageId: row.emailId ?? null,
-    emailId: row.emailId === undefined ? null : clean(row.emailId, NAME_LIMIT),
-    threadId: row.threadId === undefined ? null : clean(row.threadId, NAME_LIMIT),
-    messageId: firstId(headerValue(headers, 'message-id')),
-    inReplyTo: firstId(headerValue(headers, 'in-reply-to')),
-    references: ids(headerValue(headers, 'references') ?? '').slice(-REFERENCES_LIMIT),
-    subject: decoded(headerValue(headers, 'subject') ?? '', SUBJECT_LIMIT),
-    from: addresses(headers, 'from')[0] ?? null,
-    to: addresses(headers, 'to'),
-    cc: addresses(headers, 'cc'),
-    bcc: addresses(headers, 'bcc'),
-    replyTo: addresses(headers, 'reply-to'),
-    date: dateMs,
-    receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (dateMs ?? place.nowMs),
+    emailId: row.emailId === undefined ? null : cleanField(row.emailId, NAME_LIMIT),
+    threadId: row.threadId === undefined ? null : cleanField(row.threadId, NAME_LIMIT),
+    ...fields,
+    receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? place.nowMs),
     sizeBytes: row.size ?? 0,
     ...flagState(row.flags),
-    snippet: oneLine(text, SNIPPET_LIMIT),
+    snippet: keptSnippet(text),
     text,
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
     headerHash: sha256(block),
@@ -95,7 +75,7 @@ async function readMessage(row: FetchMessageObject, place: Place): Promise<Mappe
 /** The message with the text of a part that was fetched afterwards. */
 export function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): RemoteMessage {
   const text = readableText(leaf, content)
-  return { ...message, snippet: oneLine(text, SNIPPET_LIMIT), text }
+  return { ...message, snippet: keptSnippet(text), text }
 }
 
 async function textOf(row: FetchMessageObject, header: Buffer) {
@@ -133,53 +113,4 @@ function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Omit<R
 
 function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
-}
-
-function addresses(headers: readonly Header[], name: string): RemoteAddress[] {
-  const list = headerValues(headers, name).slice(0, HEADER_BYTES)
-  if (list === '') return []
-  return addressParser(list, { flatten: true })
-    .slice(0, ADDRESSES_LIMIT)
-    .map((one) => ({ name: decoded(one.name, NAME_LIMIT), email: clean(one.address ?? '', EMAIL_LIMIT) }))
-    .filter(({ name: shown, email }) => shown !== '' || email !== '')
-}
-
-function decoded(value: string, limit: number): string {
-  // Only so much is decoded as could be kept: an encoded word may blow a header up.
-  return clean(decodeWords(joinWords(value.slice(0, limit * 12))), limit)
-}
-
-/** Neighbouring base64 words may cut a character in two (forbidden, and common): their bytes are joined first. */
-function joinWords(value: string): string {
-  return value.replace(/=\?([\w-]{1,40})\?B\?[^?\s]*\?=(?:\s+=\?\1\?B\?[^?\s]*\?=)+/gi, (run, charset) => {
-    const pieces = run.split(/\s+/).map((word: string) => Buffer.from(word.split('?')[3] ?? '', 'base64'))
-    return `=?${charset}?B?${Buffer.concat(pieces).toString('base64')}?=`
-  })
-}
-
-function clean(value: string, limit: number): string {
-  return truncateText(cleanText(value).replace(/\s+/g, ' ').trim(), limit)
-}
-
-function ids(value: string): string[] {
-  return value
-    .split(/[\s,]+/)
-    .filter((id) => id.length > 2 && id.length <= ID_LIMIT)
-    .map((id) => cleanText(id))
-}
-
-function firstId(value: string | undefined): string | null {
-  const text = clean(value ?? '', ID_LIMIT)
-  // Not a search by pattern: for thousands of `<` without a `>` that looks at the rest of the text from each.
-  const start = text.indexOf('<')
-  const end = start === -1 ? -1 : text.indexOf('>', start)
-  return (end === -1 ? text.split(' ')[0] : text.slice(start, end + 1)) || null
-}
-
-const EARLIEST_MS = Date.UTC(1970, 0, 1)
-const LATEST_MS = Date.UTC(9999, 0, 1)
-
-function parseDate(value: string | undefined): number | null {
-  const ms = Date.parse((value ?? '').replace(/\([^()]*\)/g, ' ').trim())
-  return ms >= EARLIEST_MS && ms < LATEST_MS ? ms : null
 }

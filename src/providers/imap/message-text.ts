@@ -1,14 +1,11 @@
 import type { MessageStructureObject } from 'imapflow'
 import PostalMime from 'postal-mime'
-import { cleanText, truncateText } from '../../lib/text.ts'
-import { decodeBytes } from './header-block.ts'
-import { htmlToText } from './plain-text.ts'
+import { decodeBytes, htmlToText, keptText } from '../mime/index.ts'
 import { isBodyText, type Leaf, leaves } from './structure.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
 /** How much of the body is fetched along: its first text nearly always begins there, and 4 KB of it are kept. */
 export const TEXT_BYTES = 16 * 1024
-const TEXT_LIMIT = 4096
 
 /**
  * The first readable text of a message from its structure and the beginning of its body. `missing` is the part to fetch
@@ -17,7 +14,7 @@ const TEXT_LIMIT = 4096
 export function beginningText(structure: MessageStructureObject, body: Buffer): { text: string; missing?: Leaf } {
   const parts = leaves(structure)
   // A multipart that cannot be divided has only empty parts: people still want to read it.
-  if (parts.every((leaf) => leaf.sizeBytes === 0)) return { text: keep(decodeBytes(body)) }
+  if (parts.every((leaf) => leaf.sizeBytes === 0)) return { text: keptText(decodeBytes(body)) }
   for (const type of ['text/plain', 'text/html'] as const) {
     const leaf = parts.find((one) => isBodyText(one, type) && one.sizeBytes > 0)
     if (leaf === undefined) continue
@@ -33,7 +30,7 @@ export function beginningText(structure: MessageStructureObject, body: Buffer): 
 /** What is kept and searched of a part: its text, or the words of its HTML. */
 export function readableText(leaf: Leaf, content: Buffer): string {
   const text = decodeText(leaf, content)
-  return keep(leaf.type === 'text/html' ? htmlToText(text) : text)
+  return keptText(leaf.type === 'text/html' ? htmlToText(text) : text)
 }
 
 /** A text part with its transfer encoding and charset undone. An unknown charset is read as its bytes suggest. */
@@ -52,7 +49,7 @@ export function decodeText(leaf: Leaf, content: Buffer): string {
 /** For a message without readable structure: whatever text a lenient parser finds in the beginning of its source. */
 export async function unstructuredText(source: Buffer): Promise<string> {
   const { text, html } = await parseSource(source)
-  return keep(text?.trim() ? text : htmlToText(html ?? ''))
+  return keptText(text?.trim() ? text : htmlToText(html ?? ''))
 }
 
 /** The text and the HTML of a mail, as far as its first lines hold them. Throws for what nobody can parse. */
@@ -75,10 +72,6 @@ function firstLines(source: Buffer): Buffer {
     end = next + 1
   }
   return source.subarray(0, end)
-}
-
-function keep(text: string): string {
-  return truncateText(cleanText(text).trim(), TEXT_LIMIT)
 }
 
 /** The bytes of a part as far as they stand in `body`, or undefined when it begins later. */

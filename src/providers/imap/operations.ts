@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
 import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
+import { attachmentName, parseHeaders } from '../mime/index.ts'
 import {
   type FolderOperations,
   type MessageBody,
@@ -11,7 +12,6 @@ import {
 } from '../provider.ts'
 import { bytesOf, fetchMessages, listUids } from './fetch.ts'
 import { listFolders } from './folders.ts'
-import { parseHeaders } from './header-block.ts'
 import type { Lane } from './lane.ts'
 import { decodeText, parseSource } from './message-text.ts'
 import { isBodyText, type Leaf, leaves } from './structure.ts'
@@ -126,7 +126,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): FolderOperations
       })
       return {
         contentType: cleanText(leaf.type),
-        filename: leaf.filename ?? `part-${leaf.part}`,
+        filename: attachmentName({ ...leaf, id: leaf.part }),
         stream: Readable.from(decoded(pieces(place, leaf.part), leaf), { objectMode: false, highWaterMark: 1 }),
       }
     },

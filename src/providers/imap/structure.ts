@@ -1,5 +1,6 @@
 import type { MessageStructureObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
+import { attachmentName, bareContentId } from '../mime/index.ts'
 import type { RemoteAttachment } from '../provider.ts'
 
 /** A part that holds bytes: what BODYSTRUCTURE says about it. */
@@ -30,7 +31,7 @@ export function leaves(root: MessageStructureObject): Leaf[] {
       charset: root.parameters?.charset,
       encoding: root.encoding ?? '7bit',
       sizeBytes: root.size ?? 0,
-      filename: filename === undefined ? undefined : truncateText(cleanText(filename), NAME_LIMIT),
+      filename,
       disposition: root.disposition,
       contentId: root.id,
     },
@@ -49,33 +50,15 @@ export function attachmentsOf(all: readonly Leaf[]): RemoteAttachment[] {
     .slice(0, ATTACHMENTS_LIMIT)
     .map((leaf) => ({
       id: leaf.part,
-      filename: leaf.filename ?? defaultName(leaf),
+      filename: attachmentName({ ...leaf, id: leaf.part }),
       contentType: truncateText(cleanText(leaf.type), NAME_LIMIT),
       sizeBytes: decodedSize(leaf),
       inline: leaf.disposition === 'inline' || (leaf.disposition === undefined && leaf.contentId !== undefined),
-      contentId: leaf.contentId === undefined ? null : truncateText(cleanText(bare(leaf.contentId)), NAME_LIMIT),
+      contentId: bareContentId(leaf.contentId),
     }))
 }
 
 /** Base64 in lines of 76 carries 57 bytes in 78; other encodings are close to their size. */
 function decodedSize(leaf: Leaf): number {
   return leaf.encoding === 'base64' ? Math.floor((leaf.sizeBytes * 57) / 78) : leaf.sizeBytes
-}
-
-function defaultName(leaf: Leaf): string {
-  const endings: Readonly<Record<string, string>> = {
-    'message/rfc822': '.eml',
-    'text/calendar': '.ics',
-    'text/plain': '.txt',
-    'text/html': '.html',
-    'image/jpeg': '.jpg',
-    'image/png': '.png',
-    'image/gif': '.gif',
-    'application/pdf': '.pdf',
-  }
-  return `part-${leaf.part}${endings[leaf.type] ?? ''}`
-}
-
-function bare(id: string): string {
-  return id.trim().replace(/^<|>$/g, '')
 }
