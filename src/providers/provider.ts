@@ -239,8 +239,8 @@ export interface MessageBody {
 export interface MailOperations<Ref = MailRef> {
   listFolders(): Promise<RemoteFolder[]>
   getBody(mail: Ref): Promise<MessageBody>
-  /** The message as it stands at the server, in bounded memory. The stream must be read or destroyed. */
-  openRaw(mail: Ref): Promise<{ sizeBytes: number; stream: NodeJS.ReadableStream }>
+  /** The message as it stands at the server, in bounded memory; `sizeBytes` null: it is not said before. The stream must be read or destroyed. */
+  openRaw(mail: Ref): Promise<{ sizeBytes: number | null; stream: NodeJS.ReadableStream }>
   openAttachment(
     mail: Ref,
     attachmentId: string,

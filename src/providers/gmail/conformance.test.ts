@@ -1,0 +1,4 @@
+import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
+import { idMailboxConformance } from '../conformance-mailbox.ts'
+
+idMailboxConformance('gmail', () => gmailMailbox({ stepMessages: 3 }))

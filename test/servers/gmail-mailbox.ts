@@ -1,0 +1,60 @@
+import { systemClock } from '../../src/lib/clock.ts'
+import type { IdMailboxFixture } from '../../src/providers/conformance-mailbox.ts'
+import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
+import { type Google, startGoogle } from './google.ts'
+
+const USER = 'ann@gmail.test'
+
+/** A mailbox at the stand-in of Google, reached by the provider; its token is renewed as the service would. */
+export async function gmailMailbox(
+  limits: GmailDeps['limits'] = {},
+): Promise<IdMailboxFixture & { google: Google; user: string }> {
+  const google = await startGoogle()
+  google.addUser(USER)
+  let { accessToken, refreshToken } = await google.grant(USER)
+  const login = gmailLogin({
+    ...{ clientId: google.client.id, clientSecret: google.client.secret, clock: systemClock },
+    ...{ authUrl: `${google.url}/o/oauth2/v2/auth`, tokenUrl: `${google.url}/token` },
+    userinfoUrl: `${google.url}/v1/userinfo`,
+  })
+  const { mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
+  let arrived = Date.now() - 86_400_000
+  const places = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
+  const isPlace = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
+  return {
+    ...{ google, user: USER, mail, inbox: 'INBOX', trash: 'TRASH' },
+    access: {
+      ...{ accountId: 'acc_gmail', email: USER, settings: {}, secrets: {} },
+      async accessToken(refused) {
+        if (refused === accessToken) ({ accessToken } = await login.refresh(refreshToken))
+        return accessToken
+      },
+    },
+    async deliver(raw) {
+      arrived += 1000
+      return google.deliver(USER, raw, { date: new Date(arrived) })
+    },
+    setRead: (id, read) => google.markRead(USER, id, read),
+    setStarred: (id, starred) => google.star(USER, id, starred),
+    async move(id, folderPath) {
+      const remove = (await places(id)).filter((label) => isPlace(label) && label !== folderPath)
+      await google.relabel(USER, id, { add: [folderPath], remove })
+    },
+    remove: (id) => google.delete(USER, id),
+    createFolder: (name) => google.createLabel(USER, name),
+    contents: async () =>
+      google.messages(USER).map(({ id, labels }) => ({
+        ...{ id, unread: labels.includes('UNREAD'), starred: labels.includes('STARRED') },
+        folders: labels.filter((label) => label !== 'UNREAD'),
+      })),
+    expireCursors: async () => google.expireHistory(USER),
+    fail(how, { times = 1, retryAfterS } = {}) {
+      const as = how === 'rate_limited' ? 'rate-limited' : how
+      google.fail({ as, times, on: /gmail/, ...(retryAfterS !== undefined && { retryAfter: retryAfterS }) })
+    },
+    heal: () => google.faults.clear(),
+    expireTokens: () => google.expireAccessTokens(USER),
+    revoke: async () => google.revokeGrants(USER),
+    stop: () => google.close(),
+  }
+}
