@@ -50,12 +50,12 @@ export class ChangeLog {
     for (const [token, round] of this.#rounds) if (round.user === user) this.#rounds.delete(token)
   }
 
-  /** Answers one page. `first` gives what the first round lists; `show` one item as it is now, or undefined when it is gone. */
+  /** Answers one page. `first` gives what the first round lists; `show` one item as it is now; undefined leaves it out. */
   async page(
     request: Routed,
     key: string,
     first: () => string[],
-    show: (item: DeltaItem, query: URLSearchParams) => Promise<Resource>,
+    show: (item: DeltaItem, query: URLSearchParams) => Promise<Resource | undefined>,
   ): Promise<Response> {
     const user = request.user ?? ''
     const query = request.url.searchParams
@@ -65,7 +65,10 @@ export class ChangeLog {
     const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
     const size = Math.max(1, number(prefer, 10, 1000))
     const value: Resource[] = []
-    for (const item of round.items.slice(0, size)) value.push(await show(item, new URLSearchParams(round.query)))
+    for (const item of round.items.slice(0, size)) {
+      const shown = await show(item, new URLSearchParams(round.query))
+      if (shown) value.push(shown)
+    }
     const rest = round.items.slice(size)
     const link = new URL(request.url)
     link.search = ''

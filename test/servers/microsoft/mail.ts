@@ -3,8 +3,8 @@ import type { Route, Routed } from '../stand-in/router.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
-import type { Package } from './package.ts'
-import { finished, folderResource, messageResource, prefersImmutable, type Resource, skippedPage } from './resources.ts'
+import type { MessageRow, Package } from './package.ts'
+import { finished, folderResource, messageResource, type Resource, skippedPage, viewOf } from './resources.ts'
 
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
@@ -14,12 +14,10 @@ const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified
 export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Route[] {
   const body = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Record<string, unknown>
   const userOf = (request: Routed): string => request.user ?? ''
-  const one = (request: Routed, id: string) =>
-    messageResource(inner, boxes, userOf(request), id, {
-      immutable: prefersImmutable(request),
-      select: request.url.searchParams.get('$select'),
-      expand: request.url.searchParams.get('$expand'),
-    })
+  async function one(request: Routed, id: string, status = 200) {
+    const shown = await messageResource(inner, boxes, userOf(request), id, viewOf(request))
+    return shown ? Response.json(shown, { status }) : itemNotFound()
+  }
 
   /** Lets `act` have the immutable id of the message in the path, or answers 404. */
   const withMessage = (act: (request: Routed, id: string) => Answer | Promise<Answer>) => (request: Routed) => {
@@ -36,10 +34,10 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
     const answer = (await (await inner.ask(`${path}?${query}`, { user: userOf(request) })).json()) as {
       value: Resource[]
     }
-    const options = { immutable: prefersImmutable(request), select: asked.get('$select'), expand: asked.get('$expand') }
+    const view = viewOf(request)
     return skippedPage(
       request,
-      answer.value.map((shown) => finished(shown, boxes, options)),
+      answer.value.map((shown) => finished(shown, boxes, view)),
       10,
     )
   }
@@ -54,21 +52,21 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
     const folder = boxes.folder(user, request.params.folder ?? '')
     if (!folder) return folderNotFound()
     const key = folder.microsoft_id
-    const since = /receivedDateTime g[et] ([\w:.-]+)/.exec(request.url.searchParams.get('$filter') ?? '')?.[1]
     const inside = () =>
       boxes
         .messages(user)
-        .filter((message) => message.parent_folder_id === key)
-        .filter((message) => since === undefined || Date.parse(message.received_date_time) >= Date.parse(since))
+        .filter((message) => message.parent_folder_id === key && isLateEnough(message, request.url.searchParams))
         .sort((left, right) => right.received_date_time.localeCompare(left.received_date_time))
         .map((message) => message.microsoft_id)
-    const immutable = prefersImmutable(request)
     return log.page(request, key, inside, async (item: DeltaItem, query) => {
+      const view = viewOf(request, query)
+      const removed = { '@removed': { reason: 'deleted' }, id: view.immutable ? item.id : item.wasId }
       const now = boxes.messages(user).find(({ microsoft_id }) => microsoft_id === item.id)
-      if (now?.parent_folder_id !== key)
-        return { '@removed': { reason: 'deleted' }, id: immutable ? item.id : item.wasId }
-      const select = item.readOnly ? 'isRead' : query.get('$select')
-      return messageResource(inner, boxes, user, item.id, { immutable, select })
+      if (now?.parent_folder_id !== key) return removed
+      if (item.readOnly)
+        return messageResource(inner, boxes, user, item.id, { ...view, select: 'isRead', expand: null })
+      if (!isLateEnough(now, query)) return undefined
+      return (await messageResource(inner, boxes, user, item.id, view)) ?? removed
     })
   }
 
@@ -140,11 +138,11 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
     if (isRead !== undefined) boxes.markRead(user, id, isRead)
     if (flag) boxes.flag(user, id, flag.flagStatus === 'flagged')
     if (categories) boxes.categorise(user, id, categories)
-    return Response.json(await one(request, id))
+    return one(request, id)
   })
   const move = withMessage(async (request, id) => {
     const moved = boxes.move(userOf(request), id, String(body(request).destinationId ?? ''))
-    return moved ? Response.json(await one(request, id), { status: 201 }) : folderNotFound()
+    return moved ? one(request, id, 201) : folderNotFound()
   })
   /** To Deleted Items; from there for good. */
   const remove = withMessage((request, id) => {
@@ -200,10 +198,16 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
   ]
 }
 
+/** The one filter that delta knows; what goes, and what is read, is told in spite of it. */
+function isLateEnough(message: MessageRow, query: URLSearchParams): boolean {
+  const since = /receivedDateTime g[et] ([\w:.-]+)/.exec(query.get('$filter') ?? '')?.[1]
+  return since === undefined || Date.parse(message.received_date_time) >= Date.parse(since)
+}
+
 /** One resource or a list of them, cut to `$select`. */
 function selected(shown: unknown, select: string | null): unknown {
   if (!select) return shown
-  const wanted = ['@odata.type', 'id', ...select.split(',')]
+  const wanted = ['@odata.type', 'id', ...select.split(',').map((name) => name.split('/').at(-1) ?? name)]
   const cut = (resource: Resource) =>
     Object.fromEntries(Object.entries(resource).filter(([name]) => wanted.includes(name)))
   const { value } = shown as { value?: Resource[] }

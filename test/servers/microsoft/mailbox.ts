@@ -35,7 +35,7 @@ export function mailboxes(
   foldersChanged: (user: string, id: string) => void,
 ) {
   const { microsoft } = inner
-  const extras = new Map<string, { raw: Buffer; flagged: boolean; moves: number }>()
+  const extras = new Map<string, { raw: Buffer; text: string; flagged: boolean; moves: number }>()
 
   const folders = (user: string): FolderRow[] => microsoft.mailFolders.findBy('user_email', user)
   const folder = (user: string, idOrName: string): FolderRow | undefined =>
@@ -87,6 +87,7 @@ export function mailboxes(
     movingId,
     insertFolder,
     rawOf: (id: string): Buffer => extra(id).raw,
+    textOf: (id: string): string => extra(id).text,
     isFlagged: (id: string): boolean => extra(id).flagged,
 
     open(email: string, name: string, tenant?: string) {
@@ -117,13 +118,14 @@ export function mailboxes(
       if (!into) throw new Error(`${user} has no folder ${options.folder}`)
       const mail = await PostalMime.parse(raw)
       const id = `AAkAL${randomBytes(24).toString('base64url')}`
-      const now = new Date().toISOString()
+      const now = seconds(new Date())
       const linked = `${mail.inReplyTo ?? ''} ${mail.references ?? ''}`.split(/\s+/)
       const thread = messages(user).find((message) => linked.includes(message.internet_message_id))
       const [from] = people(mail.from ? [mail.from] : [])
       const [sender] = people(mail.sender ? [mail.sender] : [])
       const html = mail.html !== undefined && mail.html !== ''
-      extras.set(id, { raw, flagged: false, moves: 0 })
+      const text = mail.text ?? (mail.html ?? '').replace(/<[^>]*>/g, ' ')
+      extras.set(id, { raw, text, flagged: false, moves: 0 })
       microsoft.messages.insert({
         microsoft_id: id,
         conversation_id: thread?.conversation_id ?? `AAQk${randomBytes(16).toString('base64url')}`,
@@ -131,7 +133,7 @@ export function mailboxes(
         internet_message_id: mail.messageId ?? `<${id}@outlook.test>`,
         user_email: user,
         subject: mail.subject ?? '',
-        body_preview: (mail.text ?? '').replace(/\s+/g, ' ').trim().slice(0, 255),
+        body_preview: text.replace(/\s+/g, ' ').trim().slice(0, 255),
         body_content_type: html ? 'html' : 'text',
         body_content: (html ? mail.html : mail.text) ?? '',
         from_name: from?.name ?? null,
@@ -142,8 +144,8 @@ export function mailboxes(
         cc_recipients: people(mail.cc ?? []),
         bcc_recipients: people(mail.bcc ?? []),
         reply_to: people(mail.replyTo ?? []),
-        received_date_time: options.date.toISOString(),
-        sent_date_time: mail.date && !Number.isNaN(Date.parse(mail.date)) ? new Date(mail.date).toISOString() : now,
+        received_date_time: seconds(options.date),
+        sent_date_time: mail.date && !Number.isNaN(Date.parse(mail.date)) ? seconds(new Date(mail.date)) : now,
         created_date_time: now,
         last_modified_date_time: now,
         is_draft: options.draft,
@@ -211,6 +213,9 @@ export function mailboxes(
     },
   }
 }
+
+/** Graph knows no finer times of a mail. */
+const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
 
 function people(addresses: Address[]): Person[] {
   return addresses

@@ -5,45 +5,74 @@ import type { FolderRow, Package } from './package.ts'
 
 export type Resource = Record<string, unknown>
 
-export const prefersImmutable = (request: Pick<Routed, 'headers'>): boolean =>
-  /IdType\s*=\s*"ImmutableId"/i.test(request.headers.get('prefer') ?? '')
+/** How a request wants its messages. */
+export interface View {
+  immutable: boolean
+  /** `Prefer: outlook.body-content-type="text"`. */
+  asText: boolean
+  select: string | null
+  expand: string | null
+}
 
-/** Every id of a mail that leaves is of the kind that was asked for. */
+/** `query` is that of the request, or of the first one of its round. */
+export function viewOf(request: Routed, query: URLSearchParams = request.url.searchParams): View {
+  const prefer = request.headers.get('prefer') ?? ''
+  return {
+    immutable: /IdType\s*=\s*"ImmutableId"/i.test(prefer),
+    asText: /outlook\.body-content-type\s*=\s*"?text"?/i.test(prefer),
+    select: query.get('$select'),
+    expand: query.get('$expand'),
+  }
+}
+
+/** One message, found by its immutable id; undefined when it went away meanwhile. */
 export async function messageResource(
   inner: Package,
   boxes: Mailboxes,
   user: string,
   id: string,
-  options: { immutable: boolean; select?: string | null; expand?: string | null },
-): Promise<Resource> {
-  const shown = (await (await inner.ask(`/v1.0/me/messages/${id}`, { user })).json()) as Resource
-  return finished(shown, boxes, options)
+  view: View,
+): Promise<Resource | undefined> {
+  const answer = await inner.ask(`/v1.0/me/messages/${id}`, { user })
+  return answer.ok ? finished((await answer.json()) as Resource, boxes, view) : undefined
 }
 
 /** Adds to the package's form of a message what it lacks, and cuts it to what was asked for. */
-export function finished(
-  shown: Resource,
-  boxes: Mailboxes,
-  options: { immutable: boolean; select?: string | null; expand?: string | null },
-): Resource {
+export function finished(shown: Resource, boxes: Mailboxes, view: View): Resource {
   const id = String(shown.id)
   const { attachments, ...rest } = shown
+  const expanded = view.expand ?? ''
   const whole: Resource = {
     '@odata.etag': `W/"${Buffer.from(`${id}${shown.lastModifiedDateTime}`).toString('base64url').slice(-24)}"`,
     ...rest,
-    id: options.immutable ? id : boxes.movingId(id),
+    id: view.immutable ? id : boxes.movingId(id),
     flag: { flagStatus: boxes.isFlagged(id) ? 'flagged' : 'notFlagged' },
     inferenceClassification: 'focused',
-    ...(options.expand?.startsWith('attachments') ? { attachments } : {}),
+    ...(view.asText ? { body: { contentType: 'text', content: boxes.textOf(id) } } : {}),
+    ...(expanded.startsWith('attachments') ? { attachments } : {}),
   }
-  if (!options.select) return whole
-  const wanted = ['@odata.etag', 'id', 'attachments', ...options.select.split(',').map((name) => name.trim())]
-  if (wanted.includes('internetMessageHeaders'))
-    whole.internetMessageHeaders = parseMime(boxes.rawOf(id)).headers.map(({ name, value }) => ({ name, value }))
+  const properties = extendedProperties(expanded, boxes.rawOf(id))
+  if (properties.length > 0) whole.singleValueExtendedProperties = properties
+  if (!view.select) return whole
+  const always = ['@odata.etag', 'id', 'attachments', 'singleValueExtendedProperties']
+  const wanted = [...always, ...view.select.split(',').map((name) => name.trim())]
+  if (wanted.includes('internetMessageHeaders')) whole.internetMessageHeaders = parseMime(boxes.rawOf(id)).headers
   return Object.fromEntries(Object.entries(whole).filter(([name]) => wanted.includes(name)))
 }
 
-export const messageIdHeader = (raw: Buffer): string | undefined => headerOf(parseMime(raw), 'message-id')
+/** Of the properties of MAPI those that a mail has at once: its size and the two headers of its thread. */
+function extendedProperties(expand: string, raw: Buffer): { id: string; value: string }[] {
+  if (!expand.includes('singleValueExtendedProperties')) return []
+  const root = parseMime(raw)
+  const values: Record<string, string | undefined> = {
+    'Integer 0xe08': String(raw.length),
+    'String 0x1042': headerOf(root, 'in-reply-to'),
+    'String 0x1039': headerOf(root, 'references'),
+  }
+  return Object.entries(values).flatMap(([id, value]) =>
+    value !== undefined && expand.toLowerCase().includes(id.toLowerCase()) ? [{ id, value }] : [],
+  )
+}
 
 /** As v1.0 shows a folder: no wellKnownName, which only the beta has. */
 export function folderResource(boxes: Mailboxes, user: string, row: FolderRow): Resource {
