@@ -19,6 +19,7 @@ export function accountsRoom(db: Db, given: Partial<AccountsDeps> = {}) {
     bus,
     sealer: sealer(parseKeyRing(generateKeyRing())),
     events: recorder({ clock, ids, bus }),
+    log: silentLog,
     onRemove: async () => {},
     ...given,
   })

@@ -44,7 +44,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   })
   const events = recorder({ clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
-  const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, onRemove: async () => {} })
+  const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
     onInstanceDead: (dead) => queue.releaseInstance(dead),

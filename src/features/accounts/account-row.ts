@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import type { EventType, NewEvent } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/provider.ts'
-import type { Account, TokenSummary } from './account.ts'
+import type { Account } from './account.ts'
 import type { AccountRow } from './store.ts'
-
-export const NO_TOKENS: TokenSummary = { expiresAt: null, scopes: [], hasRefreshToken: false }
 
 /** The row as the API shows it. */
 export function accountOf(row: AccountRow): Account {

@@ -1,5 +1,6 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
 import type { Page, PageQuery } from '../../lib/page.ts'
+import type { TokenSet } from '../../providers/login.ts'
 import type { MailAccess, MailSecrets, MailSettings, ProviderName } from '../../providers/provider.ts'
 
 /** How the work on an account goes. `paused` is not among them: it is a wish of the operator, kept beside. */
@@ -38,8 +39,8 @@ export interface LinkAccount {
   providerUser: string
   settings: MailSettings
   secrets: MailSecrets
-  /** For OAuth providers; absent means there are none. */
-  tokens?: TokenSummary
+  /** For OAuth providers. Without a refresh token the one that is stored stays in use; throws `RefreshTokenMissing` when there is none. */
+  tokens?: TokenSet
 }
 
 export interface AccountChanges {
@@ -55,7 +56,7 @@ export interface AccountChanges {
 export interface Accounts {
   /**
    * Creates the account, or updates the one with the same identity (new credentials, status back to `connecting`).
-   * Records `account.connected` or `account.updated`. Throws `licence_limit`.
+   * Records `account.connected` or `account.updated`. Throws `licence_limit`, and `RefreshTokenMissing`.
    */
   link(tx: Tx, input: LinkAccount): Promise<Account>
   /**
@@ -78,13 +79,18 @@ export interface Accounts {
    * rows of an account outside of sync (which has the fence) begins with this, or rows might outlive the erasure.
    */
   hold(tx: Tx, accountId: string): Promise<void>
-  /** Settings and opened secrets, for the providers, with the `accessVersion` they belong to. Throws not_found. */
+  /** Settings, opened passwords and the way to access tokens, for the providers, with the `accessVersion` they belong to. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   get(accountId: string): Promise<Account>
   /** Newest first. */
   list(query: PageQuery): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
   resolve(handle: Handle, idOrAlias: string): Promise<{ id: string; provider: ProviderName }>
+}
+
+/** The provider gave no refresh token, as Google does unless consent is asked for again, and none is stored that works. */
+export class RefreshTokenMissing extends Error {
+  override name = 'RefreshTokenMissing'
 }
 
 /** May one more account exist? `count` is asked under a lock that holds until the transaction ends. Throws licence_limit. */

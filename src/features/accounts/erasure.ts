@@ -15,6 +15,8 @@ export interface ErasureDeps {
   erase: readonly Erase[]
   /** Lets go of what is not in the database: open connections, jobs, caches. Called before and after the rows go; may repeat. */
   forget(accountId: string): Promise<void>
+  /** Gives back what the account held at its provider; best effort, at most some seconds. May repeat. */
+  revoke?(accountId: string): Promise<void>
   /** How often erasures are looked for that no job announces any more. */
   sweepMs?: number
 }
@@ -52,6 +54,19 @@ export function erasure(deps: ErasureDeps): Erasure {
     // Announced twice, or finished by another process whose job was thought lost.
     if (!(await accountStore(db.read, db.dialect).isErasurePending(accountId))) return true
     await deps.forget(accountId)
+    const revoking = deps.revoke?.(accountId)
+    try {
+      if (!(await eraseRows(accountId, signal))) return false
+    } finally {
+      await revoking
+    }
+    await deps.forget(accountId)
+    await db.transaction((tx) => accountStore(tx, db.dialect).forgetErasure(accountId))
+    log.info('The data of a deleted account is erased', { accountId, operation: 'accounts.erase' })
+    return true
+  }
+
+  async function eraseRows(accountId: string, signal: AbortSignal): Promise<boolean> {
     // Twice: while one room's rows went, a transaction that began before may have added to another's that was done.
     for (const step of [...deps.erase, ...deps.erase]) {
       for (let rows = -1; rows !== 0; ) {
@@ -61,9 +76,6 @@ export function erasure(deps: ErasureDeps): Erasure {
         await nextTurn()
       }
     }
-    await deps.forget(accountId)
-    await db.transaction((tx) => accountStore(tx, db.dialect).forgetErasure(accountId))
-    log.info('The data of a deleted account is erased', { accountId, operation: 'accounts.erase' })
     return true
   }
 

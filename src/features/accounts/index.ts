@@ -14,6 +14,7 @@ export {
   type Ownership,
   type OwnershipChange,
   OwnershipLost,
+  RefreshTokenMissing,
   type WorkStatus,
 } from './account.ts'
 export { type Erase, type Erasure, erasure } from './erasure.ts'
@@ -27,6 +28,7 @@ export {
 } from './imap-connection.ts'
 export { livingInstances } from './instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership.ts'
+export { type RevocationDeps, revoker } from './revocation.ts'
 export { accountRoutes } from './routes.ts'
 export { type AccountsDeps, accounts } from './service.ts'
 export { accountsBeingErased, countAccounts } from './store.ts'

@@ -19,11 +19,14 @@ interface AccountTable {
   identity: string
   /** JSON of MailSettings: where and how to connect, no secrets. */
   settings: string
-  /** MailSecrets as JSON, sealed with context `account:<id>`. */
+  /** `AccountSecrets` as JSON, sealed with context `account:<id>`. */
   secrets: string
   /** JSON of `{expiresAt, scopes, hasRefreshToken}`. */
   tokens: string
-  /** +1 when settings or secrets change: a session opened with an older one must be opened anew. */
+  /** Who refreshes the tokens now, and until when at most, by the database's time. */
+  tokenLease: Generated<string | null>
+  tokenLeaseUntil: Generated<number | null>
+  /** +1 when settings or secrets are given anew: a session opened with older ones must be opened again. Refreshed tokens do not count. */
   accessVersion: Generated<number>
   /** The trouble that was announced by an event and has not been followed by `account.recovered`. */
   trouble: 'auth_error' | 'error' | null
@@ -44,6 +47,8 @@ interface AccountTable {
 interface AccountErasureTable {
   accountId: string
   requestedAt: number
+  /** What is still to be revoked at the provider, sealed with context `revocation:<account id>`. */
+  revocation: Generated<string | null>
 }
 
 /** One row per running process; its heartbeat is the database's own time. */

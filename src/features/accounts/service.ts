@@ -1,15 +1,21 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
+import type { LoginProvider } from '../../providers/login.ts'
+import type { ProviderName } from '../../providers/provider.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
-import { type AccountNews, accountEvent, accountOf, deletedEvent, identityOf, NO_TOKENS } from './account-row.ts'
+import { type AccountNews, accountEvent, accountOf, deletedEvent, identityOf } from './account-row.ts'
+import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './account-secrets.ts'
+import { sealRevocation } from './revocation.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
+import { type TokenTiming, tokens as tokensOf } from './tokens.ts'
 
 export interface AccountsDeps {
   db: Db
@@ -18,6 +24,10 @@ export interface AccountsDeps {
   bus: Bus
   sealer: Sealer
   events: Recorder
+  log: Log
+  /** How people sign in at a provider; undefined for one that takes passwords, or is not set up. */
+  login?(provider: ProviderName): LoginProvider | undefined
+  tokenTiming?: Partial<TokenTiming>
   /** Default: no cap. */
   licence?: LicenceCheck
   /** In the transaction that deletes an account: cancels what is still to be sent about it and asks for its erasure. */
@@ -43,23 +53,39 @@ export function accounts(deps: AccountsDeps): Accounts {
   }
 
   /** What new credentials write, into a new row and an old one alike. */
-  function accessColumns(accountId: string, input: LinkAccount) {
+  function accessColumns(accountId: string, input: LinkAccount, row?: AccountRow) {
+    // What a provider refuses already is no help, and the provider would give a new one if it were asked.
+    const kept = row === undefined || row.status === 'auth_error' ? undefined : openSecrets(sealer, row)
+    const secrets = linkedSecrets(input, kept, clock.now())
     return {
       email: cleanText(input.email),
       status: 'connecting' as const,
       statusReason: null,
       settings: JSON.stringify(input.settings),
-      secrets: sealer.seal(JSON.stringify(input.secrets), secretContext(accountId)),
-      tokens: JSON.stringify(input.tokens ?? NO_TOKENS),
+      secrets: sealSecrets(sealer, accountId, secrets),
+      tokens: JSON.stringify(tokenSummary(secrets.oauth, input.tokens?.scopes ?? [])),
+      tokenLease: null,
+      tokenLeaseUntil: null,
     }
   }
 
   async function relink(tx: Tx, row: AccountRow, input: LinkAccount) {
-    const changes = { ...accessColumns(row.id, input), accessVersion: row.accessVersion + 1 }
+    const changes = { ...accessColumns(row.id, input, row), accessVersion: row.accessVersion + 1 }
     const changed = await store(tx).change(row.id, changes, clock.now())
     await record(tx, 'account.updated', changed)
     return accountOf(changed)
   }
+
+  async function tryAgain(tx: Tx, accountId: string) {
+    const row = await store(tx).lock(accountId)
+    const changes = onceMore(row)
+    if (row.paused === 1 || changes === undefined) return accountOf(row)
+    const changed = await store(tx).change(accountId, changes, clock.now())
+    announce(tx, accountId)
+    return accountOf(changed)
+  }
+
+  const tokens = tokensOf({ ...deps, tryAgain, timing: deps.tokenTiming })
 
   return {
     async link(tx, given) {
@@ -127,18 +153,11 @@ export function accounts(deps: AccountsDeps): Accounts {
       return accountOf(row)
     },
 
-    async tryAgain(tx, accountId) {
-      const row = await store(tx).lock(accountId)
-      const changes = onceMore(row)
-      if (row.paused === 1 || changes === undefined) return accountOf(row)
-      const changed = await store(tx).change(accountId, changes, clock.now())
-      announce(tx, accountId)
-      return accountOf(changed)
-    },
+    tryAgain,
 
     async remove(tx, accountId) {
       const row = await store(tx).lock(accountId)
-      await store(tx).remove(accountId, clock.now())
+      await store(tx).remove(accountId, clock.now(), sealRevocation(sealer, row))
       await events.record(tx, [deletedEvent(row)])
       await deps.onRemove(tx, accountId)
       announce(tx, accountId)
@@ -150,11 +169,13 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async access(accountId) {
       const row = await reader.get(accountId)
+      const { oauth, ...secrets } = openSecrets(sealer, row)
       return {
         accountId,
         email: row.email,
         settings: JSON.parse(row.settings),
-        secrets: JSON.parse(sealer.open(row.secrets, secretContext(accountId))),
+        secrets,
+        ...(oauth !== undefined && { accessToken: (refused?: string) => tokens.accessToken(accountId, refused) }),
         accessVersion: row.accessVersion,
       }
     },
@@ -218,5 +239,3 @@ function sameIdentity(): AppError {
 
 /** The application's own name for the user; without one it is null, never empty. */
 const cleanAlias = (customUserId: string | null) => cleanText(customUserId ?? '') || null
-
-const secretContext = (accountId: string) => `account:${accountId}`

@@ -52,6 +52,34 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .returningAll()
         .executeTakeFirstOrThrow(),
 
+    /** Refreshed tokens: nothing that the version or an event would tell of. Ends the lease with it. */
+    async keepTokens(id: string, kept: { secrets: string; tokens: string }): Promise<void> {
+      await handle
+        .updateTable('accounts')
+        .set({ ...kept, tokenLease: null, tokenLeaseUntil: null })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    /** The row, when nobody else refreshes its tokens; `holder` then does, for `leaseMs` at most. */
+    takeTokenLease: (id: string, holder: string, leaseMs: number): Promise<AccountRow | undefined> =>
+      handle
+        .updateTable('accounts')
+        .set({ tokenLease: holder, tokenLeaseUntil: sql<number>`${dialect.nowMs} + ${sql.lit(leaseMs)}` })
+        .where('id', '=', id)
+        .where((eb) => eb.or([eb('tokenLease', 'is', null), eb('tokenLeaseUntil', '<', sql<number>`${dialect.nowMs}`)]))
+        .returningAll()
+        .executeTakeFirst(),
+
+    async endTokenLease(id: string, holder: string): Promise<void> {
+      await handle
+        .updateTable('accounts')
+        .set({ tokenLease: null, tokenLeaseUntil: null })
+        .where('id', '=', id)
+        .where('tokenLease', '=', holder)
+        .execute()
+    },
+
     async setLastSync(id: string, now: number): Promise<void> {
       await handle.updateTable('accounts').set({ lastSyncAt: now }).where('id', '=', id).execute()
     },
@@ -69,9 +97,9 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
 
-    /** Takes the account away and leaves a note that its data is still to be erased. */
-    async remove(id: string, now: number): Promise<void> {
-      await handle.insertInto('accountErasures').values({ accountId: id, requestedAt: now }).execute()
+    /** Takes the account away and leaves a note of what is still to be erased and revoked. */
+    async remove(id: string, now: number, revocation: string | null): Promise<void> {
+      await handle.insertInto('accountErasures').values({ accountId: id, requestedAt: now, revocation }).execute()
       await handle.deleteFrom('accounts').where('id', '=', id).execute()
     },
 
@@ -85,6 +113,31 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .selectFrom('accountErasures')
         .select('accountId')
         .where('accountId', '=', accountId)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async revocation(accountId: string): Promise<string | null> {
+      const row = await handle
+        .selectFrom('accountErasures')
+        .select('revocation')
+        .where('accountId', '=', accountId)
+        .executeTakeFirst()
+      return row?.revocation ?? null
+    },
+
+    async forgetRevocation(accountId: string): Promise<void> {
+      await handle.updateTable('accountErasures').set({ revocation: null }).where('accountId', '=', accountId).execute()
+    },
+
+    /** Does any account belong to this user of the provider? */
+    async hasUser(provider: ProviderName, providerUser: string): Promise<boolean> {
+      const row = await handle
+        .selectFrom('accounts')
+        .select('id')
+        .where('providerUser', '=', providerUser)
+        .where('provider', '=', provider)
+        .limit(1)
         .executeTakeFirst()
       return row !== undefined
     },

@@ -1,0 +1,55 @@
+import type { Db } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { Sealer } from '../../lib/seal.ts'
+import type { LoginProvider } from '../../providers/login.ts'
+import type { ProviderName } from '../../providers/provider.ts'
+import { openSecrets } from './account-secrets.ts'
+import { type AccountRow, accountStore } from './store.ts'
+
+export interface RevocationDeps {
+  db: Db
+  sealer: Sealer
+  log: Log
+  login(provider: ProviderName): LoginProvider | undefined
+}
+
+/** What outlives a deleted account until its tokens are revoked. */
+interface Revocation {
+  provider: ProviderName
+  providerUser: string
+  refreshToken: string
+}
+
+/** For the erasure's row; null when there is nothing to revoke. */
+export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
+  const { oauth } = openSecrets(sealer, row)
+  if (oauth === undefined) return null
+  const { provider, providerUser } = row
+  const revocation: Revocation = { provider, providerUser, refreshToken: oauth.refreshToken }
+  return sealer.seal(JSON.stringify(revocation), contextOf(row.id))
+}
+
+/** Gives back what a deleted account held at its provider. One try: what fails is told in the log, and people can revoke it there themselves. */
+export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string) => Promise<void> {
+  const store = accountStore(db.read, db.dialect)
+
+  return async (accountId) => {
+    const about = { accountId, operation: 'accounts.revoke' }
+    try {
+      const sealed = await store.revocation(accountId)
+      if (sealed === null) return
+      const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+      // The grant is the user's, not the account's: revoked here, it would end for the user's other accounts too.
+      if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
+    } catch (error) {
+      log.warn('The access of a deleted account could not be revoked at its provider', { ...about, error })
+    }
+    await db
+      .transaction((tx) => accountStore(tx, db.dialect).forgetRevocation(accountId))
+      .catch((error: unknown) => {
+        log.warn('A revocation may be repeated', { ...about, error })
+      })
+  }
+}
+
+const contextOf = (accountId: string) => `revocation:${accountId}`

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { accountsRoom } from '../../../test/kit/accounts.ts'
+import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { loginAt, oauthLink } from '../../../test/kit/oauth.ts'
+import { type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { sleep } from '../../lib/abort.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
+import { openSecrets } from './account-secrets.ts'
+import { accountStore } from './store.ts'
+
+const KILLS = 6
+const LEASE_MS = 50
+
+describeEachDatabase('tokens that are rotated while processes are killed', (open) => {
+  const ring = generateKeyRing()
+  let signIn: SignIn
+  let worker: ChildProcess | undefined
+  beforeEach(async () => {
+    signIn = await startSignIn()
+  })
+  afterEach(async () => {
+    worker?.kill('SIGKILL')
+    await signIn.close()
+  })
+
+  const room = (db: Db) =>
+    accountsRoom(db, {
+      sealer: sealer(parseKeyRing(ring)),
+      login: loginAt(signIn.url),
+      tokenTiming: { leaseMs: LEASE_MS },
+    }).accounts
+
+  async function connected() {
+    const place = await open.place()
+    const db = await open(place)
+    const accounts = room(db)
+    const account = await db.transaction((tx) => accounts.link(tx, oauthLink(signIn.refreshToken())))
+    return { place, db, accounts, account }
+  }
+
+  async function begin(place: Place, accountId: string): Promise<ChildProcess> {
+    const args = ['--import', 'tsx', 'test/kit/token-worker.ts', JSON.stringify(place), ring, signIn.url, accountId]
+    worker = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(worker.stdout ?? worker, 'data')
+    return worker
+  }
+
+  /** Lets it refresh some times, then kills it wherever it happens to be. */
+  async function killed(place: Place, accountId: string): Promise<void> {
+    const child = await begin(place, accountId)
+    const enough = signIn.tokenRequests.length + 3
+    await eventually(() => signIn.tokenRequests.length >= enough)
+    await sleep(Math.random() * 20)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  it('keep working where the old refresh token has a grace, as those of Microsoft have', async () => {
+    const { place, accounts, account } = await connected()
+    signIn.rotates = { graceMs: 60_000 }
+    for (let kill = 0; kill < KILLS; kill += 1) await killed(place, account.id)
+    const { accessToken } = await accounts.access(account.id)
+    const before = await accessToken?.()
+    expect(await accessToken?.(before)).not.toBe(before)
+  })
+
+  it('are lost only with an answer that was not stored, where the old one ends at once', async () => {
+    const { place, db, accounts, account } = await connected()
+    signIn.rotates = { graceMs: 0 }
+    await killed(place, account.id)
+    const { oauth } = openSecrets(sealer(parseKeyRing(ring)), await accountStore(db.read, db.dialect).get(account.id))
+    const isStored = signIn.worksNow(oauth?.refreshToken ?? '')
+    const { accessToken } = await accounts.access(account.id)
+    const token = accessToken?.(oauth?.accessToken)
+    if (isStored) await expect(token).resolves.toMatch(/^access-/)
+    else await expect(token).rejects.toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it('are not lost when the process dies before the provider was asked', async () => {
+    const { place, accounts, account } = await connected()
+    signIn.rotates = { graceMs: 0 }
+    signIn.nextAnswers.push({ status: 503, body: '' })
+    let heard = false
+    signIn.beforeAnswer = () => {
+      heard = true
+      return new Promise(() => {})
+    }
+    const child = await begin(place, account.id)
+    await eventually(() => heard)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    signIn.beforeAnswer = async () => {}
+    const { accessToken } = await accounts.access(account.id)
+    await eventually(async () => /^access-/.test((await accessToken?.()) ?? ''))
+  })
+})

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import { sleep } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Sealer } from '../../lib/seal.ts'
+import type { LoginProvider, TokenSet } from '../../providers/login.ts'
+import { ProviderError, type ProviderName } from '../../providers/provider.ts'
+import {
+  LEAST_LIFE_MS,
+  type OAuthSecrets,
+  oauthSecrets,
+  openSecrets,
+  sealSecrets,
+  tokenSummary,
+} from './account-secrets.ts'
+import { type AccountRow, accountStore } from './store.ts'
+
+export interface TokensDeps {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+  log: Log
+  login?(provider: ProviderName): LoginProvider | undefined
+  /** Lets an account that counts as refused be tried once more. */
+  tryAgain(tx: Tx, accountId: string): Promise<unknown>
+  timing?: Partial<TokenTiming> | undefined
+}
+
+export interface TokenTiming {
+  /** How long one process may take to refresh: more than the provider's 10 s and the storing. */
+  leaseMs: number
+  /** How long others wait for what it stores. */
+  waitMs: number
+  /** Between two looks at what was stored, about. */
+  lookMs: number
+}
+
+const TIMING: TokenTiming = { leaseMs: 20_000, waitMs: 10_000, lookMs: 100 }
+/** After trouble at the provider it is left alone for so long, unless it named a time itself. */
+const REST_MS = 2_000
+const MAX_REST_MS = 60_000
+/** Before each try to store what was refreshed: of a rotated token it is the only copy. */
+const STORE_AFTER_MS = [0, 200, 1000, 3000]
+
+/**
+ * Access tokens that work, refreshed once for all replicas:
+ *
+ *   row's token works ──────────────────────────────────► hand it out
+ *   else: take the lease ──► provider ──► store ──► hand it out
+ *         lease is taken ──► look at the row until the winner has stored its token
+ *
+ * The row is the truth and nothing is awaited on the network inside a transaction. What a provider answered is stored before it is
+ * used. A process that dies in between leaves the refresh token that it used: Google's works on for good, Microsoft's for some time
+ * after it was replaced, so the next refresh gets through when the lease has run out. A provider that ends the old token at once would ask
+ * for a new consent.
+ */
+export function tokens(deps: TokensDeps) {
+  const { db, clock, sealer, log } = deps
+  const timing = { ...TIMING, ...deps.timing }
+  const reader = accountStore(db.read, db.dialect)
+  const flights = new Map<string, Promise<string>>()
+  const resting = new LRUCache<string, ProviderError>({
+    max: 10_000,
+    ttlResolution: 0,
+    perf: { now: () => clock.monotonic() },
+  })
+
+  /** One refresh per account in this process; whoever comes meanwhile gets what it gets. */
+  function shared(accountId: string, refused: string | undefined): Promise<string> {
+    const known = flights.get(accountId)
+    if (known !== undefined) return known
+    const flight = refreshed(accountId, refused).finally(() => flights.delete(accountId))
+    flights.set(accountId, flight)
+    return flight
+  }
+
+  async function refreshed(accountId: string, refused: string | undefined): Promise<string> {
+    const giveUpAt = clock.monotonic() + timing.waitMs
+    for (;;) {
+      const { row, oauth, login } = await look(accountId)
+      if (isFresh(oauth, refused)) return oauth.accessToken
+      const rest = resting.get(restKey(row))
+      if (rest !== undefined) return fallback(oauth, refused, rest)
+      const holder = randomUUID()
+      const leased = await db.transaction((tx) =>
+        accountStore(tx, db.dialect).takeTokenLease(accountId, holder, timing.leaseMs),
+      )
+      if (leased !== undefined) {
+        const token = await underLease(leased, login, holder, refused)
+        if (token !== undefined) return token
+      } else {
+        if (clock.monotonic() >= giveUpAt) {
+          const late = new ProviderError('unavailable', 'another process did not end refreshing the tokens', {
+            timedOut: true,
+          })
+          return fallback(oauth, refused, late)
+        }
+        await sleep(timing.lookMs * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  async function look(accountId: string) {
+    const row = await reader.get(accountId)
+    const { oauth } = openSecrets(sealer, row)
+    const login = deps.login?.(row.provider)
+    if (oauth === undefined || login === undefined) {
+      throw new ProviderError(
+        'rejected',
+        `Signing in with ${row.provider} is not set up: its client is missing from the settings`,
+      )
+    }
+    if (row.status === 'auth_error') {
+      throw new ProviderError('auth_expired', row.statusReason ?? 'the user must consent again')
+    }
+    return { row, oauth, login }
+  }
+
+  /** The new token; undefined when the tokens were replaced meanwhile and the row is to be looked at again. */
+  async function underLease(
+    leased: AccountRow,
+    login: LoginProvider,
+    holder: string,
+    refused: string | undefined,
+  ): Promise<string | undefined> {
+    const { id } = leased
+    const { oauth } = openSecrets(sealer, leased)
+    const endLease = () => db.transaction((tx) => accountStore(tx, db.dialect).endTokenLease(id, holder))
+    // The former holder stored a token between the look and the lease.
+    if (oauth === undefined || isFresh(oauth, refused)) {
+      await endLease()
+      return undefined
+    }
+    let answer: TokenSet
+    try {
+      answer = await login.refresh(oauth.refreshToken)
+    } catch (error) {
+      await endLease()
+      if (!(error instanceof ProviderError)) throw error
+      return failed(leased, oauth, refused, error)
+    }
+    resting.delete(restKey(leased))
+    if (await stored(leased, oauth.refreshToken, answer)) return answer.accessToken
+    await endLease()
+    return undefined
+  }
+
+  /** Undefined when it failed for tokens that are no longer those of the row. */
+  async function failed(
+    leased: AccountRow,
+    oauth: OAuthSecrets,
+    refused: string | undefined,
+    error: ProviderError,
+  ): Promise<string | undefined> {
+    const now = openSecrets(sealer, await reader.get(leased.id)).oauth
+    if (now?.refreshToken !== oauth.refreshToken) return undefined
+    if (error.kind === 'auth_expired') throw error
+    const restMs = Math.min(error.retryAfterMs ?? REST_MS, MAX_REST_MS)
+    resting.set(restKey(leased), error, { ttl: Math.max(1, restMs) })
+    log.warn('The tokens of an account could not be refreshed', {
+      accountId: leased.id,
+      provider: leased.provider,
+      operation: 'accounts.tokens',
+      error,
+    })
+    return fallback(oauth, refused, error)
+  }
+
+  /** While the provider has trouble the old token does, as long as it works. */
+  function fallback(oauth: OAuthSecrets, refused: string | undefined, error: ProviderError): string {
+    const works = oauth.accessToken !== refused && oauth.expiresAt - clock.now() >= LEAST_LIFE_MS
+    if (works) return oauth.accessToken
+    throw error
+  }
+
+  async function stored(leased: AccountRow, used: string, answer: TokenSet): Promise<boolean> {
+    for (const [tried, afterMs] of STORE_AFTER_MS.entries()) {
+      await sleep(afterMs)
+      try {
+        return await db.transaction((tx) => store(tx, leased.id, used, answer))
+      } catch (error) {
+        // An AppError: the account is gone.
+        if (error instanceof AppError || tried === STORE_AFTER_MS.length - 1) throw error
+        log.warn('Refreshed tokens could not be stored; it is tried again', {
+          accountId: leased.id,
+          operation: 'accounts.tokens',
+          error,
+        })
+      }
+    }
+    return false
+  }
+
+  /** False when the tokens were replaced meanwhile: those of a new consent are newer than ours. */
+  async function store(tx: Tx, accountId: string, used: string, answer: TokenSet): Promise<boolean> {
+    const rows = accountStore(tx, db.dialect)
+    const row = await rows.lock(accountId)
+    const secrets = openSecrets(sealer, row)
+    if (secrets.oauth?.refreshToken !== used) return false
+    const oauth = oauthSecrets(answer, answer.refreshToken ?? used, clock.now())
+    await rows.keepTokens(accountId, {
+      secrets: sealSecrets(sealer, accountId, { ...secrets, oauth }),
+      tokens: JSON.stringify(tokenSummary(oauth, answer.scopes)),
+    })
+    // Another process found the old refresh token ended before this one, held up for longer than its lease, stored the new one.
+    if (row.status === 'auth_error') await deps.tryAgain(tx, accountId)
+    return true
+  }
+
+  const isFresh = (oauth: OAuthSecrets, refused: string | undefined) =>
+    oauth.accessToken !== refused && clock.now() < oauth.refreshAt
+
+  return {
+    /** See `MailAccess.accessToken`. Throws not_found when the account is gone. */
+    async accessToken(accountId: string, refused?: string): Promise<string> {
+      const { oauth } = openSecrets(sealer, await reader.get(accountId))
+      if (oauth !== undefined && isFresh(oauth, refused)) return oauth.accessToken
+      const token = await shared(accountId, refused)
+      if (token !== refused) return token
+      // The flight that was joined had begun before this token was refused.
+      const next = await shared(accountId, refused)
+      if (next !== refused) return next
+      throw new ProviderError('unavailable', 'the provider answers with a token that it refuses')
+    },
+  }
+}
+
+/** New credentials are tried at once. */
+const restKey = (row: AccountRow) => `${row.id} ${row.accessVersion}`

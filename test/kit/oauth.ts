@@ -1,0 +1,36 @@
+import type { LinkAccount } from '../../src/features/accounts/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { gmailLogin } from '../../src/providers/gmail/login.ts'
+import type { LoginProvider } from '../../src/providers/login.ts'
+import { microsoftLogin } from '../../src/providers/microsoft/login.ts'
+import type { ProviderName } from '../../src/providers/provider.ts'
+import { SIGN_IN_CLIENT } from '../servers/sign-in.ts'
+
+/** Signing in at a stand-in, as either provider. */
+export function loginAt(url: string): (provider: ProviderName) => LoginProvider | undefined {
+  const shared = { ...SIGN_IN_CLIENT, clock: systemClock }
+  const logins: { readonly [Name in ProviderName]?: LoginProvider } = {
+    gmail: gmailLogin({ ...shared, authUrl: `${url}/auth`, tokenUrl: `${url}/token`, userinfoUrl: `${url}/userinfo` }),
+    microsoft: microsoftLogin({ ...shared, tenant: 'common', loginUrl: url, graphUrl: url }),
+  }
+  return (provider) => logins[provider]
+}
+
+/** A mailbox at Microsoft whose access token has run out, unless told otherwise. */
+export function oauthLink(refreshToken: string | undefined, over: Partial<LinkAccount> = {}): LinkAccount {
+  return {
+    provider: 'microsoft',
+    email: 'ada@example.com',
+    customUserId: null,
+    providerUser: 'user-1',
+    settings: {},
+    secrets: {},
+    tokens: {
+      accessToken: 'first-access',
+      expiresAt: Date.now() - 1,
+      scopes: ['Mail.ReadWrite', 'User.Read'],
+      ...(refreshToken !== undefined && { refreshToken }),
+    },
+    ...over,
+  }
+}

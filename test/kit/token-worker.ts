@@ -1,0 +1,26 @@
+/**
+ * A process that refreshes the tokens of an account over and over, to be killed at any moment. Arguments: the place as JSON, the
+ * key ring, the URL of the sign-in service, the account. Says "ready" when it begins.
+ */
+import { join } from 'node:path'
+import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
+import { accountsRoom } from './accounts.ts'
+import type { Place } from './database.ts'
+import { loginAt } from './oauth.ts'
+
+const [placeText = '{}', ring = '', url = '', accountId = ''] = process.argv.slice(2)
+const place: Place = JSON.parse(placeText)
+const db =
+  place.databaseUrl === undefined
+    ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
+    : openPostgres({ url: place.databaseUrl, maxConnections: 4, onError: () => {} })
+const { accounts } = accountsRoom(db, {
+  sealer: sealer(parseKeyRing(ring)),
+  login: loginAt(url),
+  tokenTiming: { leaseMs: 50 },
+})
+
+const { accessToken } = await accounts.access(accountId)
+process.stdout.write('ready\n')
+for (let token: string | undefined; ; ) token = await accessToken?.(token)
