@@ -10,7 +10,10 @@ export function ground({ config, warnings }: Loaded): Ground {
   const ids = idGenerator(clock)
   const instanceId = ids('ins')
   const hiding = redactor()
-  for (const secret of [config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey]) {
+  for (const secret of [
+    ...[config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey],
+    ...[config.googleClientSecret, config.microsoftClientSecret],
+  ]) {
     if (secret !== undefined) hiding.hide(secret)
   }
   const logs = logRing()

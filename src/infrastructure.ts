@@ -2,7 +2,7 @@ import { type Bus, memoryBus, openPostgresBus, openRedisBus } from './infra/bus/
 import { type Cache, memoryCache, redisCache } from './infra/cache/index.ts'
 import type { Db } from './infra/db/index.ts'
 import { type Outbound, outbound } from './infra/http/index.ts'
-import { type AddressGuard, addressGuard, resolver } from './infra/net/index.ts'
+import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from './infra/net/index.ts'
 import { databaseQueue, type Queue, redisQueue } from './infra/queue/index.ts'
 import { openRedis, type RedisLink } from './infra/redis/index.ts'
 import { openSecrets, type Secrets } from './infra/secrets/index.ts'
@@ -18,6 +18,7 @@ export interface Infrastructure {
   queue: Queue
   guard: AddressGuard
   outbound: Outbound
+  records: DnsRecords
   /** In the reverse order of opening; also after an opening that failed half-way. Twice safely. */
   close(): Promise<void>
 }
@@ -55,6 +56,7 @@ export async function openInfrastructure(
       cache,
       queue,
       guard,
+      records: dnsRecords({ timeoutMs: 2000 }),
       outbound: opened(outbound({ guard }), (part) => part.close()),
       close,
     }

@@ -9,6 +9,7 @@ import {
   fence,
   livingInstances,
   ownership as ownershipOf,
+  revoker,
 } from './features/accounts/index.ts'
 import { authRoutes } from './features/auth/index.ts'
 import { deduplicationRoutes, repeatedEvents } from './features/deduplication/index.ts'
@@ -38,6 +39,7 @@ import type { Infrastructure } from './infrastructure.ts'
 import type { Ground } from './lifecycle.ts'
 import { imapProvider } from './providers/imap/index.ts'
 import type { MailProvider, ProviderName } from './providers/provider.ts'
+import { signIn, signInProblems, signInStates, tellSignIn } from './sign-in.ts'
 import type { AuthScreen } from './ui/hosted/index.ts'
 import { upkeep } from './upkeep.ts'
 import { VERSION } from './version.ts'
@@ -53,7 +55,7 @@ export interface Rooms {
 /** The same for every room: an address of the store, a clock, ids, a log. */
 export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms {
   const { config, clock, ids, instanceId, log } = ground
-  const { db, secrets, bus, cache, queue, guard, outbound } = infrastructure
+  const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound }
   let phase: Phase = 'starting'
@@ -63,8 +65,12 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   const imap = imapProvider({ guard, clock })
   const mail = (provider: ProviderName): MailProvider | undefined => (provider === 'imap' ? imap.mail : undefined)
 
+  const logins = signIn(config, clock)
+  const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
+
   const erasing = erasure({
     ...shared,
+    revoke: revoker({ ...shared, login }),
     erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels],
     forget: (accountId) => imap.mail.closeOperations(accountId),
   })
@@ -72,6 +78,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     ...shared,
     events,
     licence,
+    login,
     async onRemove(tx, accountId) {
       await cancelForAccount(tx, accountId)
       await erasing.later(tx, accountId)
@@ -128,8 +135,8 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     bus,
     licence,
     countAccounts: () => countAccounts(db.read),
-    providers: () => [{ name: imap.name, canConnect: true }],
-    settingsProblems: () => [],
+    providers: () => [{ name: imap.name, canConnect: true }, ...signInStates(config, logins)],
+    settingsProblems: () => signInProblems(config),
     keysBesideData: secrets.keysBesideData,
   })
   healthRoutes(server, { health: healthOf })
@@ -141,9 +148,11 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
     imap: imap.mail,
+    logins,
+    records,
     authScreen: authScreenOf(config),
   })
-  accountRoutes(server, { db, accounts, idempotency, log, mail, wake: wakeAccount(bus) })
+  accountRoutes(server, { db, accounts, idempotency, log, mail, login, wake: wakeAccount(bus) })
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
@@ -191,6 +200,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       await ownership.start()
       await server.listen({ host: config.host, port })
       phase = 'ready'
+      tellSignIn(config, logins, log)
       return addressOf(server)
     },
     close(drainMs) {

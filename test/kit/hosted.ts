@@ -4,7 +4,7 @@ import { type AuthDeps, authRoutes } from '../../src/features/auth/index.ts'
 import { idempotency } from '../../src/features/idempotency/index.ts'
 import type { Cache } from '../../src/infra/cache/cache.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import { createServer } from '../../src/infra/http/index.ts'
+import { createServer, outbound } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { type AddressGuard, addressGuard } from '../../src/infra/net/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
@@ -37,7 +37,19 @@ export interface Call {
 
 export interface HostedOptions
   extends Partial<
-    Pick<AuthDeps, 'publicUrl' | 'redirectUrl' | 'consent' | 'authScreen' | 'licence' | 'imap' | 'guard' | 'clock'>
+    Pick<
+      AuthDeps,
+      | 'publicUrl'
+      | 'redirectUrl'
+      | 'logins'
+      | 'records'
+      | 'outbound'
+      | 'authScreen'
+      | 'licence'
+      | 'imap'
+      | 'guard'
+      | 'clock'
+    >
   > {
   accounts?: Partial<AccountsDeps>
 }
@@ -78,6 +90,9 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     imap: { verify: mail.verify },
     idempotency: idempotent,
     authScreen: {},
+    logins: {},
+    records: { mx: async () => [], srv: async () => [] },
+    outbound: outbound({ guard: localGuard }),
     accounts: room.accounts,
     ...overrides,
   })

@@ -43,7 +43,7 @@ export async function startNameServer(answer: (name: string) => NameAnswer, ttlS
   }
 }
 
-function question(query: Buffer): { name: string; type: number; end: number } {
+export function question(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
   let at = 12
   for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {

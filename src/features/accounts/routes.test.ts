@@ -1,7 +1,9 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { loginAt } from '../../../test/kit/oauth.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { refusal, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
 import type { App } from '../../infra/http/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -16,7 +18,14 @@ const form = { email: 'ada@example.com', host: 'imap.example.com', username: 'ad
 
 describeEachDatabase('the accounts over HTTP', (open) => {
   let app: App | undefined
-  afterEach(() => app?.close())
+  let signIn: SignIn
+  beforeEach(async () => {
+    signIn = await startSignIn()
+  })
+  afterEach(async () => {
+    await app?.close()
+    await signIn.close()
+  })
 
   /** The routes before a mail server that knows one wrong password. */
   async function serve() {
@@ -39,6 +48,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       idempotency: idem,
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify } : undefined),
+      login: loginAt(signIn.url),
       wake: async (_tx, id) => void woken.push(id),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
@@ -103,11 +113,56 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       'body.username',
       'body.password',
     ])
-    for (const provider of ['gmail', 'microsoft', 'pigeon']) {
+    for (const [provider, path] of Object.entries({
+      gmail: 'refreshToken',
+      microsoft: 'refreshToken',
+      pigeon: 'provider',
+    })) {
       const { status, body } = await call('POST', '/accounts', { ...form, provider })
-      expect([status, body.error.details[0]?.path]).toEqual([400, 'body.provider'])
+      expect([status, body.error.details[0]?.path]).toEqual([400, `body.${path}`])
     }
     expect(tried).toHaveLength(1)
+    expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
+  })
+
+  it.each(['gmail', 'microsoft'])('a mailbox of %s is imported by a refresh token, tried first', async (provider) => {
+    const { call, room } = await serve()
+    signIn.rotates = { graceMs: 0 }
+    const refreshToken = signIn.refreshToken()
+    const json = { provider, refreshToken, email: 'Ada@Example.com', customUserId: 'user-1' }
+    const { status, body } = await call('POST', '/accounts', json)
+    expect([status, body]).toMatchObject([200, { provider, email: 'ada@example.com', customUserId: 'user-1' }])
+    expect(body.tokens).toMatchObject({ hasRefreshToken: true })
+    expect(JSON.stringify(body)).not.toContain(refreshToken)
+    const { accessToken, secrets } = await room.accounts.access(body.id)
+    expect([secrets, await accessToken?.()]).toEqual([{}, expect.stringMatching(/^access-/)])
+  })
+
+  it.each<[string, object, () => void, number, string]>([
+    ['one that is refused', {}, () => void signIn.nextAnswers.push(refusal('invalid_grant')), 400, 'validation_failed'],
+    [
+      'one of another client',
+      {},
+      () => void signIn.nextAnswers.push(refusal('unauthorized_client')),
+      502,
+      'provider_rejected',
+    ],
+    [
+      'one without the mails',
+      {},
+      () => void Object.assign(signIn.granted, { scope: 'openid' }),
+      400,
+      'validation_failed',
+    ],
+    ['one of somebody else', { email: 'grace@example.com' }, () => {}, 400, 'validation_failed'],
+    ['trouble', {}, () => void signIn.nextAnswers.push(refusal('x', 503)), 502, 'provider_unavailable'],
+  ])('an import by a refresh token tells %s', async (_title, fields, prepare, status, code) => {
+    const { call } = await serve()
+    const refreshToken = signIn.refreshToken()
+    prepare()
+    const answer = await call('POST', '/accounts', { provider: 'gmail', refreshToken, ...fields })
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    expect(JSON.stringify(answer.body)).not.toContain(refreshToken)
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
   })
 

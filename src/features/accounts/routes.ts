@@ -3,10 +3,12 @@ import type { Db, Tx } from '../../infra/db/index.ts'
 import { type App, done, type Idempotency, listOf, pageQuery } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
+import type { LoginProvider } from '../../providers/login.ts'
 import type { MailProvider, ProviderName } from '../../providers/provider.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
 import { verifyImap } from './imap-check.ts'
 import { parseImapConnection } from './imap-connection.ts'
+import { verifiedImport } from './oauth-import.ts'
 import { accountParams, accountSchema, createBody, patchBody } from './schemas.ts'
 
 export interface AccountRoutesDeps {
@@ -16,6 +18,8 @@ export interface AccountRoutesDeps {
   log: Log
   /** The provider's mail side; undefined for one that cannot connect by credentials. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify'> | undefined
+  /** How people sign in at the provider; undefined for imap, and for one that is not set up. */
+  login(provider: ProviderName): LoginProvider | undefined
   /** Makes the owner of the account look for mail now, taking effect with the commit. */
   wake(tx: Tx, accountId: string): Promise<void>
 }
@@ -57,18 +61,19 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: WRITE,
       schema: {
         tags: ['Accounts'],
-        summary: 'Connect a mailbox by its credentials',
-        description: 'Logs in first. The same mailbox with the same customUserId is updated, not added again.',
+        summary: 'Connect a mailbox by its credentials, or by an OAuth refresh token',
+        description:
+          'Logs in first. The same mailbox with the same customUserId is updated, not added again. gmail and microsoft take a refreshToken that was given to the OAuth client of this service; the provider says whose it is.',
         body: createBody,
         response: { 200: accountSchema },
       },
     },
     idempotency.writing(async (request) => {
-      const input = await verifiedLink(request.body, deps.mail).catch((error: unknown) => {
+      const input = await verifiedLink(request.body, deps).catch((error: unknown) => {
         if (error instanceof AppError && error.type === 'provider') {
           deps.log.info('The credentials of a new account failed', {
             operation: 'accounts.create',
-            provider: 'imap',
+            provider: request.body.provider ?? 'imap',
             requestId: request.id,
             // What the caller is not told: which address was refused and by which setting, what the server said.
             error: error.cause,
@@ -147,16 +152,25 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 }
 
 /** What to link, after the credentials have been tried at the server. */
-async function verifiedLink(body: Static<typeof createBody>, mailOf: AccountRoutesDeps['mail']): Promise<LinkAccount> {
-  const { provider = 'imap', customUserId } = body
-  const mail = mailOf(provider)
-  if (provider !== 'imap' || mail === undefined) {
-    throw invalid('body.provider', `a ${provider} account cannot be connected by credentials`)
+async function verifiedLink(
+  body: Static<typeof createBody>,
+  { mail: mailOf, login: loginOf }: Pick<AccountRoutesDeps, 'mail' | 'login'>,
+): Promise<LinkAccount> {
+  const { provider = 'imap' } = body
+  const customUserId = body.customUserId ?? null
+  if (provider !== 'imap') {
+    const login = loginOf(provider)
+    if (login === undefined) throw invalid('body.provider', `${provider} is not set up: its OAuth client is missing`)
+    const refreshToken = body.refreshToken?.trim()
+    if (!refreshToken) throw invalid('body.refreshToken', 'is required')
+    return verifiedImport(login, { provider, refreshToken, email: body.email?.trim() || undefined, customUserId })
   }
+  const mail = mailOf(provider)
+  if (mail === undefined) throw invalid('body.provider', `${provider} is not set up`)
   const { connection, faults } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(faults)
   await verifyImap(mail, connection)
-  return { provider, customUserId: customUserId ?? null, ...connection }
+  return { provider, customUserId, ...connection }
 }
 
 function changesOf({ paused, customUserId, watch }: Static<typeof patchBody>): AccountChanges {

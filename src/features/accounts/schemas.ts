@@ -54,6 +54,7 @@ const customUserId = Type.Optional(
 export const createBody = Type.Object({
   provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'], { description: 'Default imap.' })),
   customUserId,
+  refreshToken: optionalText('For gmail and microsoft, and required there; email is then only compared. Not for imap.'),
   ...imapFieldSchemas,
 })
 

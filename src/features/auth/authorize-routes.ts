@@ -1,16 +1,14 @@
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import type { App } from '../../infra/http/index.ts'
-import { AppError, invalid } from '../../lib/errors.ts'
+import { invalid } from '../../lib/errors.ts'
 import type { ProviderName } from '../../providers/provider.ts'
 import { continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../ui/hosted/index.ts'
 import { wantsHtml } from './accepts.ts'
 import { type Admitted, bodyOf, type Flow } from './flow.ts'
 import { imapStep } from './imap-step.ts'
-import { detectedProvider } from './known-servers.ts'
+import { PROVIDER_NAMES } from './provider-names.ts'
 import { authorizeBody, authorizeQuery } from './schemas.ts'
 
-const NAMES = { gmail: 'Google', microsoft: 'Microsoft', imap: 'another provider' } as const
 const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
 const MAX_EMAIL = 320
 
@@ -35,7 +33,7 @@ export function authorizeRoutes(app: App, flow: Flow): void {
         email: email ?? session.email ?? '',
         choices:
           flow.connectable.length > 1
-            ? flow.connectable.map((provider) => ({ provider, label: `Continue with ${NAMES[provider]}` }))
+            ? flow.connectable.map((provider) => ({ provider, label: `Continue with ${PROVIDER_NAMES[provider]}` }))
             : [],
         faults: faults ?? NO_FAULTS,
       }),
@@ -85,24 +83,19 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       const { code, session, state, returned, fromPage } = admitted
       const email = typeof body.email === 'string' ? body.email.trim() : ''
       flow.allowPost(request, reply, code, session, state)
-      const choice = chosen(admitted, body.provider, email)
+      const choice = await chosen(admitted, body.provider, email)
       if (choice.fault !== undefined) {
         if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.fault.message)
         return firstPage(reply, admitted, { fields: { email: choice.fault.text } }, email)
       }
       const { provider } = choice
       flow.demandAllowed(session, provider)
-      const consent = flow.consentOf(provider)
-      if (consent === undefined) return imapStep(flow, reply, admitted, { fields: { email } })
-      const href = await consent({
-        session,
-        email: email || session.email,
-        state: returned,
-        fromPage,
-      })
+      if (!flow.consents.has(provider)) return imapStep(flow, reply, admitted, { fields: { email } })
+      const asked = { code, session, email: email || session.email, pageState: state, returned, fromPage }
+      const href = await flow.consents.begin(provider, asked)
       return sendPage(reply, (context) =>
         continuePage(context, {
-          title: `Continue with ${NAMES[provider]}`,
+          title: `Continue with ${PROVIDER_NAMES[provider]}`,
           text: 'You are being taken there to sign in.',
           href,
           label: 'Continue',
@@ -115,7 +108,7 @@ export function authorizeRoutes(app: App, flow: Flow): void {
   type Choice = { provider: ProviderName; fault?: undefined } | { fault: { message: string; text: string } }
 
   /** The provider for what was sent: the session's own, the one picked, or the one behind the address. */
-  function chosen({ session }: Admitted, picked: unknown, email: string): Choice {
+  async function chosen({ session }: Admitted, picked: unknown, email: string): Promise<Choice> {
     if (email !== '' && (!EMAIL.test(email) || email.length > MAX_EMAIL)) {
       return fault('must be an email address', 'That is not an email address. It looks like name@example.com.')
     }
@@ -129,28 +122,9 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       if (flow.connectable.length === 1) return fault('is required', 'Enter your email address.')
       return fault('or body.provider is required', 'Enter your email address, or choose your provider.')
     }
-    const detected = detectedProvider(email)
+    const detected = await flow.detection.providerOf(email)
     return { provider: flow.connectable.includes(detected) ? detected : 'imap' }
   }
-
-  app.get(
-    '/providers/:providerName/callback',
-    {
-      ...flow.route,
-      config: { access: 'public', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
-      schema: {
-        tags,
-        summary: 'Where providers send the browser back to',
-        params: Type.Object({ providerName: Type.String() }),
-        response: {
-          302: Type.Null({ description: 'To the redirect URI of the session. A failure is an error page.' }),
-        },
-      },
-    },
-    async () => {
-      throw new AppError('route_not_found', { message: 'There is no such provider.' })
-    },
-  )
 }
 
 function fault(message: string, text: string) {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { BROWSER_ACCEPT, fieldValue, type Hosted, imapForm, refreshOf, serveHosted } from '../../../test/kit/hosted.ts'
+import { loginAt } from '../../../test/kit/oauth.ts'
 import type { Db } from '../../infra/db/index.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
@@ -265,17 +266,8 @@ describeEachDatabase('the hosted pages', (open) => {
 
 describeEachDatabase('the choice of a provider', (open) => {
   let hosted: Hosted
-  const asked: { email: string | null; state: string | undefined; fromPage: boolean }[] = []
   beforeEach(async () => {
-    asked.length = 0
-    hosted = await serveHosted(await open(), {
-      consent: {
-        gmail: async ({ email, state, fromPage }) => {
-          asked.push({ email, state, fromPage })
-          return 'https://accounts.example/consent?state=ours'
-        },
-      },
-    })
+    hosted = await serveHosted(await open(), { logins: { gmail: loginAt('https://accounts.example')('gmail') } })
   })
   afterEach(() => hosted.close())
 
@@ -291,15 +283,20 @@ describeEachDatabase('the choice of a provider', (open) => {
     const { page } = await hosted.open(authUrl)
     expect([...page.matchAll(/name="provider" value="(\w+)"/g)].map(([, name]) => name)).toEqual(['gmail', 'imap'])
     const picked = await post(code, authUrl, { email: '', provider: 'gmail' })
-    expect([picked.status, refreshOf(picked.page)]).toEqual([200, 'https://accounts.example/consent?state=ours'])
-    expect(asked).toEqual([{ email: null, state: undefined, fromPage: true }])
+    expect(picked.status).toBe(200)
+    const consent = new URL(refreshOf(picked.page) ?? '')
+    expect(consent.origin + consent.pathname).toBe('https://accounts.example/auth')
+    expect(consent.searchParams.has('login_hint')).toBe(false)
+    expect(consent.searchParams.get('redirect_uri')).toBe(`${hosted.url}/providers/gmail/callback`)
     expect((await post(code, authUrl, { email: '', provider: 'imap' })).page).toContain('Sign in to your mailbox')
   })
 
-  it('follows the address, and hands an explicit state on', async () => {
+  it('follows the address, with a state of its own', async () => {
     const { code, authUrl } = await hosted.session()
-    expect(refreshOf((await post(code, `${authUrl}&state=mine`, { email: 'ada@gmail.com' })).page)).toBeDefined()
-    expect(asked).toEqual([{ email: 'ada@gmail.com', state: 'mine', fromPage: true }])
+    const chosen = await post(code, `${authUrl}&state=mine`, { email: 'ada@gmail.com' })
+    const query = new URL(refreshOf(chosen.page) ?? '').searchParams
+    expect(query.get('login_hint')).toBe('ada@gmail.com')
+    expect(query.get('state')).toMatch(/^[\w-]{43}$/)
     expect((await post(code, authUrl, { email: 'ada@example.com' })).page).toContain('Sign in to your mailbox')
     // Not set up here, so its mailboxes can only be reached as any other.
     expect((await post(code, authUrl, { email: 'ada@outlook.com' })).page).toContain('value="outlook.office365.com"')

@@ -7,6 +7,8 @@ import type { Sealer } from '../../lib/seal.ts'
 import type { MailProvider, ProviderName } from '../../providers/provider.ts'
 import type { Brand } from '../../ui/hosted/index.ts'
 import type { Account } from '../accounts/index.ts'
+import type { Consents } from './consent.ts'
+import type { Detection } from './detection.ts'
 import { hostedRoute, pageSender } from './hosted-reply.ts'
 import { passwordTokens } from './imap-form.ts'
 import { pageState } from './page-state.ts'
@@ -23,33 +25,24 @@ export interface FlowDeps {
   publicUrl: string
   guard: AddressGuard
   imap: Pick<MailProvider, 'verify'>
-  /** How the consent of each connectable OAuth provider begins. */
-  consent?: { readonly [Name in Exclude<ProviderName, 'imap'>]?: BeginConsent }
+  consents: Consents
+  detection: Detection
 }
-
-/** Answers the address of the provider's consent screen. The provider's own `state` is the consent's business. */
-export type BeginConsent = (request: {
-  session: AuthSession
-  email: string | null
-  /** The application's, for the redirect in the end; absent when it chose none. */
-  state: string | undefined
-  /** The flow began on a page: the callback asks for its cookie. */
-  fromPage: boolean
-}) => Promise<string>
 
 export type Flow = ReturnType<typeof flow>
 
 /** What the routes of the hosted flow share: who may go on, what is shown, where it leads. */
 export function flow(deps: FlowDeps) {
-  const { sessions, publicUrl } = deps
+  const { sessions, publicUrl, consents } = deps
   const states = pageState(deps)
   const sendPage = pageSender(deps.brand, publicUrl)
-  const consents = new Map(Object.entries(deps.consent ?? {}))
-
   /** Where the browser goes when the account is linked. */
   function linkedUrl(code: string, state: string, session: AuthSession, account: LinkedAccount): string {
+    return returnUrl(code, states.isMinted(code, state) ? undefined : state, session, account)
+  }
+
+  function returnUrl(code: string, returned: string | undefined, session: AuthSession, account: LinkedAccount): string {
     const { id: accountId, provider, email } = account
-    const returned = states.isMinted(code, state) ? undefined : state
     return successUrl(session.redirectUri, { accountId, provider, email, session: code, state: returned })
   }
 
@@ -69,11 +62,9 @@ export function flow(deps: FlowDeps) {
     sendPage,
     route: hostedRoute(sendPage, leadsTo),
     linkedUrl,
+    returnUrl,
     tokens: passwordTokens(deps.sealer),
-    connectable: ['gmail', 'microsoft', 'imap'].filter(
-      (name) => name === 'imap' || consents.has(name),
-    ) as ProviderName[],
-    consentOf: (provider: ProviderName) => consents.get(provider),
+    connectable: PROVIDERS.filter((name) => name === 'imap' || consents.has(name)),
 
     /** Sets what the form of this page needs to be posted. */
     allowPost(request: FastifyRequest, reply: FastifyReply, code: string, session: AuthSession, state: string): void {
@@ -116,6 +107,8 @@ export function flow(deps: FlowDeps) {
   }
 }
 
+/** In the order in which they are offered. */
+const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
 const MAX_STATE = 2048
 /** In any case: a script of another site may spell it as it likes and the browser sends it along. */
 const FORM = /^application\/x-www-form-urlencoded/i

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { asAppError } from '../../infra/http/index.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
+import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../ui/hosted/index.ts'
 import { wantsHtml } from './accepts.ts'
 
@@ -37,7 +37,7 @@ export function pageSender(brand: Brand, publicUrl: string): SendPage {
 
 export interface HostedRoute {
   onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  errorHandler: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => Promise<string>
+  errorHandler: (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
 }
 
 /**
@@ -59,16 +59,16 @@ export function hostedRoute(
       const error = asAppError(thrown)
       if (error.status >= 500) request.failure = error.cause ?? error
       const href = error.code === 'session_used' ? await leadsTo(request) : undefined
-      const page: ErrorPage = {
-        ...(TEXTS[error.code] ?? FALLBACK),
-        code: error.code,
-        requestId: request.id,
-        action: href === undefined ? undefined : { href, label: 'Continue' },
-      }
+      const action = href === undefined ? undefined : { href, label: 'Continue' }
       reply.headers(error.headers)
-      return sendPage(reply, (context) => errorPage(context, page), error.status)
+      return sendPage(reply, (context) => errorPage(context, pageOf(error, request.id, action)), error.status)
     },
   }
+}
+
+/** An error as people read it. */
+export function pageOf(error: AppError, requestId: string, action: ErrorPage['action']): ErrorPage {
+  return { ...(TEXTS[error.code] ?? FALLBACK), code: error.code, requestId, action }
 }
 
 type ErrorText = Pick<ErrorPage, 'icon' | 'title' | 'text' | 'alarming'>
@@ -98,6 +98,38 @@ const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     icon: 'lock',
     title: 'Please open the link again',
     text: 'This page was opened in another browser, or too long ago, so we could not be sure that it was you. Nothing was sent on.',
+  },
+  consent_denied: {
+    icon: 'lock',
+    title: 'Access was not granted',
+    text: 'Nothing was connected. If that was not what you wanted, try again and allow the access.',
+  },
+  consent_incomplete: {
+    icon: 'alert',
+    title: 'A permission is missing',
+    text: 'To connect your mailbox, its mails must be readable. Try again and leave every box ticked.',
+  },
+  consent_unknown: {
+    icon: 'link',
+    title: 'This sign-in is not valid',
+    text: 'It did not begin here. Go back to the application that sent you and start again.',
+  },
+  consent_used: {
+    icon: 'clock',
+    title: 'This sign-in is over',
+    text: 'It was used already, or it took too long. Nothing was lost: start again.',
+  },
+  consent_failed: {
+    icon: 'alert',
+    alarming: true,
+    title: 'Your provider had a problem',
+    text: 'Signing in worked on your side, but your mail provider did not complete it. Try again in a moment.',
+  },
+  consent_refused: {
+    icon: 'alert',
+    alarming: true,
+    title: 'This application is not set up correctly',
+    text: 'Your mail provider does not accept it. You did nothing wrong: tell the people who run the application.',
   },
   rate_limited: {
     icon: 'clock',

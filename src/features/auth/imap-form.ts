@@ -3,6 +3,7 @@ import { SealError, type Sealer } from '../../lib/seal.ts'
 import type { RemoteFolder } from '../../providers/provider.ts'
 import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../ui/hosted/index.ts'
 import type { ImapField, ImapFields } from '../accounts/index.ts'
+import type { ProposedServer } from './autoconfig.ts'
 import { knownServer } from './known-servers.ts'
 
 const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
@@ -52,16 +53,27 @@ export function passwordTokens(sealer: Sealer): PasswordTokens {
   }
 }
 
-/** The fields as the form shows them again; never a password. A known server is proposed where none was typed. */
-export function formValues(fields: ImapFields): ImapFormValues {
+/** The fields as the form shows them again; never a password. A known server, or what its domain says, is proposed where none was typed. */
+export function formValues(fields: ImapFields, proposal?: ProposedServer): ImapFormValues {
   const email = textOf(fields.email)
   const server = knownServer(email)
-  const proposed: ImapFields =
-    server?.host !== undefined && textOf(fields.host) === '' ? { host: server.host, port: server.port } : {}
-  const username = textOf(fields.username) || email
+  const proposed: ImapFields | undefined =
+    textOf(fields.host) !== ''
+      ? {}
+      : server?.host !== undefined
+        ? { host: server.host, port: server.port }
+        : proposal && { host: proposal.host, port: proposal.port, ...unusualSecurity(proposal) }
+  const username = textOf(fields.username) || proposal?.username || email
   const shown: ImapFields = { ...fields, ...proposed, username }
   return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, textOf(shown[name])])) as ImapFormValues
 }
+
+/** What "automatic" would get wrong. */
+function unusualSecurity({ port, secure }: ProposedServer): ImapFields {
+  return secure === (port !== STARTTLS_PORT) ? {} : { secure: String(secure) }
+}
+
+const STARTTLS_PORT = 143
 
 /** In the order of the form. */
 const LABELS: Readonly<Record<ImapField, string>> = {

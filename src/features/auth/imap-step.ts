@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { RemoteFolder } from '../../providers/provider.ts'
 import { type FormFaults, imapPage, NO_FAULTS } from '../../ui/hosted/index.ts'
 import type { ImapFields } from '../accounts/index.ts'
+import type { ProposedServer } from './autoconfig.ts'
 import type { Admitted, Flow } from './flow.ts'
 import { formValues, selectableFolders } from './imap-form.ts'
 import { demandText, HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer } from './known-servers.ts'
@@ -15,13 +16,13 @@ export interface ImapStep {
 }
 
 /** The form for the mail server, with what is known and what is wrong. */
-export function imapStep(
+export async function imapStep(
   flow: Flow,
   reply: FastifyReply,
   { code, state, session }: Pick<Admitted, 'code' | 'state' | 'session'>,
   { fields, faults = NO_FAULTS, folders }: ImapStep,
-): string {
-  const values = formValues(fields)
+): Promise<string> {
+  const values = formValues(fields, await proposal(flow, fields))
   const server = knownServer(values.email)
   const proposed = server !== undefined && (server.host === undefined || server.host === values.host)
   const firstStep =
@@ -41,4 +42,10 @@ export function imapStep(
       hosts: KNOWN_HOSTS,
     }),
   )
+}
+
+/** What the domain says of its server, where none was typed. */
+async function proposal(flow: Flow, { email, host }: ImapFields): Promise<ProposedServer | undefined> {
+  const isOpen = typeof email === 'string' && email !== '' && (host === undefined || host === '')
+  return isOpen ? flow.detection.serverOf(email) : undefined
 }

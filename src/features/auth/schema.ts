@@ -22,8 +22,21 @@ interface AuthSessionTable {
   updatedAt: number
 }
 
+/** One consent that is asked for at a provider. Its state is known to the provider and the browser, here only as a hash. */
+interface OAuthFlowTable {
+  stateHash: string
+  sessionId: string
+  provider: 'gmail' | 'microsoft' | 'imap'
+  /** `ConsentFacts` as JSON, sealed with context `consent:<stateHash>`; empty once it was used. */
+  facts: string
+  usedAt: number | null
+  expiresAt: number
+  createdAt: number
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     authSessions: AuthSessionTable
+    oauthFlows: OAuthFlowTable
   }
 }

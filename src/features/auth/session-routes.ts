@@ -58,15 +58,17 @@ export function sessionRoutes(app: App, flow: Flow, idempotency: Idempotency): v
       const session = await sessions.open(code)
       const email = request.body.email ?? session.email
       flow.demandAllowed(session, provider)
-      const consent = flow.consentOf(provider)
-      if (provider !== 'imap' && consent === undefined) {
+      if (provider !== 'imap' && !flow.consents.has(provider)) {
         throw invalid('body.provider', `must be one of ${flow.connectable.join(', ')}: no other is set up here`)
       }
       await sessions.begin(code, session, { jsonState: state, provider, email: email ?? undefined })
       const url =
-        consent === undefined
+        provider === 'imap'
           ? authorizeUrl(flow.publicUrl, code, state)
-          : await consent({ session, email, state, fromPage: false })
+          : await flow.consents.begin(provider, {
+              ...{ code, session, email, pageState: state, returned: state },
+              fromPage: false,
+            })
       return {
         success: true,
         provider,

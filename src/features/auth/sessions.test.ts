@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { BROWSER_ACCEPT, type Hosted, IMAP_FIELDS, imapForm, serveHosted } from '../../../test/kit/hosted.ts'
+import { loginAt } from '../../../test/kit/oauth.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -173,10 +174,7 @@ describeEachDatabase('starting a session from a screen of the application', (ope
   let hosted: Hosted
   beforeEach(async () => {
     hosted = await serveHosted(await open(), {
-      consent: {
-        gmail: async ({ session, email, state }) =>
-          `https://accounts.example/consent?${new URLSearchParams({ state: 'ours', hint: email ?? '', theirs: state ?? '', force: String(session.forceConsent) })}`,
-      },
+      logins: { gmail: loginAt('https://accounts.example')('gmail') },
     })
   })
   afterEach(() => hosted.close())
@@ -200,12 +198,13 @@ describeEachDatabase('starting a session from a screen of the application', (ope
   it('answers the consent screen for a provider that has one, with the state of that address', async () => {
     const { code } = await hosted.session({ email: 'hint@gmail.com', forceConsent: true })
     const answer = await start(code, { provider: 'gmail', state: 'mine' })
-    expect(await answer.json()).toMatchObject({
-      success: true,
-      provider: 'gmail',
-      authorizationUrl: 'https://accounts.example/consent?state=ours&hint=hint%40gmail.com&theirs=mine&force=true',
-      state: 'ours',
-    })
+    const body = (await answer.json()) as Record<string, string>
+    expect(body).toMatchObject({ success: true, provider: 'gmail' })
+    const query = new URL(body.authorizationUrl ?? '').searchParams
+    expect(query.get('login_hint')).toBe('hint@gmail.com')
+    expect(query.get('prompt')).toBe('consent')
+    expect(body.state).toBe(query.get('state'))
+    expect(body.state).not.toBe('mine')
   })
 
   it('refuses what is not set up, another provider than the session’s, and incomplete bodies', async () => {

@@ -103,16 +103,19 @@ describe('GET /health', () => {
     const blocked = await serve({
       providers: () => [{ name: 'gmail', canConnect: false }],
       licence: { plan: 'team', accountLimit: 3, hasRoom: (accounts) => accounts < 3, problem: () => 'It has ended.' },
-      settingsProblems: () => ['PUBSUB_TOPIC_NAME is not a topic.'],
+      settingsProblems: () => [
+        { reason: 'settings_invalid' as const, message: 'PUBSUB_TOPIC_NAME is not a topic.' },
+        { reason: 'oauth_incomplete' as const, message: 'GOOGLE_CLIENT_SECRET is not set.' },
+      ],
       keysBesideData: true,
     })
     const { data } = (await blocked.get('/health')).json
     expect(data.onboarding).toEqual({
       canProceed: false,
-      reasons: ['no_provider', 'licence_full', 'settings_invalid'],
+      reasons: ['no_provider', 'licence_full', 'settings_invalid', 'oauth_incomplete'],
     })
     expect(data.license).toEqual({ plan: 'team', effectiveAccountLimit: 3, currentAccounts: 3 })
-    expect(data.warnings).toEqual(['keys_beside_data', 'licence', 'settings_invalid'])
+    expect(data.warnings).toEqual(['keys_beside_data', 'licence', 'settings_invalid', 'oauth_incomplete'])
     await app.close()
 
     const down = await serve({ countAccounts: () => Promise.reject(new Error('down')) })

@@ -15,6 +15,14 @@ export interface ProviderState {
   name: string
   /** Its settings allow mailboxes to be connected. */
   canConnect: boolean
+  /** Of an OAuth provider: what operators register there. */
+  redirectUri?: string
+}
+
+/** A setting that is wrong but does not stop the start; the message names no value that is secret. */
+export interface SettingsProblem {
+  reason: Extract<Reason, 'settings_invalid' | 'oauth_incomplete' | 'redirect_refused'>
+  message: string
 }
 
 export interface HealthDeps {
@@ -34,8 +42,7 @@ export interface HealthDeps {
   }
   countAccounts(): Promise<number>
   providers(): readonly ProviderState[]
-  /** Settings that are wrong but do not stop the start, as sentences without values. */
-  settingsProblems(): readonly string[]
+  settingsProblems(): readonly SettingsProblem[]
   /** The key ring stands in the database, beside what it protects. */
   keysBesideData: boolean
   /** Cloud Pub/Sub for gmail; without it, or while it is not ready, mailboxes are polled. */
@@ -87,8 +94,7 @@ export function health(deps: HealthDeps): Health {
     if (!deps.providers().some((provider) => provider.canConnect)) found.push('no_provider')
     if (currentAccounts === null) found.push('database_unavailable')
     else if (!licence.hasRoom(currentAccounts)) found.push('licence_full')
-    if (deps.settingsProblems().length > 0) found.push('settings_invalid')
-    return found
+    return [...found, ...new Set(deps.settingsProblems().map((problem) => problem.reason))]
   }
 
   function warnings(): { code: string; message: string }[] {
@@ -96,7 +102,7 @@ export function health(deps: HealthDeps): Health {
     return [
       ...(deps.keysBesideData ? [KEYS_BESIDE_DATA] : []),
       ...(licenceProblem === undefined ? [] : [{ code: 'licence', message: licenceProblem }]),
-      ...deps.settingsProblems().map((message) => ({ code: 'settings_invalid', message })),
+      ...deps.settingsProblems().map(({ reason, message }) => ({ code: reason, message })),
     ]
   }
 

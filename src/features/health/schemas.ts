@@ -23,7 +23,13 @@ const gmailPush = Type.Object({
 const onboarding = Type.Object({
   canProceed: Type.Boolean({ description: 'A mailbox can be connected now.' }),
   reasons: Type.Array(
-    Type.Enum(['no_provider', 'licence_full', 'settings_invalid', 'database_unavailable'], { type: 'string' }),
+    Type.Enum(
+      [
+        ...['no_provider', 'licence_full', 'database_unavailable'],
+        ...['settings_invalid', 'oauth_incomplete', 'redirect_refused'],
+      ] as const,
+      { type: 'string' },
+    ),
   ),
 })
 const license = Type.Object({
@@ -81,7 +87,13 @@ export const detailedSchema = answerOf(
       gmailPush,
       onboarding,
       license,
-      providers: Type.Array(Type.Object({ name: Type.String(), canConnect: Type.Boolean() })),
+      providers: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          canConnect: Type.Boolean(),
+          redirectUri: Type.Optional(Type.String({ description: 'To be registered at the provider, to the letter.' })),
+        }),
+      ),
       memory: Type.Object({
         percentage,
         rssBytes: Type.Integer(),

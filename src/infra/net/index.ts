@@ -13,4 +13,5 @@ export {
   GuardError,
 } from './address-guard.ts'
 export {} from './host-name.ts'
+export { type DnsRecords, dnsRecords } from './records.ts'
 export { type Resolve, type Resolved, resolver } from './resolver.ts'

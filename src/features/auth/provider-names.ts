@@ -1,0 +1,8 @@
+import type { ProviderName } from '../../providers/provider.ts'
+
+/** As people know them, to continue with. */
+export const PROVIDER_NAMES: Readonly<Record<ProviderName, string>> = {
+  gmail: 'Google',
+  microsoft: 'Microsoft',
+  imap: 'another provider',
+}

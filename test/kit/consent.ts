@@ -1,0 +1,59 @@
+import { systemClock } from '../../src/lib/clock.ts'
+import { gmailLogin } from '../../src/providers/gmail/index.ts'
+import type { LoginProvider } from '../../src/providers/login.ts'
+import { microsoftLogin } from '../../src/providers/microsoft/index.ts'
+import { type Google, startGoogle } from '../servers/google.ts'
+import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
+
+/** Signing in at a stand-in, and what a person does on its consent page. */
+export interface ConsentSite {
+  provider: 'gmail' | 'microsoft'
+  server: Google | Microsoft
+  login: LoginProvider
+  /** The scope of mail, as this provider spells it. */
+  mailScope: string
+  /** Picks the user on the page; answers where the browser is sent. */
+  consent(consentUrl: string, user: string): Promise<string>
+}
+
+export async function googleSite(): Promise<ConsentSite> {
+  const server = await startGoogle()
+  const { GOOGLE_AUTH_URL = '', GOOGLE_TOKEN_URL = '', GOOGLE_USERINFO_URL = '' } = server.settings
+  const login = gmailLogin({
+    ...clientOf(server),
+    ...{ authUrl: GOOGLE_AUTH_URL, tokenUrl: GOOGLE_TOKEN_URL, userinfoUrl: GOOGLE_USERINFO_URL },
+  })
+  const mailScope = 'https://www.googleapis.com/auth/gmail.modify'
+  return { provider: 'gmail', server, login, mailScope, consent: pick(`${server.url}/o/oauth2/v2/auth/callback`) }
+}
+
+export async function microsoftSite(): Promise<ConsentSite> {
+  const server = await startMicrosoft()
+  const login = microsoftLogin({
+    ...clientOf(server),
+    ...{ tenant: 'common', loginUrl: server.url, graphUrl: server.url },
+  })
+  const consent = pick(`${server.url}/oauth2/v2.0/authorize/callback`)
+  return { provider: 'microsoft', server, login, mailScope: 'Mail.ReadWrite', consent }
+}
+
+function clientOf({ client }: Google | Microsoft) {
+  return { clientId: client.id, clientSecret: client.secret, clock: systemClock }
+}
+
+/** Opens the page and posts its form, as the button of that user does. */
+function pick(action: string): ConsentSite['consent'] {
+  return async (consentUrl, user) => {
+    const page = await fetch(consentUrl)
+    const text = await page.text()
+    if (!page.ok) throw new Error(`the consent page answered ${page.status}: ${text}`)
+    const { searchParams } = new URL(consentUrl)
+    const names = ['client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce']
+    const fields = Object.fromEntries(names.map((name) => [name, searchParams.get(name) ?? '']))
+    const body = new URLSearchParams({ ...fields, email: user })
+    const answer = await fetch(action, { method: 'POST', body, redirect: 'manual' })
+    const location = answer.headers.get('location')
+    if (location === null) throw new Error(`the choice was answered ${answer.status}: ${await answer.text()}`)
+    return location
+  }
+}
