@@ -1,5 +1,5 @@
 import { ProviderError } from '../provider.ts'
-import { object, text, wholeNumber } from './json.ts'
+import { list, object, text, wholeNumber } from './json.ts'
 
 /** How far a folder is brought forward. */
 export interface Cursor {
@@ -7,6 +7,8 @@ export interface Cursor {
   next: string
   /** When `next` was given: an old one is renewed before Graph forgets it. */
   atMs: number
+  /** The round that `next` belongs to has begun. */
+  isOpen: boolean
   /** While the first listing of the folder goes on: how many messages it brought so far. Null afterwards. */
   listed: number | null
   /** The listing asked for mails since the horizon only. */
@@ -22,6 +24,8 @@ export interface Horizon {
   sinceMs: number | null
   /** What was received later is new. */
   baselineMs: number
+  /** Graph knows whole seconds: of the mails received in that of the baseline, those that were there. Null: any of them may have been. */
+  there: string[] | null
 }
 
 export function writeCursor({ horizon, ...rest }: Cursor): string {
@@ -31,17 +35,21 @@ export function writeCursor({ horizon, ...rest }: Cursor): string {
 /** Throws `cursor_expired` for anything this version did not write. */
 export function readCursor(written: string): Cursor {
   try {
-    const { v, next, atMs, listed, filtered, comparing, sinceMs, baselineMs } = object(JSON.parse(written))
+    const { v, next, atMs, isOpen, listed, filtered, comparing, sinceMs, baselineMs, there } = object(
+      JSON.parse(written),
+    )
     if (v !== 1 || typeof comparing !== 'boolean') throw new TypeError('another version')
     return {
       next: present(text(next)),
       atMs: present(wholeNumber(atMs)),
+      isOpen: isOpen === true,
       listed: listed === null ? null : present(wholeNumber(listed)),
       filtered: filtered === true,
       comparing,
       horizon: {
         sinceMs: sinceMs === null ? null : present(wholeNumber(sinceMs)),
         baselineMs: present(wholeNumber(baselineMs)),
+        there: there === null ? null : list(there).flatMap((mark) => text(mark) ?? []),
       },
     }
   } catch (cause) {

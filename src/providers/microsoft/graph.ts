@@ -75,7 +75,10 @@ export class Graph {
     return this.#rest.json({ method, path, headers: preferring(), ...sent }, object)
   }
 
-  /** Many reads in few requests. What became of each: the body of its answer, or the error. */
+  /**
+   * Many reads in few requests. What became of each: the body of its answer, or the error. Graph works on four parts at once; one
+   * that is refused because others are under way is asked again.
+   */
   async batch<Item extends BatchItem>(
     items: readonly Item[],
     { doing, signal }: { doing: string; signal?: AbortSignal | undefined },
@@ -101,9 +104,18 @@ export class Graph {
       if (item === undefined) continue
       const status = typeof entry.status === 'number' ? entry.status : 500
       const isGood = status >= 200 && status < 300
-      answers.set(item, isGood ? object(entry.body) : graphFailure(partOf(status, entry), doing, this.#clock.now()))
+      answers.set(item, isGood ? object(entry.body) : this.#failure(status, entry, doing))
     }
     return answers
+  }
+
+  #failure(status: number, entry: Json, doing: string): ProviderError {
+    const failure = graphFailure(partOf(status, entry), doing, this.#clock.now())
+    // The token was good for the batch: whether it is refused is for the next whole request to say, which can renew it.
+    if (failure.kind !== 'auth_expired') return failure
+    return new ProviderError('unavailable', `${doing}: a part of it was answered as from a stranger`, {
+      cause: failure,
+    })
   }
 }
 

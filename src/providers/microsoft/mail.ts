@@ -4,7 +4,7 @@ import { type MailAccess, type MailboxMail, ProviderError, type RemoteFolder } f
 import type { PushProvider } from '../push.ts'
 import { restClient } from '../rest/index.ts'
 import { graphFailure } from './errors.ts'
-import { listFolders } from './folders.ts'
+import { FolderList } from './folders.ts'
 import { Graph } from './graph.ts'
 import { object } from './json.ts'
 import { microsoftOperations } from './operations.ts'
@@ -42,7 +42,7 @@ export function microsoftMail({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftM
         { query: { $select: 'id' }, doing: 'looking at the mailbox', signal: asked.signal },
         object,
       )
-      return { folders: await listFolders(reading, asked.signal) }
+      return { folders: await new FolderList(reading).list(asked.signal) }
     }
     const late = () => new ProviderError('unavailable', 'looking at the mailbox: no answer in time', { timedOut: true })
     try {
@@ -61,8 +61,9 @@ export function microsoftMail({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftM
       operations: (access) => microsoftOperations(graph(access, true)),
       closeOperations: (accountId) => client.close(accountId),
     },
+    // Graph asks our address for an answer before it gives its own: longer than anybody waits for a page.
     push: microsoftPush(
-      (access) => graph(access, true),
+      (access) => graph(access, false),
       () => clock.now(),
     ),
   }

@@ -1,6 +1,6 @@
 import { cleanText } from '../../lib/text.ts'
 import { type MailOperations, type MessageBody, ProviderError } from '../provider.ts'
-import { listFolders } from './folders.ts'
+import { FolderList } from './folders.ts'
 import { answered, type Graph, segment } from './graph.ts'
 import { type Json, object, text, wholeNumber } from './json.ts'
 import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
@@ -9,7 +9,7 @@ import { messagePath } from './messages.ts'
 /** Live reads for API requests. */
 export function microsoftOperations(graph: Graph): MailOperations<{ providerMessageId: string }> {
   return {
-    listFolders: () => listFolders(graph),
+    listFolders: () => new FolderList(graph).list(),
 
     /** Both forms in one request: Graph turns one into the other. */
     async getBody({ providerMessageId }) {

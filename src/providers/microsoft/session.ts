@@ -1,13 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../mailbox-session.ts'
+import type { Comparing, MailboxSession, MailboxStep, ScopeSyncRequest } from '../mailbox-session.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../provider.ts'
 import { type Cursor, type Horizon, readCursor, writeCursor } from './cursor.ts'
 import { deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest, GLANCE_MESSAGES } from './delta.ts'
-import { listFolders } from './folders.ts'
+import { FolderList } from './folders.ts'
 import { goneMessages } from './gone.ts'
 import { answeredPage, type Graph } from './graph.ts'
-import { findHorizon, wider } from './horizon.ts'
-import type { Page } from './json.ts'
+import { findHorizon, isNewer, wider } from './horizon.ts'
+import type { Json, Page } from './json.ts'
 import { changesOf } from './steps.ts'
 
 /** Ten thousand requests of one mailbox are allowed in ten minutes: with fifty folders this takes a tenth of them. */
@@ -25,16 +25,18 @@ export class MicrosoftSession implements MailboxSession {
   readonly pollMs = POLL_MS
   readonly #graph: Graph
   readonly #clock: Clock
+  readonly #folders: FolderList
   readonly #glances = new Map<string, { cursor: string; page: Page }>()
   #horizon: Horizon | undefined
 
   constructor(graph: Graph, clock: Clock) {
     this.#graph = graph
     this.#clock = clock
+    this.#folders = new FolderList(graph)
   }
 
   listFolders(): Promise<RemoteFolder[]> {
-    return listFolders(this.#graph)
+    return this.#folders.list()
   }
 
   scopes(folders: readonly RemoteFolder[]): string[] {
@@ -77,18 +79,14 @@ export class MicrosoftSession implements MailboxSession {
     this.#learn(cursor.horizon)
     const glance = this.#glances.get(scope)
     this.#glances.delete(scope)
-    if (comparing === undefined || !cursor.comparing) {
-      const glanced = glance?.cursor === written ? glance?.page : undefined
-      yield* this.#round(scope, { ...cursor, comparing: false }, { glanced, signal })
-      return
-    }
-    // The listing first, then what has gone: an interrupted comparison goes on with either.
-    const listed = cursor.listed === null ? cursor : yield* this.#round(scope, cursor, { signal })
-    for await (const removed of goneMessages(this.#graph, scope, comparing, signal)) {
-      yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
-    }
-    const cursorAfter = writeCursor({ ...listed, comparing: false })
-    yield { refetched: true, found: [], changed: [], removed: [], cursor: cursorAfter }
+    const glanced = glance?.cursor === written ? glance?.page : undefined
+    const end =
+      cursor.comparing && comparing !== undefined
+        ? yield* this.#compare(scope, cursor, { comparing, signal })
+        : yield* this.#round(scope, { ...cursor, comparing: false }, { glanced, signal })
+    // What was interrupted ends where it would have ended then: what came since takes a round of its own.
+    const isResumed = written !== null && (cursor.isOpen || cursor.comparing)
+    if (isResumed) yield* this.#round(scope, end, { signal })
   }
 
   async close(): Promise<void> {
@@ -106,9 +104,24 @@ export class MicrosoftSession implements MailboxSession {
     }
     const { sinceMs } = this.#horizon
     return {
-      ...{ next: firstRequest(sinceMs), atMs: this.#clock.now(), listed: 0, filtered: sinceMs !== null },
+      ...{ next: firstRequest(sinceMs), atMs: this.#clock.now(), isOpen: false, listed: 0, filtered: sinceMs !== null },
       ...{ comparing: comparing !== undefined, horizon: this.#horizon },
     }
+  }
+
+  /** The listing first, then what has gone; an interrupted comparison goes on with either. */
+  async *#compare(
+    folderId: string,
+    start: Cursor,
+    { comparing, signal }: { comparing: Comparing; signal: AbortSignal },
+  ): AsyncGenerator<MailboxStep, Cursor> {
+    const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
+    for await (const removed of goneMessages(this.#graph, folderId, comparing, signal)) {
+      yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
+    }
+    const end = { ...listed, comparing: false }
+    yield { refetched: true, found: [], changed: [], removed: [], cursor: writeCursor(end) }
+    return end
   }
 
   /** One round of a folder's changes; the first is its listing. Answers the position of the next round. */
@@ -117,9 +130,8 @@ export class MicrosoftSession implements MailboxSession {
     start: Cursor,
     { glanced, signal }: { glanced?: Page | undefined; signal: AbortSignal },
   ): AsyncGenerator<MailboxStep, Cursor> {
-    const { sinceMs, baselineMs } = start.horizon
-    // While a folder is listed, what has come since is later than anything that was there before.
-    const isNew = (receivedMs: number) => (start.listed === null ? receivedMs >= baselineMs : receivedMs > baselineMs)
+    const { sinceMs } = start.horizon
+    const isNew = (item: Json) => isNewer(start.horizon, item)
     let position = start
     for await (const { items, next, isLast } of deltaRound(this.#graph, folderId, {
       next: start.next,
@@ -155,6 +167,6 @@ function moved(from: Cursor, page: { next: string; atMs: number; count: number; 
   const listed = from.listed === null ? null : from.listed + count
   const isCut = isLast && from.filtered && listed !== null && listed >= FILTER_LIMIT
   // The listing was cut off: the folder is listed again, all of it.
-  if (isCut) return { ...from, next: firstRequest(null), atMs, listed: 0, filtered: false }
-  return { ...from, next, atMs, listed: isLast ? null : listed }
+  if (isCut) return { ...from, next: firstRequest(null), atMs, isOpen: false, listed: 0, filtered: false }
+  return { ...from, next, atMs, isOpen: !isLast, listed: isLast ? null : listed }
 }

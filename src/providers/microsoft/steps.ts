@@ -9,7 +9,7 @@ export interface StepContext {
   folderId: string
   /** Older messages are not stored; what is told of them is passed on for those that are all the same. */
   sinceMs: number | null
-  isNew(receivedMs: number): boolean
+  isNew(item: Json): boolean
   nowMs: number
   signal: AbortSignal
 }
@@ -62,7 +62,7 @@ async function foundMails(graph: Graph, items: readonly Json[], context: StepCon
     const listed = lists.get(text(item.id) ?? '') ?? []
     const isGood = !(listed instanceof ProviderError)
     return foundMail(item, {
-      ...{ folder: folderId, nowMs, isNew: isNew(receivedAt(item) ?? nowMs), attachments: isGood ? listed : [] },
+      ...{ folder: folderId, nowMs, isNew: isNew(item), attachments: isGood ? listed : [] },
       // One that is gone meanwhile is told as removed in the next round.
       error: isGood || listed.kind === 'not_found' ? null : 'the attachments of this message could not be listed',
     })

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import { type Asked, type Scripted, scriptedGraph } from '../../../test/kit/scripted-graph.ts'
+import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../mailbox-session.ts'
+
+const LONG_ID = `AAMk/${'x'.repeat(1500)}+==`
+const received = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString().replace('.000', '')
+
+function message(id: string, more: object = {}) {
+  return {
+    ...{ id, parentFolderId: 'inbox', subject: `mail ${id}`, receivedDateTime: received(5), isDraft: false },
+    ...{ isRead: false, flag: { flagStatus: 'notFlagged' }, hasAttachments: false, ...more },
+  }
+}
+
+const page = (value: object[], token = 'end') => ({
+  body: { value, '@odata.deltaLink': `/v1.0/me/mailFolders('inbox')/messages/delta?$deltatoken=${token}` },
+})
+const gone = { status: 404, body: { error: { code: 'ErrorItemNotFound', message: 'secret words' } } }
+
+/** A mailbox with one message a thousand seconds old, and whatever the test says. */
+function standard(more: (asked: Asked) => Scripted | undefined) {
+  return (asked: Asked): Scripted => {
+    const said = more(asked)
+    if (said !== undefined) return said
+    if (asked.path === '/me/messages') return { body: { value: [{ id: 'x', receivedDateTime: received(0) }] } }
+    return gone
+  }
+}
+
+async function steps(session: MailboxSession, request: Partial<ScopeSyncRequest> = {}): Promise<MailboxStep[]> {
+  const all: MailboxStep[] = []
+  const { signal } = new AbortController()
+  const whole = { scope: 'inbox', cursor: null, initialMessages: 10, oldest: async () => null, signal, ...request }
+  for await (const step of session.syncScope(whole)) all.push(step)
+  return all
+}
+
+describe('what Graph may answer', () => {
+  it('is asked for with immutable ids, in every request and every part of a batch', async () => {
+    const graph = await scriptedGraph(
+      standard(({ path }) => {
+        if (path === '/me/mailFolders') return { body: { value: [{ id: 'inbox', displayName: 'Inbox' }] } }
+        if (path === '/me/mailFolders/inbox') return { body: { id: 'inbox' } }
+        if (path.endsWith('/delta')) return page([message('a', { hasAttachments: true })])
+        return path === '/me' ? { body: { id: 'u' } } : undefined
+      }),
+    )
+    const session = graph.session()
+    await graph.mail.verify(graph.access, new AbortController().signal)
+    await session.listFolders()
+    const [step] = await steps(session)
+    await session.changedScopes?.([{ scope: 'inbox', cursor: step?.cursor ?? null }], new AbortController().signal)
+    await graph.mail
+      .operations(graph.access)
+      .getBody({ providerMessageId: LONG_ID })
+      .catch(() => {})
+    expect(graph.asked.length).toBeGreaterThan(20)
+    for (const { prefer } of graph.asked) expect(prefer).toContain('IdType="ImmutableId"')
+    const deltas = graph.asked.filter(({ path }) => path.endsWith('/delta'))
+    for (const { prefer } of deltas) expect(prefer).toMatch(/odata\.maxpagesize=\d+/)
+    expect(graph.asked.some(({ path }) => path === `/me/messages/${LONG_ID}`)).toBe(true)
+  })
+
+  it('may be a change without the rest of the message: it is fetched, unless it has gone', async () => {
+    const graph = await scriptedGraph(
+      standard(({ path, part }) => {
+        if (path.endsWith('/delta'))
+          return page([
+            { id: 'a', subject: 'draft' },
+            { id: 'b', subject: 'away' },
+          ])
+        return part && path === '/me/messages/a' ? { body: message('a', { subject: 'draft, whole' }) } : undefined
+      }),
+    )
+    const [step] = await steps(graph.session())
+    expect(step?.found.map(({ message: { subject } }) => subject)).toEqual(['draft, whole'])
+    expect(step?.changed).toEqual([])
+  })
+
+  it('may name a message several times: what comes last holds', async () => {
+    const removed = (id: string) => ({ id, '@removed': { reason: 'deleted' } })
+    const items = [message('a'), message('b'), removed('a'), removed('c'), message('c'), message('b', { isRead: true })]
+    const graph = await scriptedGraph(standard(({ path }) => (path.endsWith('/delta') ? page(items) : undefined)))
+    const [step] = await steps(graph.session())
+    expect(step?.removed).toEqual(['a'])
+    expect(step?.found.map(({ message: { providerMessageId, unread } }) => [providerMessageId, unread])).toEqual([
+      ['c', true],
+      ['b', false],
+    ])
+  })
+
+  it.each([
+    [410, 'resyncRequired'],
+    [410, 'syncStateNotFound'],
+    [404, 'SyncStateNotFound'],
+    [400, 'SyncStateInvalid'],
+  ])('may be that the position is too old (%i %s)', async (status, code) => {
+    let isOld = false
+    const graph = await scriptedGraph(
+      standard(({ path }) => {
+        if (!path.endsWith('/delta')) return undefined
+        return isOld ? { status, body: { error: { code } } } : page([])
+      }),
+    )
+    const session = graph.session()
+    const [step] = await steps(session)
+    isOld = true
+    const cursor = step?.cursor ?? null
+    expect(await session.changedScopes?.([{ scope: 'inbox', cursor }], new AbortController().signal)).toEqual(['inbox'])
+    await expect(steps(session, { cursor })).rejects.toMatchObject({ kind: 'cursor_expired' })
+  })
+
+  it('ends a filtered listing after 5,000 messages: the folder is then listed whole, and older mail only changes', async () => {
+    const many = Array.from({ length: 5000 }, (_, index) => message(`m${index}`))
+    const graph = await scriptedGraph(
+      standard(({ path, query }) => {
+        if (!path.endsWith('/delta')) return undefined
+        return query.has('$filter')
+          ? page(many, 'cut')
+          : page([message('late'), message('old', { receivedDateTime: received(-60) })])
+      }),
+    )
+    const all = await steps(graph.session())
+    expect(all).toHaveLength(2)
+    expect(all[1]?.found.map(({ message: { providerMessageId } }) => providerMessageId)).toEqual(['late'])
+    expect(all[1]?.changed).toEqual([{ providerMessageId: 'old', unread: true, starred: false, folders: ['inbox'] }])
+    // From the cursor between the two the listing goes on as a whole one.
+    const [again] = await steps(graph.session(), { cursor: all[0]?.cursor ?? null })
+    expect(again?.found).toHaveLength(1)
+  })
+
+  it('may go round in circles, or have no end: unavailable', async () => {
+    const link = '/v1.0/me/mailFolders/inbox/messages/delta?$skiptoken=same'
+    const circle = await scriptedGraph(
+      standard(({ path }) => (path.endsWith('/delta') ? { body: { value: [], '@odata.nextLink': link } } : undefined)),
+    )
+    await expect(steps(circle.session())).rejects.toMatchObject({ kind: 'unavailable' })
+    const endless = await scriptedGraph(
+      standard(({ path }) => (path.endsWith('/delta') ? { body: { value: [] } } : undefined)),
+    )
+    await expect(steps(endless.session())).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('may hold attachments back: the message is kept, and says so', async () => {
+    const graph = await scriptedGraph(
+      standard(({ path }) => {
+        if (path.endsWith('/delta')) return page([message('a', { hasAttachments: true })])
+        return path.endsWith('/attachments')
+          ? { status: 403, body: { error: { code: 'ErrorAccessDenied' } } }
+          : undefined
+      }),
+    )
+    const [step] = await steps(graph.session())
+    expect(step?.found[0]?.message).toMatchObject({ attachments: [], error: expect.stringContaining('attachments') })
+  })
+
+  it('may refuse parts of a batch for the moment: these alone are asked again', async () => {
+    let refusals = 2
+    const graph = await scriptedGraph(
+      standard(({ path }) => {
+        if (path.endsWith('/delta')) {
+          return page(['a', 'b', 'c'].map((id) => message(id, { hasAttachments: true })))
+        }
+        if (!path.endsWith('/attachments')) return undefined
+        if (path.includes('/c/') || refusals === 0) return { body: { value: [{ id: 'f', name: 'f.txt', size: 1 }] } }
+        refusals -= 1
+        return { status: 429, headers: { 'Retry-After': '0' }, body: { error: { code: 'TooManyRequests' } } }
+      }),
+    )
+    const [step] = await steps(graph.session())
+    expect(step?.found.map(({ message: { attachments } }) => attachments.length)).toEqual([1, 1, 1])
+    const lists = graph.asked.filter(({ path }) => path.endsWith('/attachments')).map(({ path }) => path.split('/')[3])
+    expect(lists).toEqual(['a', 'b', 'c', 'a', 'b'])
+  })
+
+  it('may leave a message out of a list that shifts while it is read: it is not taken for gone', async () => {
+    const graph = await scriptedGraph(
+      standard(({ path, part }) => {
+        if (path.endsWith('/delta')) return page([message('seen')])
+        if (path === '/me/mailFolders/inbox/messages') return { body: { value: [message('seen')] } }
+        if (part && path === '/me/messages/shifted') return { body: { parentFolderId: 'inbox' } }
+        return part && path === '/me/messages/moved' ? { body: { parentFolderId: 'archive' } } : undefined
+      }),
+    )
+    const known = ['seen', 'shifted', 'moved', 'deleted'].map((providerMessageId) => ({
+      ...{
+        providerMessageId,
+        receivedAt: Date.UTC(2026, 0, 1) + 5000,
+        unread: true,
+        starred: false,
+        folders: ['inbox'],
+      },
+    }))
+    const comparing = { known: async (after?: unknown) => (after === undefined ? known : []) }
+    const all = await steps(graph.session(), { comparing })
+    expect(all.flatMap((step) => step.removed)).toEqual(['moved', 'deleted'])
+    expect(all.every((step) => step.refetched)).toBe(true)
+  })
+
+  it('may be that a folder has gone: not_found, without a word of Graph', async () => {
+    const graph = await scriptedGraph(standard(() => undefined))
+    await expect(steps(graph.session())).rejects.toMatchObject({
+      kind: 'not_found',
+      message: expect.not.stringContaining('secret'),
+    })
+  })
+
+  it('reads both forms of a body in one request, and no file of a link', async () => {
+    const graph = await scriptedGraph(({ path, prefer }) => {
+      if (path.endsWith('/attachments/link')) {
+        return { body: { '@odata.type': '#microsoft.graph.referenceAttachment', id: 'link', name: 'plan' } }
+      }
+      const isText = prefer.includes('outlook.body-content-type="text"')
+      const body = isText ? { contentType: 'text', content: 'Hi\r\n' } : { contentType: 'html', content: '<p>Hi</p>' }
+      return { body: { body, internetMessageHeaders: [{ name: 'X-One', value: '1' }] } }
+    })
+    const operations = graph.mail.operations(graph.access)
+    const mail = { providerMessageId: 'a' }
+    expect(await operations.getBody(mail)).toEqual({
+      ...{ text: 'Hi\n', html: '<p>Hi</p>', headers: [{ name: 'X-One', value: '1' }] },
+    })
+    expect(graph.asked.filter(({ part }) => !part)).toHaveLength(1)
+    await expect(operations.openAttachment(mail, 'link')).rejects.toMatchObject({ kind: 'rejected' })
+  })
+})

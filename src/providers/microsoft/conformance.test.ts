@@ -1,0 +1,67 @@
+import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { idMailboxConformance } from '../conformance-mailbox.ts'
+import type { MailAccess } from '../provider.ts'
+import { microsoftLogin, microsoftMail } from './index.ts'
+
+const USER = 'ada@example.test'
+
+idMailboxConformance('microsoft', async () => {
+  const graph = await startMicrosoft()
+  graph.addUser(USER)
+  // Graph knows whole seconds: each mail has one of its own, none is of the future.
+  let arrivedMs = Date.now() - 3_600_000
+  const { mail } = microsoftMail({ graphUrl: graph.url, clock: systemClock })
+  return {
+    mail,
+    access: await signedIn(graph),
+    inbox: graph.folderId(USER, 'inbox'),
+    trash: graph.folderId(USER, 'deleteditems'),
+    deliver(raw) {
+      arrivedMs += 1000
+      return graph.deliver(USER, raw, { date: new Date(arrivedMs) })
+    },
+    setRead: async (id, read) => graph.markRead(USER, id, read),
+    setStarred: async (id, starred) => graph.star(USER, id, starred),
+    move: async (id, folder) => graph.move(USER, id, folder),
+    remove: async (id) => graph.delete(USER, id),
+    createFolder: async (name) => graph.createFolder(USER, name),
+    contents: async () =>
+      graph
+        .messages(USER)
+        .map(({ id, folderId, read, starred }) => ({ id, unread: !read, starred, folders: [folderId] })),
+    expireCursors: async () => graph.expireDelta(USER),
+    fail(how, { times, retryAfterS } = {}) {
+      const as = how === 'rate_limited' ? 'rate-limited' : how
+      graph.fail({
+        ...{ as, on: /\/v1\.0\// },
+        ...(times !== undefined && { times }),
+        ...(retryAfterS !== undefined && { retryAfter: retryAfterS }),
+      })
+    },
+    heal: () => graph.faults.clear(),
+    expireTokens: () => graph.expireAccessTokens(USER),
+    revoke: async () => graph.revokeGrants(USER),
+    stop: () => graph.close(),
+  }
+})
+
+/** The token is renewed as the service does it, each time with the refresh token of the time before. */
+async function signedIn(graph: Microsoft): Promise<MailAccess> {
+  const login = microsoftLogin({
+    ...{ clientId: graph.client.id, clientSecret: graph.client.secret, tenant: 'common' },
+    ...{ loginUrl: graph.url, graphUrl: graph.url, clock: systemClock },
+  })
+  let { accessToken, refreshToken } = await graph.grant(USER)
+  return {
+    ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
+    async accessToken(refused) {
+      if (refused === accessToken) {
+        const tokens = await login.refresh(refreshToken)
+        accessToken = tokens.accessToken
+        refreshToken = tokens.refreshToken ?? refreshToken
+      }
+      return accessToken
+    },
+  }
+}

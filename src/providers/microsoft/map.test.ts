@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { attachmentsOf, foundMail, headersOf, isWhole, mayHaveAttachments } from './map.ts'
+
+const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }
+const person = (name: string, address: string) => ({ emailAddress: { name, address } })
+const whole = {
+  ...{ id: 'AAMk=', parentFolderId: 'sent-id', conversationId: 'conv', internetMessageId: '<one@example.test>' },
+  ...{ subject: 'Grüße\r\n aus 東京', from: person('Jörg', 'joerg@example.test') },
+  toRecipients: [person('ann@example.test', 'ann@example.test'), person('', '')],
+  ...{ ccRecipients: [person('Bo', 'bo@example.test')], bccRecipients: [], replyTo: null },
+  ...{ sentDateTime: '2026-10-01T08:00:00Z', receivedDateTime: '2026-10-01T08:00:05Z' },
+  ...{ isRead: true, isDraft: false, flag: { flagStatus: 'flagged' }, hasAttachments: false },
+  ...{ bodyPreview: 'Hello \u200c\u200b there', body: { contentType: 'text', content: 'Hello there, all of it' } },
+  singleValueExtendedProperties: [
+    { id: 'Integer 0xe08', value: '4711' },
+    { id: 'String 0x1042', value: '<zero@example.test>' },
+    { id: 'String 0x1039', value: '<a@x> <zero@example.test>' },
+  ],
+}
+
+describe('a message of Graph in the terms of the service', () => {
+  it('has everything Graph tells of it', () => {
+    const { message, folders } = foundMail(whole, context)
+    expect(folders).toEqual(['sent-id'])
+    expect(message).toMatchObject({
+      ...{ providerMessageId: 'AAMk=', threadId: 'conv', messageId: '<one@example.test>', isNew: false },
+      ...{ inReplyTo: '<zero@example.test>', references: ['<a@x>', '<zero@example.test>'] },
+      ...{ subject: 'Grüße aus 東京', from: { name: 'Jörg', email: 'joerg@example.test' } },
+      to: [{ name: '', email: 'ann@example.test' }],
+      ...{ cc: [{ name: 'Bo', email: 'bo@example.test' }], bcc: [], replyTo: [] },
+      ...{ date: Date.UTC(2026, 9, 1, 8), receivedAt: Date.UTC(2026, 9, 1, 8, 0, 5), sizeBytes: 4711 },
+      ...{ unread: false, starred: true, snippet: 'Hello there', text: 'Hello there, all of it', error: null },
+    })
+  })
+
+  it('finds its properties whatever way their numbers are written', () => {
+    const singleValueExtendedProperties = [{ id: 'Integer 0x0E08', value: '12' }]
+    expect(foundMail({ ...whole, singleValueExtendedProperties }, context).message.sizeBytes).toBe(12)
+  })
+
+  it('takes the sender where there is no author, and the folder asked for where none is named', () => {
+    const { from: _from, parentFolderId: _folder, ...rest } = whole
+    const found = foundMail({ ...rest, sender: person('Bot', 'bot@example.test') }, context)
+    expect(found.message.from).toEqual({ name: 'Bot', email: 'bot@example.test' })
+    expect(found.folders).toEqual(['inbox-id'])
+  })
+
+  it('keeps 4 KB of text and holds no NUL and no half characters', () => {
+    const content = `${'x'.repeat(4095)}😀 and more`
+    const { message } = foundMail({ ...whole, subject: 'a\0b\ud800', body: { contentType: 'text', content } }, context)
+    expect(message.text).toBe('x'.repeat(4095))
+    expect(message.subject).toBe('ab\ufffd')
+  })
+
+  it('never throws, whatever Graph says', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...Object.keys(whole)), fc.jsonValue()), (item) => {
+        const { message } = foundMail(item, context)
+        expect(JSON.stringify(message)).toBeTypeOf('string')
+        expect(message.receivedAt).toBeTypeOf('number')
+        mayHaveAttachments(item)
+        headersOf(item)
+      }),
+    )
+  })
+
+  it('is known to be partial when only what changed is told', () => {
+    expect(isWhole(whole)).toBe(true)
+    expect(isWhole({ id: 'AAMk=', parentFolderId: 'x', isRead: true })).toBe(false)
+  })
+
+  it('may have pictures in its text though Graph says that it has no attachments', () => {
+    expect(mayHaveAttachments(whole)).toBe(false)
+    expect(mayHaveAttachments({ ...whole, hasAttachments: true })).toBe(true)
+    expect(mayHaveAttachments({ ...whole, body: { content: 'see [cid:logo@1] here' } })).toBe(true)
+  })
+
+  it('has attachments of every kind', () => {
+    const kind = (name: string) => `#microsoft.graph.${name}`
+    expect(
+      attachmentsOf([
+        {
+          ...{ '@odata.type': kind('fileAttachment'), id: 'a', name: 'logo.png', contentType: 'image/png', size: 5 },
+          ...{ isInline: true, contentId: '<logo@1>' },
+        },
+        { '@odata.type': kind('itemAttachment'), id: 'b', name: 'An older mail', contentType: null, size: 7 },
+        { '@odata.type': kind('referenceAttachment'), id: 'c', name: 'plan.docx', size: 9 },
+        { name: 'without an id' },
+      ]),
+    ).toEqual([
+      ...[{ id: 'a', filename: 'logo.png', contentType: 'image/png', sizeBytes: 5, inline: true, contentId: 'logo@1' }],
+      {
+        ...{ id: 'b', filename: 'An older mail.eml', contentType: 'message/rfc822', sizeBytes: 7 },
+        ...{ inline: false, contentId: null },
+      },
+      {
+        ...{ id: 'c', filename: 'plan.docx', contentType: 'application/octet-stream', sizeBytes: 9 },
+        ...{ inline: false, contentId: null },
+      },
+    ])
+  })
+
+  it('has its header fields unfolded, in order', () => {
+    const internetMessageHeaders = [{ name: 'Received', value: 'a\r\n b' }, { name: 'X-One', value: '1' }, { name: 5 }]
+    expect(headersOf({ internetMessageHeaders })).toEqual([
+      { name: 'Received', value: 'a b' },
+      { name: 'X-One', value: '1' },
+    ])
+  })
+})

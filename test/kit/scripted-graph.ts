@@ -1,0 +1,70 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { microsoftMail } from '../../src/providers/microsoft/index.ts'
+import type { MailAccess } from '../../src/providers/provider.ts'
+
+export interface Asked {
+  method: string
+  /** Below `/v1.0`, decoded, without the query. */
+  path: string
+  query: URLSearchParams
+  prefer: string
+  /** Within a batch. */
+  part: boolean
+  body: unknown
+}
+
+export interface Scripted {
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** Graph as a script of the test: for answers that no mailbox would give just now. Batches are taken apart. */
+export async function scriptedGraph(answer: (asked: Asked) => Scripted) {
+  const asked: Asked[] = []
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
+    const sent = Buffer.concat(chunks).toString()
+    const body: unknown = sent === '' ? undefined : JSON.parse(sent)
+    const url = new URL(req.url ?? '/', 'http://graph')
+    const path = url.pathname.replace(/^\/v1\.0/, '')
+    const prefer = String(req.headers.prefer ?? '')
+    const whole = { method: req.method ?? '', path: decodeURIComponent(path), query: url.searchParams, prefer }
+    asked.push({ ...whole, part: false, body })
+    const said = path === '/$batch' ? { body: { responses: parts(body) } } : answer({ ...whole, part: false, body })
+    res.writeHead(said.status ?? 200, { 'content-type': 'application/json', ...said.headers })
+    res.end(said.body === undefined ? '' : JSON.stringify(said.body))
+  })
+
+  function parts(body: unknown): object[] {
+    const { requests } = body as {
+      requests: { id: string; method: string; url: string; headers: { prefer: string } }[]
+    }
+    return requests.map(({ id, method, url, headers }) => {
+      const at = new URL(url, 'http://graph')
+      const path = decodeURIComponent(at.pathname)
+      const part = { method, path, query: at.searchParams, prefer: headers.prefer, part: true, body: undefined }
+      asked.push(part)
+      const said = answer(part)
+      return { id, status: said.status ?? 200, headers: said.headers ?? {}, body: said.body }
+    })
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { mail, push } = microsoftMail({ graphUrl: url, clock: systemClock })
+  const access: MailAccess = {
+    ...{ accountId: 'acc_1', email: 'ada@example.test', settings: {}, secrets: {} },
+    accessToken: async () => 'token',
+  }
+  onTestFinished(async () => {
+    await mail.closeOperations()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return { url, mail, push, access, asked, session: () => mail.openSession(access) }
+}
