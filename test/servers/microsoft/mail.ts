@@ -186,7 +186,7 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
     {
       method: 'GET',
       pattern: `${ME}/messages/{id}`,
-      answer: withMessage(async (request, id) => Response.json(await one(request, id))),
+      answer: withMessage((request, id) => one(request, id)),
     },
     { method: 'PATCH', pattern: `${ME}/messages/{id}`, answer: patch },
     { method: 'DELETE', pattern: `${ME}/messages/{id}`, answer: remove },
