@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
 import { answerBatch } from './google/batch.ts'
 import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
 import { gmail } from './google/gmail.ts'
-import { googleOauth, verifier } from './google/oauth.ts'
+import { googleOauth } from './google/oauth.ts'
 import { client, openPackage } from './google/package.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { type Watch, watch } from './google/watch.ts'
 import { Calls } from './stand-in/calls.ts'
 import { Faults, type PlannedFault } from './stand-in/faults.ts'
 import { type Answer, type Incoming, startFront } from './stand-in/front.ts'
+import { grantWithoutBrowser } from './stand-in/grant.ts'
 import { router } from './stand-in/router.ts'
 import { Tokens } from './stand-in/tokens.ts'
 
@@ -129,45 +129,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     await control(user, `/messages/${id}/modify`, 'POST', { addLabelIds: add, removeLabelIds: remove })
   }
 
-  async function grant(user: string, scopes: string[] = GOOGLE_SCOPES) {
-    const codeVerifier = verifier()
-    const redirectUri = `${url}/control`
-    it.allowRedirect(redirectUri)
-    const fields = {
-      client_id: client.id,
-      redirect_uri: redirectUri,
-      scope: scopes.join(' '),
-      state: verifier(),
-      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    }
-    const query = new URLSearchParams({ ...fields, response_type: 'code', prompt: 'consent', access_type: 'offline' })
-    await ask('GET', `/o/oauth2/v2/auth?${query}`)
-    const chosen = await ask('POST', '/o/oauth2/v2/auth/callback', new URLSearchParams({ ...fields, email: user }))
-    const code = new URL(chosen.headers.get('location') ?? '').searchParams.get('code') ?? ''
-    const exchange = { grant_type: 'authorization_code', code, code_verifier: codeVerifier, redirect_uri: redirectUri }
-    const secrets = { client_id: client.id, client_secret: client.secret }
-    const body = await (await ask('POST', '/token', new URLSearchParams({ ...exchange, ...secrets }))).json()
-    const { access_token: accessToken, refresh_token: refreshToken } = body as Record<string, string>
-    if (!accessToken || !refreshToken) throw new Error(`no grant for ${user}: ${JSON.stringify(body)}`)
-    return { accessToken, refreshToken }
-  }
-
-  /** A request of the control's own: seen by no counter and no fault. */
-  async function ask(method: string, path: string, body?: URLSearchParams): Promise<Response> {
-    const at = new URL(path, url)
-    const match = find(method, at.pathname)
-    const request = {
-      method,
-      url: at,
-      headers: new Headers(),
-      body: Buffer.from(body?.toString() ?? ''),
-      gone: new AbortController().signal,
-    }
-    const result = await match?.route.answer?.({ ...request, user: null, params: {}, part: false })
-    if (!(result instanceof Response)) throw new Error(`${method} ${path} was not answered`)
-    return result
-  }
+  const paths = { page: '/o/oauth2/v2/auth', form: '/o/oauth2/v2/auth/callback', token: '/token' }
 
   const settings = {
     GOOGLE_CLIENT_ID: client.id,
@@ -233,7 +195,8 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
       })),
     historyId: mail.historyId,
     expireHistory: mail.expireHistory,
-    grant,
+    grant: (user, scopes = GOOGLE_SCOPES) =>
+      grantWithoutBrowser({ url, client, find, allowRedirect: it.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
     get accessTokenLifetime() {

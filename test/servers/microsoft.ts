@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { answerBatch } from './microsoft/batch.ts'
 import { ChangeLog } from './microsoft/delta.ts'
 import { accessDenied, graphError, graphFault, tooManyAtOnce, unauthenticated } from './microsoft/errors.ts'
@@ -10,6 +9,7 @@ import { type Lifecycle, Subscriptions } from './microsoft/subscriptions.ts'
 import { Calls } from './stand-in/calls.ts'
 import { Faults, type PlannedFault } from './stand-in/faults.ts'
 import { type Answer, type Incoming, startFront } from './stand-in/front.ts'
+import { grantWithoutBrowser } from './stand-in/grant.ts'
 import { router } from './stand-in/router.ts'
 import { Tokens } from './stand-in/tokens.ts'
 
@@ -154,45 +154,10 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     }
   }
 
-  async function grant(user: string, scopes: string[] = MICROSOFT_SCOPES) {
-    const codeVerifier = randomBytes(32).toString('base64url')
-    const redirectUri = `${url}/control`
-    it.allowRedirect(redirectUri)
-    const fields = {
-      client_id: client.id,
-      redirect_uri: redirectUri,
-      scope: scopes.join(' '),
-      state: randomBytes(16).toString('base64url'),
-      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    }
-    await ask('GET', `/common/oauth2/v2.0/authorize?${new URLSearchParams({ ...fields, response_type: 'code' })}`)
-    const chosen = await ask('POST', '/oauth2/v2.0/authorize/callback', new URLSearchParams({ ...fields, email: user }))
-    const code = new URL(chosen.headers.get('location') ?? '').searchParams.get('code') ?? ''
-    const exchange = { grant_type: 'authorization_code', code, code_verifier: codeVerifier, redirect_uri: redirectUri }
-    const secrets = { client_id: client.id, client_secret: client.secret }
-    const body = await (
-      await ask('POST', '/common/oauth2/v2.0/token', new URLSearchParams({ ...exchange, ...secrets }))
-    ).json()
-    const { access_token: accessToken, refresh_token: refreshToken } = body as Record<string, string>
-    if (!accessToken || !refreshToken) throw new Error(`no grant for ${user}: ${JSON.stringify(body)}`)
-    return { accessToken, refreshToken }
-  }
-
-  /** A request of the control's own: seen by no counter and no fault. */
-  async function ask(method: string, path: string, body?: URLSearchParams): Promise<Response> {
-    const at = new URL(path, url)
-    const match = find(method, at.pathname)
-    const request = {
-      method,
-      url: at,
-      headers: new Headers(),
-      body: Buffer.from(body?.toString() ?? ''),
-      gone: new AbortController().signal,
-    }
-    const result = await match?.route.answer?.({ ...request, user: null, params: match.params, part: false })
-    if (!(result instanceof Response)) throw new Error(`${method} ${path} was not answered`)
-    return result
+  const paths = {
+    page: '/common/oauth2/v2.0/authorize',
+    form: '/oauth2/v2.0/authorize/callback',
+    token: '/common/oauth2/v2.0/token',
   }
 
   const it: Microsoft = {
@@ -238,7 +203,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         starred: boxes.isFlagged(microsoft_id),
       })),
     expireDelta: (user) => log.expire(user),
-    grant,
+    grant: (user, scopes = MICROSOFT_SCOPES) =>
+      grantWithoutBrowser({ url, client, find, allowRedirect: it.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
     get accessTokenLifetime() {

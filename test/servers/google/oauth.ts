@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../stand-in/consent.ts'
 import type { Incoming } from '../stand-in/front.ts'
 import type { Route, Routed } from '../stand-in/router.ts'
@@ -147,6 +146,3 @@ export function googleOauth(
     ],
   }
 }
-
-/** A verifier as RFC 7636 wants them, for grants that the control makes itself. */
-export const verifier = (): string => randomBytes(32).toString('base64url')
