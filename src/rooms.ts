@@ -37,8 +37,8 @@ import {
 import { closeServer, createServer, type App as HttpServer, openApiRoutes } from './infra/http/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { Ground } from './lifecycle.ts'
-import { imapProvider } from './providers/imap/index.ts'
-import type { MailProvider, ProviderName } from './providers/provider.ts'
+import { mailProviders } from './mail-providers.ts'
+import type { ProviderName } from './providers/provider.ts'
 import { signIn, signInProblems, signInStates, tellSignIn } from './sign-in.ts'
 import type { AuthScreen } from './ui/hosted/index.ts'
 import { upkeep } from './upkeep.ts'
@@ -62,17 +62,16 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
 
   const events = recorder({ clock, ids, bus })
   const licence = licenceOf({ key: config.licenceKey, clock })
-  const imap = imapProvider({ guard, clock })
-  const mail = (provider: ProviderName): MailProvider | undefined => (provider === 'imap' ? imap.mail : undefined)
-
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
+  const mailboxes = mailProviders({ config, guard, clock, logins })
+  const { mail } = mailboxes
 
   const erasing = erasure({
     ...shared,
     revoke: revoker({ ...shared, login }),
     erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels],
-    forget: (accountId) => imap.mail.closeOperations(accountId),
+    forget: (accountId) => mailboxes.closeOperations(accountId),
   })
   const accounts = accountsRoom({
     ...shared,
@@ -135,7 +134,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     bus,
     licence,
     countAccounts: () => countAccounts(db.read),
-    providers: () => [{ name: imap.name, canConnect: true }, ...signInStates(config, logins)],
+    providers: () => [{ name: 'imap', canConnect: true }, ...signInStates(config, logins)],
     settingsProblems: () => signInProblems(config),
     keysBesideData: secrets.keysBesideData,
   })
@@ -147,7 +146,8 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     licence,
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
-    imap: imap.mail,
+    imap: mailboxes.imap,
+    mail,
     logins,
     records,
     authScreen: authScreenOf(config),
@@ -186,7 +186,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     ])
     await ownership.stop()
     logs.close()
-    await imap.mail.closeOperations()
+    await mailboxes.closeOperations()
   }
 
   let stopping: Promise<void> | undefined

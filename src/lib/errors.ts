@@ -24,6 +24,7 @@ export const ERROR_CATALOGUE = {
     'provider',
     'The provider refused this service: its registration there or its settings are wrong.',
   ],
+  mailbox_refused: [400, 'provider', 'Signing in worked, but the provider opens no mailbox for this account.'],
   unauthorized: [401, 'api', 'Send the API key as "Authorization: Bearer <key>".'],
   forbidden: [403, 'api', 'This key may not do that.'],
   csrf_failed: [403, 'api', 'The page was opened in another browser or is too old. Open the link again.'],

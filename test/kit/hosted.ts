@@ -44,6 +44,7 @@ export interface HostedOptions
       | 'logins'
       | 'records'
       | 'outbound'
+      | 'mail'
       | 'authScreen'
       | 'licence'
       | 'imap'
@@ -88,6 +89,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     redirectUrl: undefined,
     guard: localGuard,
     imap: { verify: mail.verify },
+    mail: () => undefined,
     idempotency: idempotent,
     authScreen: {},
     logins: {},
@@ -263,7 +265,7 @@ function countingCache(): Cache {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = createSocket()
     socket.on('error', reject)

@@ -27,6 +27,7 @@ export {
   parseImapConnection,
 } from './imap-connection.ts'
 export { livingInstances } from './instance-store.ts'
+export { checkMailbox } from './mailbox-check.ts'
 export { type OwnershipTiming, ownership } from './ownership.ts'
 export { type RevocationDeps, revoker } from './revocation.ts'
 export { accountRoutes } from './routes.ts'

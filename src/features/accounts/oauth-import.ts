@@ -1,7 +1,8 @@
 import { AppError, invalid } from '../../lib/errors.ts'
 import type { LoginProvider } from '../../providers/login.ts'
-import { ProviderError, type ProviderName } from '../../providers/provider.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../providers/provider.ts'
 import type { LinkAccount } from './account.ts'
+import { checkMailbox } from './mailbox-check.ts'
 
 /** What came with a request to connect a mailbox by a refresh token. */
 export interface OAuthImport {
@@ -16,7 +17,10 @@ export interface OAuthImport {
  * A token that is replaced by its use lives on in the answer. Throws validation_failed, provider_rejected, provider_unavailable,
  * provider_timeout.
  */
-export async function verifiedImport(login: LoginProvider, given: OAuthImport): Promise<LinkAccount> {
+export async function verifiedImport(
+  { login, mail }: { login: LoginProvider; mail: Pick<MailProvider, 'verify'> | undefined },
+  given: OAuthImport,
+): Promise<LinkAccount> {
   const { provider, refreshToken, email, customUserId } = given
   try {
     const tokens = await login.refresh(refreshToken)
@@ -24,6 +28,7 @@ export async function verifiedImport(login: LoginProvider, given: OAuthImport): 
     if (email !== undefined && email.toLowerCase() !== user.email.toLowerCase()) {
       throw invalid('body.email', 'is not the address of the user whose token this is')
     }
+    if (mail !== undefined) await checkMailbox(mail, user.email, tokens)
     return {
       ...{ provider, customUserId, email: user.email, providerUser: user.id },
       ...{ settings: {}, secrets: {}, tokens: { refreshToken, ...tokens } },

@@ -163,7 +163,8 @@ async function verifiedLink(
     if (login === undefined) throw invalid('body.provider', `${provider} is not set up: its OAuth client is missing`)
     const refreshToken = body.refreshToken?.trim()
     if (!refreshToken) throw invalid('body.refreshToken', 'is required')
-    return verifiedImport(login, { provider, refreshToken, email: body.email?.trim() || undefined, customUserId })
+    const given = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }
+    return verifiedImport({ login, mail: mailOf(provider) }, given)
   }
   const mail = mailOf(provider)
   if (mail === undefined) throw invalid('body.provider', `${provider} is not set up`)

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { App } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import type { ProviderName } from '../../providers/provider.ts'
-import { continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../ui/hosted/index.ts'
+import { consentPage, continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../ui/hosted/index.ts'
 import { wantsHtml } from './accepts.ts'
 import { type Admitted, bodyOf, type Flow } from './flow.ts'
 import { imapStep } from './imap-step.ts'
@@ -40,6 +40,18 @@ export function authorizeRoutes(app: App, flow: Flow): void {
     )
   }
 
+  /** The first page when the application asked for a provider with a consent page of its own. */
+  function onlyPage(
+    reply: FastifyReply,
+    { code, state, session }: Pick<Admitted, 'code' | 'state' | 'session'>,
+    provider: string,
+  ) {
+    const action = `${flow.publicUrl}/auth/authorize`
+    return sendPage(reply, (context) =>
+      consentPage(context, { action, session: code, state, email: session.email ?? '', provider }),
+    )
+  }
+
   app.get(
     '/auth/authorize',
     {
@@ -58,8 +70,10 @@ export function authorizeRoutes(app: App, flow: Flow): void {
       const state = request.query.state || states.mint(code)
       flow.allowPost(request, reply, code, session, state)
       const page = { code, state, session }
-      return session.provider === 'imap'
-        ? imapStep(flow, reply, page, { fields: { email: session.email ?? '' } })
+      const { provider, providerFixed } = session
+      if (provider === 'imap') return imapStep(flow, reply, page, { fields: { email: session.email ?? '' } })
+      return providerFixed && provider !== null && flow.consents.has(provider)
+        ? onlyPage(reply, page, PROVIDER_NAMES[provider])
         : firstPage(reply, page)
     },
   )

@@ -313,6 +313,16 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect(hosted.mail.attempts).toHaveLength(0)
   })
 
+  it('leaves nothing to fill in when the application asked for one that has a page of its own', async () => {
+    const { code, authUrl } = await hosted.session({ provider: 'gmail', email: 'ada@firm.de' })
+    const { page } = await hosted.open(authUrl)
+    expect(page).toContain('Continue with Google')
+    expect(page).toContain('<span class="address">ada@firm.de</span>')
+    expect(page).not.toContain('another provider')
+    const answer = await post(code, authUrl, { email: 'ada@firm.de' })
+    expect(new URL(refreshOf(answer.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
+  })
+
   it('asks for one when neither an address nor a provider is given', async () => {
     const { code, authUrl } = await hosted.session()
     expect((await post(code, authUrl, { email: '' })).page).toContain('or choose your provider')

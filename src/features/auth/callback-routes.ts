@@ -4,7 +4,7 @@ import { type App, asAppError } from '../../infra/http/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { ProviderError, type ProviderName } from '../../providers/provider.ts'
 import { errorPage } from '../../ui/hosted/index.ts'
-import { type Account, RefreshTokenMissing } from '../accounts/index.ts'
+import { type Account, checkMailbox, RefreshTokenMissing } from '../accounts/index.ts'
 import { wantsHtml } from './accepts.ts'
 import { type ConsentFacts, redirectUri } from './consent.ts'
 import type { Flow } from './flow.ts'
@@ -19,6 +19,8 @@ export function callbackRoutes(app: App, flow: Flow): void {
   app.get(
     '/providers/:providerName/callback',
     {
+      // It uses the state up, which nothing that only looks may do.
+      exposeHeadRoute: false,
       onRequest: flow.route.onRequest,
       errorHandler,
       config: { access: 'public', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
@@ -46,8 +48,8 @@ export function callbackRoutes(app: App, flow: Flow): void {
         }
         const session = await sessions.open(facts.code)
         retryHref = authorizeUrl(flow.publicUrl, facts.code, facts.returned)
-        const href = await completed(request, provider, came, facts, session)
-        if (facts.fromPage) reply.header('set-cookie', states.ended(facts.code, facts.pageState))
+        const { href, isLinked } = await completed(request, provider, came, facts, session)
+        if (facts.fromPage && isLinked) reply.header('set-cookie', states.ended(facts.code, facts.pageState))
         return reply.redirect(href, 302)
       } catch (error) {
         throw new CallbackFailure(asAppError(error), retryHref)
@@ -62,16 +64,16 @@ export function callbackRoutes(app: App, flow: Flow): void {
     came: URL,
     facts: ConsentFacts,
     session: AuthSession,
-  ): Promise<string> {
+  ): Promise<{ href: string; isLinked: boolean }> {
     const state = came.searchParams.get('state') ?? ''
     await consents.use(state)
     try {
       if (came.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
       const account = await linked(provider, came, state, facts, session)
-      return flow.returnUrl(facts.code, facts.returned, session, account)
+      return { href: flow.returnUrl(facts.code, facts.returned, session, account), isLinked: true }
     } catch (error) {
       if (error instanceof RefreshTokenMissing && facts.again !== true) {
-        return consents.begin(provider, { ...facts, session, again: true })
+        return { href: await consents.begin(provider, { ...facts, session, again: true }), isLinked: false }
       }
       const failure = failureOf(error)
       log.info('a sign-in at a provider failed', {
@@ -95,6 +97,8 @@ export function callbackRoutes(app: App, flow: Flow): void {
   ): Promise<Account> {
     const sent = { redirectUri: redirectUri(flow.publicUrl, provider), state, codeVerifier }
     const { tokens, user } = await consents.login(provider).exchange(came, sent)
+    const mail = flow.mail(provider)
+    if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(refusedMailbox)
     return sessions.link(code, session, {
       ...{ provider, email: user.email, providerUser: user.id, tokens },
       settings: {},
@@ -125,6 +129,11 @@ class CallbackFailure extends Error {
     this.error = error
     this.retryHref = retryHref
   }
+}
+
+function refusedMailbox(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.missingScope) throw error
+  throw new AppError('mailbox_refused', { cause: error })
 }
 
 /** Whose fault it was, by a code. */

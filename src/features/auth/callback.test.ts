@@ -5,6 +5,7 @@ import { BROWSER_ACCEPT, type Hosted, type HostedOptions, refreshOf, serveHosted
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { type MailAccess, ProviderError } from '../../providers/provider.ts'
 
 const USER = 'ada@example.com'
 const DONE = 'https://app.example/done?own=1'
@@ -192,6 +193,22 @@ describeEachDatabase('connecting by a consent page', (open) => {
       }
     })
 
+    it('links no account without a mailbox, but one whose mailbox has passing trouble', async () => {
+      let trouble = new ProviderError('rejected', 'there is none')
+      const verify = async (access: MailAccess): Promise<{ folders: [] }> => {
+        expect(await access.accessToken?.()).toEqual(expect.any(String))
+        throw trouble
+      }
+      await serve({ mail: () => ({ verify }) })
+      expect(codeOf(await connect())).toEqual([400, 'mailbox_refused'])
+      trouble = new ProviderError('rejected', 'a box was unticked', { missingScope: true })
+      expect(codeOf(await connect({ forceConsent: true }))).toEqual([400, 'consent_incomplete'])
+      expect(await hosted.accountCount()).toBe(0)
+      trouble = new ProviderError('unavailable', 'busy')
+      expect((await connect({ forceConsent: true })).status).toBe(302)
+      expect(await hosted.accountCount()).toBe(1)
+    })
+
     it('updates the account of the same user, and makes another for another customUserId', async () => {
       await serve()
       const first = await connect()
@@ -217,6 +234,7 @@ describeEachDatabase('connecting by a consent page', (open) => {
       let answer = await come(await site.consent(flow.consentUrl, USER), flow.cookie)
       if (site.provider === 'gmail') {
         expect(new URL(answer.location ?? '').searchParams.get('prompt')).toBe('consent')
+        expect(answer.headers.getSetCookie()).toEqual([])
         answer = await come(await site.consent(answer.location ?? '', USER), flow.cookie)
       }
       expect(new URL(answer.location ?? '').searchParams.get('accountId')).toBe(lost.id)

@@ -25,6 +25,8 @@ export interface FlowDeps {
   publicUrl: string
   guard: AddressGuard
   imap: Pick<MailProvider, 'verify'>
+  /** The mail side of a provider that people sign in at; undefined: it is not looked at. */
+  mail(provider: ProviderName): Pick<MailProvider, 'verify'> | undefined
   consents: Consents
   detection: Detection
 }

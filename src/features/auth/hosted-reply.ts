@@ -131,6 +131,11 @@ const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     title: 'This application is not set up correctly',
     text: 'Your mail provider does not accept it. You did nothing wrong: tell the people who run the application.',
   },
+  mailbox_refused: {
+    icon: 'mail',
+    title: 'The mailbox could not be opened',
+    text: 'Signing in worked, but your provider opens no mailbox for this account. If you have another account, try again with that one.',
+  },
   rate_limited: {
     icon: 'clock',
     title: 'Too many attempts',

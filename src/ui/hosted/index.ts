@@ -3,6 +3,7 @@
  * They know nothing of sessions or providers; the auth room says what to show.
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
+export { consentPage } from './consent-page.ts'
 export { emailPage } from './email-page.ts'
 export { type FormFaults, NO_FAULTS } from './fields.ts'
 export { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from './imap-page.ts'

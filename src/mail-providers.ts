@@ -1,0 +1,39 @@
+import type { Config } from './config.ts'
+import type { AddressGuard } from './infra/net/index.ts'
+import type { Clock } from './lib/clock.ts'
+import { gmailProvider } from './providers/gmail/index.ts'
+import { imapProvider } from './providers/imap/index.ts'
+import { microsoftMail } from './providers/microsoft/index.ts'
+import type { MailProvider, ProviderName } from './providers/provider.ts'
+import type { SignIn } from './sign-in.ts'
+
+export interface MailProvidersDeps {
+  config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl'>
+  guard: AddressGuard
+  clock: Clock
+  logins: SignIn
+}
+
+/** The mail side of every provider, once for the process. Those whose client is taken out of the settings stay: their accounts tell why. */
+export function mailProviders({ config, guard, clock, logins }: MailProvidersDeps) {
+  const imap = imapProvider({ guard, clock })
+  const gmail = gmailProvider({
+    apiUrl: config.googleApiUrl,
+    clock,
+    ...(logins.gmail !== undefined && { login: logins.gmail }),
+  })
+  const microsoft = microsoftMail({ graphUrl: config.microsoftGraphUrl, clock })
+  const all: Readonly<Record<ProviderName, MailProvider>> = {
+    gmail: gmail.mail,
+    microsoft: microsoft.mail,
+    imap: imap.mail,
+  }
+  return {
+    imap: imap.mail,
+    mail: (provider: ProviderName) => all[provider],
+    /** Of one account, or of all. */
+    async closeOperations(accountId?: string): Promise<void> {
+      await Promise.all(Object.values(all).map((mail) => mail.closeOperations(accountId)))
+    },
+  }
+}
