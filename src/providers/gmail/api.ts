@@ -14,9 +14,7 @@ const BATCH_SIZE = 50
 /** A text longer than this is left out of what is stored; read live it comes whole. */
 const PART_BYTES = 4 * 1024 * 1024
 
-const profile = shape(
-  Type.Object({ historyId: Type.String({ pattern: '^[0-9]{1,30}$' }), emailAddress: Type.String() }),
-)
+const profile = shape(Type.Object({ historyId: Type.String({ pattern: '^[0-9]{1,30}$' }) }))
 const idList = shape(
   Type.Object({
     messages: Type.Optional(Type.Array(Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }))),
@@ -62,7 +60,7 @@ export async function getMessages(
   async function send(asked: string[]) {
     const boundary = `posthorn-${randomUUID()}`
     const { headers, body } = await mailbox.open({
-      ...{ method: 'POST', path: '/batch/gmail/v1', doing, cost: asked.length * COST.message, signal },
+      ...{ method: 'POST', isRead: true, path: '/batch/gmail/v1', doing, cost: asked.length * COST.message, signal },
       headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
       body: batchBody(
         asked.map((id) => `${ME}/messages/${encodeURIComponent(id)}?${query}`),
@@ -79,6 +77,8 @@ export async function getMessages(
 
   function outcome(answer: RestAnswer | undefined): object | 'too_long' | ProviderError {
     if (answer === undefined) return 'too_long'
+    // The batch itself was let in: its token has just run out, which is no matter for the user.
+    if (answer.status === 401) return new ProviderError('unavailable', `${doing}: the token ran out`)
     if (answer.status !== 200) return gmailFailure(answer, doing, clock.now())
     if (typeof answer.body === 'object' && answer.body !== null) return answer.body
     return new ProviderError('unavailable', `${doing}: an answer could not be read`)

@@ -16,7 +16,10 @@ export async function* base64Member(
   const opening = new RegExp(`"${name}"\\s*:\\s*"`)
   let text = ''
   let isInside = false
+  let isOver = false
   for await (const chunk of chunks) {
+    // The little behind it is read too: then the connection can be used again.
+    if (isOver) continue
     text += chunk.toString('latin1')
     if (!isInside) {
       const found = opening.exec(text)
@@ -29,12 +32,13 @@ export async function* base64Member(
     const end = text.search(NOT_BASE64)
     if (end !== -1) {
       if (!'"=\\'.includes(text[end] ?? '')) break
+      isOver = true
       yield Buffer.from(text.slice(0, end), 'base64url')
-      return
+      continue
     }
     const whole = text.length - (text.length % 4)
     if (whole > 0) yield Buffer.from(text.slice(0, whole), 'base64url')
     text = text.slice(whole)
   }
-  throw new ProviderError('unavailable', `${doing}: the answer could not be read`)
+  if (!isOver) throw new ProviderError('unavailable', `${doing}: the answer could not be read`)
 }

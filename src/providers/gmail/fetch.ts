@@ -63,18 +63,21 @@ export class Fetcher {
     return getMessages(this.#mailbox, ids, { fields, clock: this.#clock, signal })
   }
 
-  /** Throws what failed, unless only these messages fail, and have failed often enough. */
+  /** Throws what failed, unless only these messages fail, and have failed pass after pass. */
   #count(answers: ReadonlyMap<string, object | 'too_long' | ProviderError>): void {
-    const failed = [...answers].flatMap(([id, answer]) => (isFailure(answer) ? [{ id, error: answer }] : []))
     if (this.#failing.size > FAILING_LIMIT) this.#failing.clear()
-    const isLasting = failed.map(({ id }) => {
-      const passes = (this.#failing.get(id) ?? 0) + 1
-      this.#failing.set(id, passes)
-      return passes >= PASSES_LIMIT
-    })
-    const worst = failed.find(({ error }) => error.kind === 'auth_expired') ?? failed.find((_, at) => !isLasting[at])
-    if (worst !== undefined || (failed.length > 0 && failed.length === answers.size)) throw (worst ?? failed[0])?.error
-    for (const { id } of failed) this.#failing.delete(id)
+    const failed: { error: ProviderError; isLasting: boolean }[] = []
+    for (const [id, error] of answers) {
+      if (!isFailure(error)) this.#failing.delete(id)
+      else {
+        const passes = (this.#failing.get(id) ?? 0) + 1
+        this.#failing.set(id, passes)
+        failed.push({ error, isLasting: passes >= PASSES_LIMIT && !error.missingScope })
+      }
+    }
+    const hasGood = [...answers.values()].some((answer) => !(answer instanceof ProviderError))
+    const worst = failed.find(({ isLasting }) => !isLasting || !hasGood)
+    if (worst !== undefined) throw worst.error
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../provider.ts'
-import { type RestMailbox, shape } from '../rest/index.ts'
+import { type RestMailbox, type RestRequest, shape } from '../rest/index.ts'
 import { COST, ME } from './api.ts'
 
 const message = Type.Object({
@@ -42,28 +42,35 @@ export interface HistoryPage extends Folded {
 
 const TYPES = ['messageAdded', 'messageDeleted', 'labelAdded', 'labelRemoved']
 
-/** What happened after this historyId, as far as one answer holds it. Throws `cursor_expired` when Gmail has forgotten. */
+/** What happened after this historyId, at most so many records of it. Throws `cursor_expired` when Gmail has forgotten. */
 export async function readHistory(
   mailbox: RestMailbox,
   since: string,
-  signal: AbortSignal,
-  historyTypes = TYPES,
+  {
+    signal,
+    maxResults = 500,
+    historyTypes = TYPES,
+  }: { signal: AbortSignal; maxResults?: number; historyTypes?: string[] },
 ): Promise<HistoryPage> {
+  for (let pageToken: string | undefined; ; ) {
+    const query = { startHistoryId: since, maxResults, historyTypes, pageToken }
+    const { history = [], historyId, nextPageToken } = await askHistory(mailbox, query, signal)
+    const last = history.at(-1)?.id
+    if (!nextPageToken) return { ...fold(history), next: historyId, isLast: true }
+    // The last record's own id leads on as well as the page token does, and needs nothing but itself after a crash.
+    if (last !== undefined) return { ...fold(history), next: last, isLast: false }
+    // A page may hold nothing of the types asked for, and more may follow it.
+    pageToken = nextPageToken
+  }
+}
+
+async function askHistory(mailbox: RestMailbox, query: NonNullable<RestRequest['query']>, signal: AbortSignal) {
   const doing = 'reading the history of the mailbox'
-  const query = { startHistoryId: since, maxResults: 500, historyTypes }
   const request = { method: 'GET', path: `${ME}/history`, query, doing, cost: COST.history, signal } as const
-  const {
-    history = [],
-    historyId,
-    nextPageToken,
-  } = await mailbox.json(request, historyPage).catch((error: unknown) => {
+  return mailbox.json(request, historyPage).catch((error: unknown) => {
     const isOld = error instanceof ProviderError && error.kind === 'not_found'
     throw isOld ? new ProviderError('cursor_expired', `${doing}: it is too old to go on from`, { cause: error }) : error
   })
-  const last = history.at(-1)?.id
-  const isLast = !nextPageToken || last === undefined
-  // A page token would begin at the same place; the last record's own id needs nothing but itself, after a crash too.
-  return { ...fold(history), next: isLast ? historyId : last, isLast }
 }
 
 type HistoryRecord = NonNullable<ReturnType<typeof historyPage>['history']>[number]

@@ -6,8 +6,8 @@ import type { MessageBody } from '../provider.ts'
 import { labelState } from './labels.ts'
 import { attachmentsOf, headersOf, isBodyPart, leafParts, type Part, partText, record, text } from './parts.ts'
 
-/** How much of a text is decoded: 4 KB of it are kept, and HTML is mostly not words. */
-const DECODED_BYTES = 64 * 1024
+/** How much base64 of a text is decoded: 4 KB of it are kept, and HTML is mostly not words. */
+const DECODED_CHARS = 64 * 1024
 
 /** Everything a message is made of, its texts among it. Attachments never come along. */
 export const MESSAGE_FIELDS = 'id,threadId,labelIds,snippet,historyId,internalDate,sizeEstimate,payload'
@@ -61,7 +61,8 @@ function firstText(parts: readonly Part[]): string {
   for (const type of ['text/plain', 'text/html'] as const) {
     const part = parts.find((one) => isBodyPart(one, type) && one.data !== undefined && one.data !== '')
     if (part?.data === undefined) continue
-    const content = partText(part, Buffer.from(part.data.slice(0, DECODED_BYTES), 'base64url'))
+    const bytes = Buffer.from(part.data.slice(0, DECODED_CHARS), 'base64url')
+    const content = partText(part, bytes, part.data.length > DECODED_CHARS)
     const words = keptText(type === 'text/html' ? htmlToText(content) : content)
     if (words !== '') return words
   }

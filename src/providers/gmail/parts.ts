@@ -78,19 +78,19 @@ export function attachmentsOf(parts: readonly Part[]): RemoteAttachment[] {
 
 /**
  * The text of a part. Gmail mostly hands it out as UTF-8 and leaves the charset of the original beside it; where the bytes are no
- * UTF-8, or switch charsets by escapes, that charset is meant.
+ * UTF-8, or switch charsets by escapes, that charset is meant. `isCut`: they may end inside a character.
  */
-export function partText(part: Part, bytes: Buffer): string {
+export function partText(part: Part, bytes: Buffer, isCut = false): string {
   const declared = headerValue(part.headers, 'content-type')
   const charset = /charset\s*=\s*"?([^\s";]{1,40})/i.exec(declared ?? '')?.[1]?.toLowerCase() ?? ''
   const escapes = charset.startsWith('iso-2022-') && bytes.includes(0x1b)
-  const utf8 = escapes ? undefined : decodedAs('utf-8', bytes, true)
-  return utf8 ?? decodedAs(charset, bytes, false) ?? decodeBytes(bytes)
+  const utf8 = escapes ? undefined : decodedAs('utf-8', bytes, { fatal: true, isCut })
+  return utf8 ?? decodedAs(charset, bytes, { fatal: false, isCut }) ?? decodeBytes(bytes)
 }
 
-function decodedAs(charset: string, bytes: Buffer, fatal: boolean): string | undefined {
+function decodedAs(charset: string, bytes: Buffer, { fatal, isCut }: { fatal: boolean; isCut: boolean }) {
   try {
-    return charset === '' ? undefined : new TextDecoder(charset, { fatal }).decode(bytes)
+    return charset === '' ? undefined : new TextDecoder(charset, { fatal }).decode(bytes, { stream: isCut })
   } catch {
     return undefined
   }

@@ -14,12 +14,15 @@ export function gmailPush(client: RestClient): PushProvider {
   async function watch(access: MailAccess, target: PushTarget): Promise<PushSubscription> {
     const doing = 'asking Gmail to tell of changes'
     if (target.kind !== 'topic') throw new ProviderError('rejected', `${doing}: it publishes to a topic only`)
-    const { expiration } = await client
-      .mailbox(access)
-      .json(
-        { method: 'POST', path: `${ME}/watch`, doing, cost: COST.watch, body: { topicName: target.topicName } },
-        watched,
-      )
+    const body = { topicName: target.topicName }
+    const request = { method: 'POST', path: `${ME}/watch`, doing, cost: COST.watch, body } as const
+    const answer = client.mailbox(access).json(request, watched)
+    const { expiration } = await answer.catch((error: unknown) => {
+      const isTopic = error instanceof ProviderError && error.kind === 'not_found'
+      throw isTopic
+        ? new ProviderError('rejected', `${doing}: there is no topic of this name`, { cause: error })
+        : error
+    })
     return { id: access.email, expiresAt: Number(expiration) }
   }
 

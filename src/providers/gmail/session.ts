@@ -60,9 +60,8 @@ export class GmailSession implements MailboxSession {
 
   async #beginning({ initialMessages, comparing, signal }: ScopeSyncRequest): Promise<Cursor> {
     const { historyId: history } = await readProfile(this.#mailbox, signal)
-    return comparing === undefined
-      ? { history, listing: { page: '', left: initialMessages } }
-      : { history, comparing: {} }
+    const isComparable = comparing !== undefined && (await comparing.known()).length > 0
+    return isComparable ? { history, comparing: {} } : { history, listing: { page: '', left: initialMessages } }
   }
 
   /** The newest mails, page by page. What the history has as added since it began to be followed came meanwhile, and is new. */
@@ -108,7 +107,7 @@ export class GmailSession implements MailboxSession {
   async #addedSince(history: string, signal: AbortSignal): Promise<Set<string>> {
     const added = new Set<string>()
     for (let since = history; ; ) {
-      const page = await readHistory(this.#mailbox, since, signal, ['messageAdded'])
+      const page = await readHistory(this.#mailbox, since, { signal, historyTypes: ['messageAdded'] })
       for (const id of page.added) added.add(id)
       if (page.isLast) return added
       since = page.next
@@ -141,9 +140,12 @@ export class GmailSession implements MailboxSession {
     for (const changed of chunks(stretch.changed, this.#stepMessages)) {
       yield { ...NOTHING, refetched: true, changed, cursor }
     }
+    // It was asked for in whole seconds: what is older than everything stored stays away.
+    const oldestMs = stretch.known.at(-1)?.receivedAt ?? 0
     for (const ids of chunks(stretch.unknown, this.#stepMessages)) {
       const { found } = await this.#fetcher.messages(ids, () => false, signal)
-      yield { ...NOTHING, refetched: true, found: found.map(plain), cursor }
+      const isWithin = ({ message }: MailboxStep['found'][number]) => message.receivedAt >= oldestMs
+      yield { ...NOTHING, refetched: true, found: found.filter(isWithin).map(plain), cursor }
     }
     // The list is an index and may be behind: only the mail itself says that it has gone.
     const known = new Map(stretch.known.map((mail) => [mail.providerMessageId, mail]))
@@ -160,7 +162,7 @@ export class GmailSession implements MailboxSession {
 
   async *#follow(history: string, signal: AbortSignal): AsyncGenerator<MailboxStep> {
     for (let since = history; ; ) {
-      const page = await readHistory(this.#mailbox, since, signal)
+      const page = await readHistory(this.#mailbox, since, { signal, maxResults: this.#stepMessages })
       const unsaid = page.relabelled.filter(({ labels }) => labels === null).map(({ id }) => id)
       const asked = await this.#fetcher.labels(unsaid, signal)
       const gone = unsaid.filter((id) => asked.get(id) === null)
@@ -169,7 +171,7 @@ export class GmailSession implements MailboxSession {
         return labelIds ? [{ providerMessageId: id, ...labelState(labelIds) }] : []
       })
       const cursor = writeCursor({ history: since })
-      // All but the last step of a page lead back to its beginning.
+      // A record is mostly one mail. Where it is hundreds, all but the last of its steps lead back to its beginning.
       const batches = chunks(page.added, this.#stepMessages)
       const [last = []] = batches.splice(-1)
       for (const ids of batches) yield { ...(await this.#added(ids, signal)), cursor }

@@ -4,6 +4,6 @@
  */
 export { attachmentName, bareContentId, type NamedPart } from './attachment.ts'
 export { cleanField, type HeaderFields, headerFields, NAME_LIMIT } from './fields.ts'
-export { decodeBytes, type Header, headerValue, headerValues, parseHeaders } from './header-block.ts'
+export { decodeBytes, type Header, headerValue, parseHeaders } from './header-block.ts'
 export { keptSnippet, keptText } from './kept.ts'
 export { htmlToText } from './plain-text.ts'

@@ -170,6 +170,8 @@ describe('the REST client', () => {
     answers.push((_req, res) => void res.destroy())
     await expect(mailbox().json({ ...get, method: 'POST' }, named)).rejects.toMatchObject({ kind: 'unavailable' })
     expect(asked).toHaveLength(3)
+    answers.push((_req, res) => void res.destroy(), json({ name: 'batch' }))
+    expect(await mailbox().json({ ...get, method: 'POST', isRead: true }, named)).toEqual({ name: 'batch' })
   })
 
   it('an answer that does not come is unavailable with timedOut', async () => {

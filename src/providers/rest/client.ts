@@ -68,7 +68,7 @@ export function restClient({ root, pace, failure, clock, limits: given }: RestCl
         const token = await bearer(access, refused)
         const attempt = await once(request, url, token).catch((error: unknown) => {
           // A kept connection may end just when it is used: what changes nothing is sent once more.
-          if (request.method !== 'GET' || hasBroken || !isBroken(error)) throw error
+          if (!changesNothing(request) || hasBroken || !isBroken(error)) throw error
           hasBroken = true
         })
         if (attempt === undefined) continue
@@ -168,9 +168,13 @@ async function bearer(access: MailAccess, refused: string | undefined): Promise<
 }
 
 /** What was refused for a limit was not done; after another failure only what changes nothing is asked again, when told when. */
-function pauseBefore({ method }: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
+function pauseBefore(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
   if (kind === 'rate_limited') return retryAfterMs ?? backoffMs(attempt, BACKOFF)
-  return method === 'GET' ? (retryAfterMs ?? Infinity) : Infinity
+  return changesNothing(request) ? (retryAfterMs ?? Infinity) : Infinity
+}
+
+function changesNothing({ method, isRead }: RestRequest): boolean {
+  return method === 'GET' || isRead === true
 }
 
 function headersOf({ headers, body }: RestRequest, token: string): Record<string, string> {

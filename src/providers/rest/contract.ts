@@ -29,6 +29,8 @@ export interface RestRequest {
   body?: unknown
   /** For the log and for people: `listing the labels`. */
   doing: string
+  /** It changes nothing although its method is not GET: a batch of reads. It may be sent twice. */
+  isRead?: boolean
   /** What it costs of the provider's quota; 1 when absent. */
   cost?: number
   /** More of an answer than so many bytes, unpacked, is `unavailable`; 8 MB when absent. Does not bound `open`. */

@@ -26,30 +26,31 @@ export interface Arriving {
 /** One request, up to the beginning of its answer; the body still has to be read or destroyed. */
 export async function exchange(pool: Dispatcher, sending: Sending): Promise<Arriving> {
   const { method, path, headers, body, doing, timeoutMs, signal } = sending
+  signal.throwIfAborted()
   const giveUp = new AbortController()
   const abort = () => giveUp.abort(signal.reason)
   const timer = setTimeout(() => giveUp.abort(timedOut(doing)), timeoutMs)
-  signal.throwIfAborted()
   signal.addEventListener('abort', abort, { once: true })
   try {
     const answer = await pool.request({
       ...{ method, path, headers, body, signal: giveUp.signal },
       ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
     })
-    const unpacked = unpack(answer.body, single(answer.headers['content-encoding']), doing)
+    const unpacked = unpack(answer.body, single(answer.headers['content-encoding']), (error) =>
+      signal.aborted ? signal.reason : networkFailure(error, doing),
+    )
     unpacked.once('close', () => signal.removeEventListener('abort', abort))
     return { status: answer.statusCode, headers: answer.headers, body: unpacked }
   } catch (error) {
     signal.removeEventListener('abort', abort)
-    if (signal.aborted) throw signal.reason
-    throw networkFailure(error, doing)
+    throw signal.aborted ? signal.reason : networkFailure(error, doing)
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** The body unpacked, its failures in this service's terms; destroying it gives up the answer. */
-function unpack(body: Readable, encoding: string | undefined, doing: string): Readable {
+function unpack(body: Readable, encoding: string | undefined, failure: (error: unknown) => unknown): Readable {
   const plain =
     encoding === 'gzip' ? createGunzip() : new Transform({ transform: (chunk, _, done) => done(null, chunk) })
   body.on('error', (error) => plain.destroy(error))
@@ -57,16 +58,22 @@ function unpack(body: Readable, encoding: string | undefined, doing: string): Re
   plain.on('error', () => {})
   plain.once('close', () => body.destroy())
   body.pipe(plain)
-  return Readable.from(translated(plain, doing), { objectMode: false, highWaterMark: 64 * 1024 }).once('close', () => {
-    plain.destroy()
-  })
+  return Readable.from(translated(plain, failure), { objectMode: false, highWaterMark: 64 * 1024 }).once(
+    'close',
+    () => {
+      plain.destroy()
+    },
+  )
 }
 
-async function* translated(chunks: AsyncIterable<Buffer>, doing: string): AsyncGenerator<Buffer> {
+async function* translated(
+  chunks: AsyncIterable<Buffer>,
+  failure: (error: unknown) => unknown,
+): AsyncGenerator<Buffer> {
   try {
     yield* chunks
   } catch (error) {
-    throw networkFailure(error, doing)
+    throw failure(error)
   }
 }
 

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type BatchPart, batchBody, batchParts } from './batch-parts.ts'
+
+const TYPE = 'multipart/mixed; boundary=batch_x'
+
+function answer(parts: string[], eol = '\r\n'): Buffer {
+  const text = parts.map((body, index) =>
+    [
+      ...['--batch_x', 'Content-Type: application/http', `Content-ID: <response-item-${index}>`, ''],
+      ...['HTTP/1.1 200 OK', 'Content-Type: application/json; charset=UTF-8', 'Retry-After: 7', '', body],
+    ].join(eol),
+  )
+  return Buffer.from(`${text.join(eol)}${eol}--batch_x--${eol}`)
+}
+
+async function read(bytes: Buffer, cuts: number[] = [], maxPartBytes = 10_000): Promise<BatchPart[]> {
+  async function* chunks() {
+    let from = 0
+    for (const cut of [...cuts, bytes.length].sort((one, other) => one - other)) {
+      yield bytes.subarray(from, cut)
+      from = Math.max(from, cut)
+    }
+  }
+  const parts: BatchPart[] = []
+  for await (const part of batchParts(chunks(), TYPE, maxPartBytes)) parts.push(part)
+  return parts
+}
+
+describe('the answer to a batch', () => {
+  it('is read part by part, wherever it was cut on its way', async () => {
+    const bodies = ['{"id":"größe"}', '', '{"text":"--batch_y\\r\\n--batch_"}', 'no json']
+    const bytes = answer(bodies)
+    const whole = await read(bytes)
+    expect(whole.map(({ index, answer: part }) => [index, part?.status, part?.body])).toEqual([
+      [0, 200, { id: 'größe' }],
+      [1, 200, undefined],
+      [2, 200, { text: '--batch_y\r\n--batch_' }],
+      [3, 200, undefined],
+    ])
+    expect(whole[0]?.answer?.headers['retry-after']).toBe('7')
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
+        expect(await read(bytes, cuts)).toEqual(whole)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('holds no more of a part than allowed, and goes on behind it', async () => {
+    const bytes = answer(['{"id":1}', JSON.stringify({ text: 'x'.repeat(50_000) }), '{"id":3}'])
+    const cuts = Array.from({ length: 50 }, (_, i) => i * 1000)
+    const parts = await read(bytes, cuts, 5000)
+    expect(parts.map(({ index, answer: part }) => [index, part?.body])).toEqual([
+      [0, { id: 1 }],
+      [1, undefined],
+      [2, { id: 3 }],
+    ])
+    expect(parts[1]?.answer).toBeUndefined()
+  })
+
+  it('without a boundary is unavailable; broken off, it brings what came whole', async () => {
+    const bytes = answer(['{"id":1}', '{"id":2}'])
+    expect(await read(bytes.subarray(0, bytes.length - 30))).toHaveLength(1)
+    expect(await read(Buffer.from('<html>'))).toEqual([])
+    const none = batchParts((async function* () {})(), 'text/html', 10)
+    await expect(none.next()).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('asks for each path in a part with its number', () => {
+    expect(batchBody(['/a?x=1', '/b'], 'edge').split('\r\n')).toEqual([
+      ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-0>', ''],
+      ...['GET /a?x=1 HTTP/1.1', 'Accept: application/json', '', ''],
+      ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-1>', ''],
+      ...['GET /b HTTP/1.1', 'Accept: application/json', '', ''],
+      ...['--edge--', ''],
+    ])
+  })
+})

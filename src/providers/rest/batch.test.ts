@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../provider.ts'
+import { inBatches } from './batch.ts'
+
+const limited = (retryAfterMs = 0) => new ProviderError('rate_limited', 'slow down', { retryAfterMs })
+const failed = () => new ProviderError('unavailable', 'out of order', { retryAfterMs: 0 })
+const missing = () => new ProviderError('not_found', 'gone')
+const items = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Answers each item by what `answer` says of it and of how often it was asked before. */
+function batches(answer: (item: number, before: number) => string | ProviderError | undefined) {
+  const sent: number[][] = []
+  const options = {
+    ...{ size: 4, doing: 'asking' },
+    async send(asked: number[]) {
+      const before = (item: number) => sent.flat().filter((one) => one === item).length
+      const answers = asked.map((item) => [item, answer(item, before(item))] as const)
+      sent.push(asked)
+      return new Map(answers.flatMap(([item, one]) => (one === undefined ? [] : [[item, one] as const])))
+    },
+  }
+  return { sent, options }
+}
+
+describe('requests in batches', () => {
+  it('asks for everything in as few requests as the size allows', async () => {
+    const { sent, options } = batches((item) => `answer ${item}`)
+    expect([...(await inBatches(items(10), options)).values()]).toEqual(items(10).map((item) => `answer ${item}`))
+    expect(sent.map((one) => one.length)).toEqual([4, 4, 2])
+  })
+
+  it('asks again for what was refused for a limit or had no answer, together with the rest', async () => {
+    const { sent, options } = batches((item, before) => {
+      if (before > 0 || item > 2) return 'yes'
+      return item === 1 ? limited() : undefined
+    })
+    expect((await inBatches(items(6), { ...options })).size).toBe(6)
+    expect(sent).toEqual([
+      [1, 2, 3, 4],
+      [5, 6, 1, 2],
+    ])
+  })
+
+  it('leaves what lasts in the result: one item does not stop the others', async () => {
+    const { options } = batches((item) => (item === 2 ? missing() : item === 3 ? failed() : 'yes'))
+    const outcome = await inBatches(items(5), options)
+    expect(
+      [...outcome].sort(([one], [other]) => one - other).map(([, one]) => (one === 'yes' ? one : Object(one).kind)),
+    ).toEqual([...['yes', 'not_found', 'unavailable', 'yes', 'yes']])
+  })
+
+  it('throws a limit that lasts, a long pause, and nothing but failures', async () => {
+    const lasting = batches(() => limited())
+    await expect(inBatches(items(8), lasting.options)).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(lasting.sent).toHaveLength(3)
+    const long = batches((item) => (item === 1 ? limited(60_000) : 'yes'))
+    await expect(inBatches(items(8), long.options)).rejects.toMatchObject({ retryAfterMs: 60_000 })
+    const down = batches(() => failed())
+    await expect(inBatches(items(8), down.options)).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('ends with its signal', async () => {
+    const giveUp = new AbortController()
+    const { options } = batches(() => 'yes')
+    const send = (asked: number[]) => {
+      giveUp.abort(new Error('stopped'))
+      return options.send(asked)
+    }
+    const asking = inBatches(items(8), { ...options, send, signal: giveUp.signal })
+    await expect(asking).rejects.toThrow('stopped')
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { fixedClock, systemClock } from '../../lib/clock.ts'
+import { Gate } from './gate.ts'
+
+const entry = (more: Partial<Parameters<Gate['enter']>[0]> = {}) => ({
+  ...{ cost: 1, urgent: false, doing: 'asking', waitMs: 60_000, signal: new AbortController().signal },
+  ...more,
+})
+
+/** Whether it entered without waiting for anything. */
+async function isIn(entering: Promise<unknown>): Promise<boolean> {
+  const waiting = new Promise<false>((resolve) => setImmediate(() => resolve(false)))
+  return Promise.race([entering.then(() => true), waiting])
+}
+
+describe('the gate of a mailbox', () => {
+  it('lets no more be spent than the quota gives, and goes on when some has come back', async () => {
+    const clock = fixedClock(0)
+    const gate = new Gate({ concurrency: 10, quota: { perSecond: 1000, burst: 10 } }, clock)
+    expect(await isIn(gate.enter(entry({ cost: 8 })))).toBe(true)
+    const next = gate.enter(entry({ cost: 6 }))
+    expect(await isIn(next)).toBe(false)
+    clock.advance(3)
+    expect(await isIn(next)).toBe(false)
+    clock.advance(1)
+    await next
+  })
+
+  it('charges urgent requests without making them wait, and one dearer than everything waits for a full measure', async () => {
+    const clock = fixedClock(0)
+    const gate = new Gate({ concurrency: 10, quota: { perSecond: 1000, burst: 10 } }, clock)
+    expect(await isIn(gate.enter(entry({ cost: 10 })))).toBe(true)
+    expect(await isIn(gate.enter(entry({ cost: 5, urgent: true })))).toBe(true)
+    const dear = gate.enter(entry({ cost: 50 }))
+    clock.advance(14)
+    expect(await isIn(dear)).toBe(false)
+    clock.advance(1)
+    await dear
+  })
+
+  it('stays shut for a pause, and says how long to whoever would not wait so long', async () => {
+    const clock = fixedClock(0)
+    const gate = new Gate({ concurrency: 1 }, clock)
+    gate.close(2000)
+    const refused = { kind: 'rate_limited', retryAfterMs: 2000 }
+    await expect(gate.enter(entry({ waitMs: 1000 }))).rejects.toMatchObject(refused)
+    gate.close(500)
+    await expect(gate.enter(entry({ waitMs: 1000 }))).rejects.toMatchObject(refused)
+    clock.advance(2000)
+    expect(await isIn(gate.enter(entry()))).toBe(true)
+  })
+
+  it('does not wait longer than allowed for its turn, and holds no endless line', async () => {
+    const gate = new Gate({ concurrency: 1 }, systemClock)
+    const leave = await gate.enter(entry())
+    await expect(gate.enter(entry({ waitMs: 10 }))).rejects.toMatchObject({ kind: 'rate_limited' })
+    const line = Array.from({ length: 500 }, () => gate.enter(entry()))
+    await expect(gate.enter(entry())).rejects.toMatchObject({ kind: 'rate_limited' })
+    leave()
+    leave()
+    for (const one of line) (await one)()
+  })
+})
