@@ -6,6 +6,7 @@ import { build } from 'esbuild'
 const ENTRIES = {
   posthorn: 'src/cli/posthorn.ts',
   demo: 'src/demo/demo.ts',
+  'demo-site': 'src/demo/site.ts',
   bench: 'bench/bench.ts',
 }
 

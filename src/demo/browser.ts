@@ -9,7 +9,7 @@ export interface Page {
   title: string
   /** The first form of the page, undefined without one. */
   form: Form | undefined
-  /** Where the page's refresh leads, as a browser follows it; undefined without one. */
+  /** Where a redirect or the page's refresh leads, as a browser follows it; undefined without one. */
   continueUrl: string | undefined
 }
 
@@ -27,9 +27,12 @@ export interface Browser {
 const TIMEOUT_MS = 20_000
 
 export function browser(): Browser {
-  const cookies = new Map<string, string>()
+  const jars = new Map<string, Map<string, string>>()
 
   async function load(url: string, init: RequestInit): Promise<Page> {
+    const { origin } = new URL(url)
+    const cookies = jars.get(origin) ?? new Map<string, string>()
+    jars.set(origin, cookies)
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url, {
       ...init,
@@ -41,7 +44,9 @@ export function browser(): Browser {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       cookies.set(name, value)
     }
-    return pageOf(url, response.status, await response.text())
+    const location = response.headers.get('location')
+    const page = pageOf(url, response.status, await response.text())
+    return location === null ? page : { ...page, continueUrl: new URL(location, url).href }
   }
 
   return {

@@ -8,28 +8,38 @@ import { run, type SignalName } from '../lifecycle.ts'
 import { demoApi } from './api.ts'
 import { type DemoMailServer, startDemoMailServer } from './mail-server.ts'
 import { type Narrator, narrator } from './narrator.ts'
-import { startDemoReceiver } from './receiver.ts'
+import { type DemoReceiver, startDemoReceiver } from './receiver.ts'
 import { type DemoService, startDemoService } from './service.ts'
+import type { SiteName } from './site.ts'
+import { tellSiteStory } from './site-story.ts'
 import { tellStory } from './story.ts'
 
 /**
  * `npm run demo`: the whole service on a file store in a temporary folder, a throwaway mail server and an application
- * that takes webhooks, all on loopback. `-- --once` ends after the story with exit code 0; without it everything keeps
- * running until Ctrl-C.
+ * that takes webhooks, all on loopback. `-- --provider gmail` (or `microsoft`) has a stand-in of the provider instead, with
+ * a consent page for a person with a browser. `-- --once` ends after the story with exit code 0, and needs nobody; without
+ * it everything keeps running until Ctrl-C.
  */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } })
+  const { once, provider } = parseArgs({
+    options: { once: { type: 'boolean', default: false }, provider: { type: 'string', default: 'imap' } },
+  }).values
   const demo = new Demo(narrator(process.stdout))
   let end: (signal: SignalName) => void = () => {}
-  const start = async () => {
+  const start = async (ended: AbortSignal) => {
     try {
-      const url = await demo.start(values.once)
-      if (values.once) end('SIGTERM')
+      const url = isSite(provider) ? await demo.startAt(provider, once, ended) : await demo.start(once)
+      if (once) end('SIGTERM')
       return { url }
     } catch (error) {
+      if (ended.aborted) throw error
       process.stderr.write(`\nThe demo stopped: ${error instanceof Error ? error.message : String(error)}\n`)
       throw error
     }
+  }
+  if (provider !== 'imap' && !isSite(provider)) {
+    process.stderr.write(`There is no provider ${provider}: imap, gmail or microsoft.\n`)
+    process.exit(1)
   }
   await run(
     { start, stop: () => demo.stop() },
@@ -72,23 +82,51 @@ class Demo {
     )
     const api = demoApi(service.url, service.key)
     const accountId = await tellStory({ narrator: this.#tell, api, mail, receiver })
+    this.#end(once, receiver, whatToOpen(service, accountId, byHand(mail)))
+    return service.url
+  }
+
+  /** The same at a provider with a consent page. */
+  async startAt(name: SiteName, once: boolean, ended: AbortSignal): Promise<string> {
+    const { startDemoSite } = await siteModule()
+    this.#tell.say('\nPosthorn demo: nothing here leaves this machine, and nothing stays on it.\n')
+    const { site, receiver, service } = await this.#tell.step(
+      'Starting the service, a stand-in of the provider and an application',
+      async () => {
+        const site = await this.#open(startDemoSite(name), (opened) => opened.close())
+        const receiver = await this.#open(startDemoReceiver(), (opened) => opened.close())
+        return { site, receiver, service: await this.#startService(site.settings) }
+      },
+      (started) => [
+        `Service      ${started.service.url} (embedded file store)`,
+        `Provider     ${started.site.url} (a stand-in of ${started.site.title}, in memory, a seeded mailbox)`,
+        `Application  ${started.receiver.url}`,
+      ],
+    )
+    const api = demoApi(service.url, service.key)
+    const stage = { narrator: this.#tell, api, receiver, name, site, ended, alone: once }
+    const accountId = await tellSiteStory(stage)
+    this.#end(once, receiver, whatToOpen(service, accountId, [`   choose ${site.user} on the consent page`]))
+    return service.url
+  }
+
+  #end(once: boolean, receiver: DemoReceiver, lookAround: string[]): void {
     if (once) {
       this.#tell.say('The story is told: connected, listed, heard of. Run it without --once to look around.')
-    } else {
-      receiver.onEvent((event) => this.#tell.say(`   webhook  ${event.type}  ${event.id}`))
-      for (const line of whatToOpen(service, mail, accountId)) this.#tell.say(line)
+      return
     }
-    return service.url
+    receiver.onEvent((event) => this.#tell.say(`   webhook  ${event.type}  ${event.id}`))
+    for (const line of lookAround) this.#tell.say(line)
   }
 
   async stop(): Promise<void> {
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) await close()
   }
 
-  async #startService(): Promise<DemoService> {
+  async #startService(settings: Record<string, string> = {}): Promise<DemoService> {
     const folder = await mkdtemp(join(tmpdir(), 'posthorn-demo-'))
     this.#closers.push(() => rm(folder, { recursive: true, force: true }))
-    return this.#open(startDemoService(folder), (service) => service.stop())
+    return this.#open(startDemoService(folder, settings), (service) => service.stop())
   }
 
   async #open<T>(opening: Promise<T>, close: (opened: T) => Promise<unknown>): Promise<T> {
@@ -98,7 +136,7 @@ class Demo {
   }
 }
 
-function whatToOpen(service: DemoService, mail: DemoMailServer, accountId: string): string[] {
+function whatToOpen(service: DemoService, accountId: string, howToConnect: string[]): string[] {
   const key = `-H 'Authorization: Bearer ${service.key}'`
   return [
     'Everything keeps running. To look around:',
@@ -107,10 +145,31 @@ function whatToOpen(service: DemoService, mail: DemoMailServer, accountId: strin
     `   curl ${key} ${service.url}/accounts/${accountId}/messages`,
     'To connect the mailbox again by hand, open the authUrl that this answers (it works once):',
     `   curl -X POST ${key} -H 'content-type: application/json' -d '{"redirectUri":"${service.url}/docs"}' ${service.url}/auth/sessions`,
-    `   e-mail and user name ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
-    '   Under "Advanced settings", allow the self-signed certificate.',
+    ...howToConnect,
     '\nCtrl-C ends everything.',
   ]
+}
+
+function byHand(mail: DemoMailServer): string[] {
+  return [
+    `   e-mail and user name ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
+    '   Under "Advanced settings", allow the self-signed certificate.',
+  ]
+}
+
+const isSite = (provider: string): provider is SiteName => provider === 'gmail' || provider === 'microsoft'
+
+/** A file of its own in dist/, because what it stands on is for development only: the demo of IMAP runs without. */
+async function siteModule(): Promise<typeof import('./site.ts')> {
+  try {
+    return await import(new URL('./demo-site.js', import.meta.url).href)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new Error(
+      'the stand-ins of Google and Microsoft are packages for development and are not installed here: run `npm ci` without --omit=dev',
+    )
+  }
 }
 
 await main()

@@ -13,6 +13,8 @@ export interface ReceivedEvent {
 /** The application of the demo: one address that takes webhooks, believes none without a good signature, and remembers them. */
 export interface DemoReceiver {
   url: string
+  /** Its page for people who come back from connecting a mailbox. */
+  pageUrl: string
   /** The secret that the service showed when the endpoint was created. */
   trust(secret: string): void
   /** The next event of this type that matches; rejects after `timeoutMs`. */
@@ -22,6 +24,9 @@ export interface DemoReceiver {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
+const LANDING_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Connected</title><body style="font:18px system-ui;max-width:32em;margin:4em auto;padding:0 1em">
+<h1>Welcome back</h1><p>This is the application. Your mailbox is connected; the terminal tells what happens with it.</p></body></html>`
 
 export async function startDemoReceiver(): Promise<DemoReceiver> {
   const events: ReceivedEvent[] = []
@@ -29,6 +34,10 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
   let verifier: Webhook | undefined
 
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(LANDING_PAGE)
+      return
+    }
     try {
       const body = await readBody(request)
       // Throws unless the signature is good and the timestamp is fresh.
@@ -43,8 +52,10 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    url: `${origin}/webhooks`,
+    pageUrl: `${origin}/connected`,
     trust(secret) {
       verifier = new Webhook(secret)
     },

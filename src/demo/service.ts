@@ -12,12 +12,15 @@ export interface DemoService {
 
 const USUAL_PORT = 8080
 
-/** The real service on a file store in this folder, with nothing taken from the environment but its own settings. */
-export async function startDemoService(folder: string): Promise<DemoService> {
+/** The real service on a file store in this folder, with these settings and its own, and nothing taken from the environment. */
+export async function startDemoService(folder: string, settings: Record<string, string> = {}): Promise<DemoService> {
   const key = randomBytes(24).toString('base64url')
+  const port = (await freePort(USUAL_PORT)) ?? (await freePort(0))
   const environment = {
-    PORT: String((await freePort(USUAL_PORT)) ?? (await freePort(0))),
+    ...settings,
+    PORT: String(port),
     HOST: '127.0.0.1',
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     DATA_DIR: folder,
     SERVICE_API_KEY: key,
     LOG_LEVEL: 'error',

@@ -1,16 +1,78 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { browser } from '../../src/demo/browser.ts'
+import { eventually } from '../kit/eventually.ts'
 
 const run = promisify(execFile)
 
-it('the demo tells its whole story on a file store and ends by itself', { timeout: 120_000 }, async () => {
-  const { stdout, stderr } = await run(process.execPath, ['dist/demo.js', '--once'], { timeout: 110_000 })
+function expectStory(stdout: string): void {
   expect(stdout).toMatch(/→ 5 messages:/)
   expect(stdout).toContain('Über die Primzahlen (Grüße aus Göttingen)')
   expect(stdout).toMatch(
     /signed message\.received webhook arrived \(evt_\w+\); the standardwebhooks package verified its signature/,
   )
-  expect(stdout).toContain('The story is told')
-  expect(stderr).toBe('')
+}
+
+describe('the demo', () => {
+  it.each([[[]], [['--provider', 'gmail']], [['--provider', 'microsoft']]])(
+    'tells its whole story on a file store and ends by itself %j',
+    { timeout: 120_000 },
+    async (args) => {
+      const { stdout, stderr } = await run(process.execPath, ['dist/demo.js', '--once', ...args], { timeout: 110_000 })
+      expectStory(stdout)
+      expect(stdout).toContain('The story is told')
+      expect(stderr).toBe('')
+    },
+  )
+
+  /** The demo as a person starts it; what it said, and how it ended. */
+  function started(name: string) {
+    const demo = spawn(process.execPath, ['dist/demo.js', '--provider', name], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const ended = once(demo, 'exit')
+    onTestFinished(() => void demo.kill('SIGKILL'))
+    let said = ''
+    for (const stream of [demo.stdout, demo.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        said += chunk.toString()
+      })
+    }
+    const end = async (signal: NodeJS.Signals) => {
+      demo.kill(signal)
+      const [code] = await ended
+      return code
+    }
+    const link = () => eventually(() => /Open this in your browser.*\n\n +(http\S+)/.exec(said)?.[1] ?? false)
+    return { said: () => said, link, end }
+  }
+
+  it.each(['gmail', 'microsoft'])(
+    'waits for a person at the consent page of %s, and goes on until it is ended',
+    async (name) => {
+      const demo = started(name)
+      const visitor = browser()
+      let page = await visitor.open(String(await demo.link()))
+      while (!page.html.includes('Welcome back')) {
+        page = page.continueUrl === undefined ? await visitor.submit(page, {}) : await visitor.open(page.continueUrl)
+      }
+      await eventually(() => demo.said().includes('Ctrl-C ends everything'))
+      expectStory(demo.said())
+      expect(await demo.end('SIGINT')).toBe(0)
+    },
+  )
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends by %s while it waits for a person', async (signal) => {
+    const demo = started('gmail')
+    await demo.link()
+    expect([await demo.end(signal), demo.said()]).toEqual([0, expect.not.stringContaining('The demo stopped')])
+  })
+
+  it('names the providers that there are', async () => {
+    const failed = run(process.execPath, ['dist/demo.js', '--provider', 'yahoo'])
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: 'There is no provider yahoo: imap, gmail or microsoft.\n',
+    })
+  })
 })

@@ -46,7 +46,7 @@ export function deniedUrl(consent: Consent, error: string, description?: string)
 
 /** The package's page, with the way out that it lacks. */
 export function withCancel(page: string, href: string): string {
-  const link = `<p style="text-align:center"><a id="cancel" href="${href.replace(/&/g, '&amp;').replace(/"/g, '&quot;')}">Cancel</a></p>`
+  const link = `<p style="position:relative;z-index:1;text-align:center"><a id="cancel" href="${href.replace(/&/g, '&amp;').replace(/"/g, '&quot;')}">Cancel</a></p>`
   return page.replace('</body>', `${link}</body>`)
 }
 
