@@ -240,7 +240,7 @@ export class MailboxDouble {
     return next
   }
 
-  async *#compare({ scope, comparing, signal }: ScopeSyncRequest, position: Position) {
+  async *#compare({ scope, comparing, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
     if (comparing === undefined) throw new Error('a comparison goes on without what it compares')
     const known = new Map<string, KnownMail>()
     for (let page = await comparing.known(); page.length > 0; page = await comparing.known(page.at(-1))) {
@@ -249,7 +249,7 @@ export class MailboxDouble {
         known.set(mail.providerMessageId, mail)
       }
     }
-    const oldest = Math.min(...[...known.values()].map((mail) => mail.receivedAt))
+    const oldest = (await oldestStored()) ?? Number.POSITIVE_INFINITY
     const mails = this.#within(this.#look(`compare ${scope}`, scope, signal), scope)
     const there = new Set(mails.map((mail) => mail.id))
     const different = mails.filter((mail) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { type Databases, describeEachDatabase } from '../../../test/kit/database.ts'
 import { type MailboxInStepOptions, mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { ProviderError } from '../../providers/provider.ts'
@@ -10,29 +10,8 @@ const NO_CONTENT = { body: { text: null, html: null } }
 
 describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox whose mails have ids (%s)', (kind) => {
   describeEachDatabase('are listed and read', (open) => {
-    async function served(options: MailboxInStepOptions = {}) {
-      const room = await mailboxInStep(kind, open, options)
-      const app = testServer()
-      messageRoutes(app, { reader: room.service.reader })
-      labelRoutes(app, { db: room.db, accounts: room.service.accounts })
-      await app.ready()
-      onTestFinished(() => app.close())
-      await room.same()
-      return {
-        ...room,
-        async get(path: string) {
-          const headers = { authorization: 'Bearer good' }
-          const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
-          const isJson = String(response.headers['content-type']).includes('json')
-          return { status: response.statusCode, text: response.body, json: isJson ? response.json() : NO_CONTENT }
-        },
-      }
-    }
-
-    const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((one) => one.subject)
-
     it('all mail but trash and junk, newest first, in pages that each hold their own', async () => {
-      const { get, box, same } = await served({
+      const { get, box, same } = await served(kind, open, {
         before: (mailbox) => {
           mailbox.deliverAll(['a', 'b', 'c', 'd', 'e'], (n) => ({
             receivedAt: 1_000_000 + n * 1000,
@@ -71,7 +50,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
     })
 
     it('one label by our id or by the provider’s; an unknown one is not found, and mailbox is for imap', async () => {
-      const { get, box, same } = await served({
+      const { get, box, same } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a', { folders: ['Work'] }),
       })
       const [work] = (await get('/labels')).json.labels.filter((label: { name: string }) => label.name === 'Work')
@@ -88,7 +67,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
     })
 
     it('the user’s own labels, and with includeSystem those of the provider', async () => {
-      const { get } = await served({ before: (mailbox) => mailbox.addFolder('Label_7', null, 'Receipts') })
+      const { get } = await served(kind, open, { before: (mailbox) => mailbox.addFolder('Label_7', null, 'Receipts') })
       const own = (await get('/labels')).json.labels
       expect(own.map((label: { name: string }) => label.name).sort()).toEqual(['More', 'Receipts', 'Work'])
       expect(own).toContainEqual(
@@ -100,7 +79,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
     })
 
     it('contents are read live by id, wherever the mail went; what the provider cannot do is said', async () => {
-      const { get, box, ids, same } = await served({
+      const { get, box, ids, same } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a', { text: 'hello' }),
       })
       const id = (await ids()).a
@@ -120,31 +99,54 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
       box.remove('a')
       expect((await get(`/messages/${id}/raw`)).status).toBe(404)
     })
-
-    it.runIf(kind === 'whole')(
-      'a mail with several labels has them all, and stands where the strongest puts it',
-      async () => {
-        const { get, box, ids, same, events } = await served()
-        box.deliver('m', { folders: ['SENT', 'INBOX', 'Work'] })
-        box.deliver('archived', { folders: ['Work'] })
-        await same()
-        const { m, archived } = await ids()
-        const message = (await get(`/messages/${m}`)).json
-        expect(message).toMatchObject({ folder: 'INBOX' })
-        expect(message.labelIds).toHaveLength(3)
-        expect((await get(`/messages/${archived}`)).json).toMatchObject({ folder: null })
-        for (const label of ['SENT', 'INBOX']) {
-          expect(subjects((await get(`/messages?labelId=${label}`)).json)).toEqual(['m'])
-        }
-        expect((await get('/messages?labelId=Work')).json.pagination.total).toBe(2)
-        box.set('m', { folders: ['SENT', 'TRASH', 'Work'] })
-        await same()
-        expect((await get(`/messages/${m}`)).json).toMatchObject({ folder: 'TRASH' })
-        const changed = (await events()).filter((event) => event.type === 'mailbox.changed').slice(-4)
-        expect(
-          changed.map(({ data }) => `${data.folder} ${data.added} ${data.updated} ${data.deleted}`).sort(),
-        ).toEqual(['INBOX 0 0 1', 'SENT 0 1 0', 'TRASH 1 0 0', 'Work 0 1 0'])
-      },
-    )
   })
 })
+
+describeEachDatabase('mail with several labels', (open) => {
+  it('a mail with several labels has them all, and stands where the strongest puts it', async () => {
+    const { get, box, ids, same, events } = await served('whole', open)
+    box.deliver('m', { folders: ['SENT', 'INBOX', 'Work'] })
+    box.deliver('archived', { folders: ['Work'] })
+    await same()
+    const { m, archived } = await ids()
+    const message = (await get(`/messages/${m}`)).json
+    expect(message).toMatchObject({ folder: 'INBOX' })
+    expect(message.labelIds).toHaveLength(3)
+    expect((await get(`/messages/${archived}`)).json).toMatchObject({ folder: null })
+    for (const label of ['SENT', 'INBOX']) {
+      expect(subjects((await get(`/messages?labelId=${label}`)).json)).toEqual(['m'])
+    }
+    expect((await get('/messages?labelId=Work')).json.pagination.total).toBe(2)
+    box.set('m', { folders: ['SENT', 'TRASH', 'Work'] })
+    await same()
+    expect((await get(`/messages/${m}`)).json).toMatchObject({ folder: 'TRASH' })
+    const changed = (await events()).filter((event) => event.type === 'mailbox.changed').slice(-4)
+    expect(changed.map(({ data }) => `${data.folder} ${data.added} ${data.updated} ${data.deleted}`).sort()).toEqual([
+      'INBOX 0 0 1',
+      'SENT 0 1 0',
+      'TRASH 1 0 0',
+      'Work 0 1 0',
+    ])
+  })
+})
+
+async function served(kind: 'whole' | 'folders', open: Databases, options: MailboxInStepOptions = {}) {
+  const room = await mailboxInStep(kind, open, options)
+  const app = testServer()
+  messageRoutes(app, { reader: room.service.reader })
+  labelRoutes(app, { db: room.db, accounts: room.service.accounts })
+  await app.ready()
+  onTestFinished(() => app.close())
+  await room.same()
+  return {
+    ...room,
+    async get(path: string) {
+      const headers = { authorization: 'Bearer good' }
+      const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
+      const isJson = String(response.headers['content-type']).includes('json')
+      return { status: response.statusCode, text: response.body, json: isJson ? response.json() : NO_CONTENT }
+    },
+  }
+}
+
+const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((one) => one.subject)

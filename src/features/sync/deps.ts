@@ -62,7 +62,7 @@ export interface SyncTiming {
 export const DEFAULT_TIMING: SyncTiming = {
   pollMs: 60_000,
   foldersMs: 300_000,
-  settleMs: 3_000,
+  settleMs: 2_000,
   concurrency: 64,
   perHostShare: 0.4,
   stalledAfter: 3,

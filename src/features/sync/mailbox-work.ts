@@ -28,7 +28,7 @@ const VANISHED_MS = 5_000
 /**
  * Mailboxes whose mails have ids of their own, asked now and then over plain requests: gmail (one scope), microsoft (one per folder).
  *
- *   list folders ──► each scope that changed ──► delete what vanished before this run and turned up in no scope
+ *   list folders ──► each scope that changed ──► delete what vanished before the last run and turned up in no scope
  */
 export class MailboxWork implements Work {
   /** Nothing stands open: every failure is about what is asked. */
@@ -52,6 +52,8 @@ export class MailboxWork implements Work {
   readonly #behind = new Set<string>()
   readonly #vanished = new Set<string>()
   #hasGone = false
+  /** When the last complete look at every folder began; the store knows no infinity. */
+  #lookedAt = 0
   /** Folders that vanished, whose mails may still turn up elsewhere. */
   #leaving: readonly LabelRow[] = []
 
@@ -204,15 +206,17 @@ export class MailboxWork implements Work {
   }
 
   /**
-   * What vanished before a run that looked everywhere, folders included, and turned up nowhere is deleted; not at once, because
-   * the provider may tell of the other half of a move a moment later.
+   * What vanished before two looks at every folder, the listing included, and turned up in neither is deleted. One is not enough: a
+   * mail may move, while it is looked for, from a folder still to be read to one that was, and the provider may tell late.
    */
   async #settle({ context }: Open, begunAt: number): Promise<void> {
     this.#hasGone = false
     if (this.#isWhole) return
-    const isCertain = this.#behind.size === 0 && this.#vanished.size === 0
-    const beforeMs = Math.min(begunAt, this.#deps.clock.now() - this.#timing.settleMs)
-    if (isCertain) await deleteGone(this.#deps, context, beforeMs)
+    if (this.#behind.size === 0 && this.#vanished.size === 0) {
+      const settledMs = this.#deps.clock.now() - this.#timing.settleMs
+      await deleteGone(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
+      this.#lookedAt = begunAt
+    }
     for (const label of this.#leaving) await forgetFolder(this.#deps, context, label)
     const gone = await messageStore(this.#deps.db.read).gone(context.accountId, Number.MAX_SAFE_INTEGER, 1)
     this.#hasGone = gone.length > 0

@@ -289,6 +289,7 @@ describe.each(KINDS)('a mailbox whose mails have ids (%s)', (kind) => {
       expect(await service.linkMailbox(PROVIDERS[kind])).toBe(accountId)
       await received('n')
       await same()
+      await connected(service, accountId)
       expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
     })
 

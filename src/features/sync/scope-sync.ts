@@ -56,12 +56,14 @@ async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   const store = messageStore(deps.db.read)
   const position = await cursorStore(deps.db.read).find(accountId, positionOf(scope))
   const isAnew = position !== undefined && position.announceAfter !== null
+  // A comparison under way is gone on with even if it has left nothing stored.
+  const isCompared = isAnew && (position.cursor !== null || (await store.page(stored(scope), 1)).length > 0)
   const steps = session.syncScope({
     scope: scope.scope?.providerId ?? WHOLE_MAILBOX,
     cursor: position?.cursor ?? null,
     initialMessages: deps.settings.initialMessages,
     oldest: () => store.oldest(accountId),
-    ...(isAnew && (await store.page(stored(scope), 1)).length > 0 && { comparing: comparing(deps, scope) }),
+    ...(isCompared && { comparing: comparing(deps, scope) }),
     signal,
   })
   for await (const step of steps) {
