@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type App, asAppError } from '../../infra/http/index.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, type ErrorCode } from '../../lib/errors.ts'
 import { ProviderError, type ProviderName } from '../../providers/provider.ts'
 import { errorPage } from '../../ui/hosted/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../accounts/index.ts'
@@ -113,11 +113,19 @@ export function callbackRoutes(app: App, flow: Flow): void {
     if (error.status >= 500 || !wantsHtml(request.headers.accept)) {
       return flow.route.errorHandler(error, request, reply)
     }
-    const isOver = error.code === 'session_used' || error.code === 'session_expired'
-    const action = retryHref === undefined || isOver ? undefined : { href: retryHref, label: 'Try again' }
+    const action =
+      retryHref === undefined || HOPELESS.has(error.code) ? undefined : { href: retryHref, label: 'Try again' }
     return flow.sendPage(reply, (context) => errorPage(context, pageOf(error, request.id, action)), 400)
   }
 }
+
+/** Another try would end the same way. */
+const HOPELESS: ReadonlySet<ErrorCode> = new Set([
+  'session_used',
+  'session_expired',
+  'licence_limit',
+  'consent_refused',
+])
 
 /** With where to try again, when there is such a place. */
 class CallbackFailure extends Error {

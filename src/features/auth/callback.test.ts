@@ -190,6 +190,7 @@ describeEachDatabase('connecting by a consent page', (open) => {
         const query = new URLSearchParams({ error: error ?? '', state })
         const answer = await come(`/providers/${site.provider}/callback?${query}`, flow.cookie)
         expect(codeOf(answer)).toEqual([400, expected])
+        expect(answer.page.includes('Try again</a>')).toBe(expected === 'consent_failed')
       }
     })
 

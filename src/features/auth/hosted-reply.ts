@@ -117,7 +117,7 @@ const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
   consent_used: {
     icon: 'clock',
     title: 'This sign-in is over',
-    text: 'It was used already, or it took too long. Nothing was lost: start again.',
+    text: 'It was used already, or it took too long. Open the link of the application that sent you here again.',
   },
   consent_failed: {
     icon: 'alert',
