@@ -30,6 +30,7 @@ export function mailProviders({ config, guard, clock, logins }: MailProvidersDep
   }
   return {
     imap: imap.mail,
+    push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => all[provider],
     /** Of one account, or of all. */
     async closeOperations(accountId?: string): Promise<void> {

@@ -9,6 +9,7 @@ import {
   fence,
   livingInstances,
   ownership as ownershipOf,
+  refreshTokenOfGone,
   revoker,
 } from './features/accounts/index.ts'
 import { authRoutes } from './features/auth/index.ts'
@@ -21,7 +22,23 @@ import { eraseLabels, labelRoutes } from './features/labels/index.ts'
 import { licence as licenceOf } from './features/licence/index.ts'
 import { logRoutes, sharedLogs } from './features/logs/index.ts'
 import { bodyKeeper, eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
-import { debouncedQueueRoutes, eraseCursors, syncLane, sync as syncRoom, wakeAccount } from './features/sync/index.ts'
+import {
+  erasePush,
+  gmailPuller,
+  type Push,
+  pushLane,
+  push as pushRoom,
+  pushRoutes,
+  webhookTarget,
+} from './features/push/index.ts'
+import {
+  debouncedQueueRoutes,
+  eraseCursors,
+  lookSoon,
+  syncLane,
+  sync as syncRoom,
+  wakeAccount,
+} from './features/sync/index.ts'
 import {
   cancelForAccount,
   deliveryRoutes,
@@ -70,8 +87,11 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   const erasing = erasure({
     ...shared,
     revoke: revoker({ ...shared, login }),
-    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels],
-    forget: (accountId) => mailboxes.closeOperations(accountId),
+    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels, erasePush],
+    async forget(accountId) {
+      await mailboxes.closeOperations(accountId)
+      await push.forget(accountId)
+    },
   })
   const accounts = accountsRoom({
     ...shared,
@@ -89,6 +109,36 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     async onInstanceDead(dead) {
       await queue.releaseInstance(dead)
       await queue.dropLane(syncLane(dead))
+      await queue.dropLane(pushLane(dead))
+    },
+  })
+  const look = lookSoon(queue)
+  const puller = gmailPuller({
+    ...shared,
+    settings: pubsubSettings(config),
+    lookSoon: look,
+    onChange: () => push.wayChanged(),
+  })
+  const webhook = webhookTarget(config.publicUrl)
+  const push: Push = pushRoom({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    login,
+    lookSoon: look,
+    refreshTokenOfGone: refreshTokenOfGone(shared),
+    ways: {
+      gmail: {
+        provider: mailboxes.push.gmail,
+        target: () => (puller.topicName === undefined ? undefined : { kind: 'topic', topicName: puller.topicName }),
+        isHeard: () => puller.state.ready,
+      },
+      microsoft: {
+        provider: mailboxes.push.microsoft,
+        target: () => webhook && { kind: 'webhook', ...webhook },
+        isHeard: () => true,
+      },
     },
   })
   const bodies = bodyKeeper({ ...shared, accounts, mail })
@@ -100,6 +150,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     events,
     mail,
     ...(config.syncStoreBodies && { keepBodies: bodies.want }),
+    isPushed: (accountId) => push.isPushed(accountId),
     settings: {
       initialMessages: config.syncInitialMessages,
       folders: config.syncFolders,
@@ -137,6 +188,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     providers: () => [{ name: 'imap', canConnect: true }, ...signInStates(config, logins)],
     settingsProblems: () => signInProblems(config),
     keysBesideData: secrets.keysBesideData,
+    gmailPush: () => puller.state,
   })
   healthRoutes(server, { health: healthOf })
   authRoutes(server, {
@@ -153,6 +205,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     authScreen: authScreenOf(config),
   })
   accountRoutes(server, { db, accounts, idempotency, log, mail, login, wake: wakeAccount(bus) })
+  pushRoutes(server, { db, log, lookSoon: look, tendSoon: push.tendSoon })
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
@@ -177,7 +230,9 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     streams.close()
     await Promise.all([
       closeServer(server, drainMs),
+      puller.stop(),
       sync.stop(drainMs),
+      push.stop(drainMs),
       bodies.stop(drainMs),
       webhooks.stop(drainMs),
       trials.stop(drainMs),
@@ -197,9 +252,11 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       await keeping.start()
       if (config.syncStoreBodies) await bodies.start()
       sync.start()
+      push.start()
       await ownership.start()
       await server.listen({ host: config.host, port })
       phase = 'ready'
+      puller.start()
       tellSignIn(config, logins, log)
       return addressOf(server)
     },
@@ -207,6 +264,18 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       stopping ??= stop(drainMs)
       return stopping
     },
+  }
+}
+
+function pubsubSettings(config: Config) {
+  return {
+    url: config.googlePubsubUrl,
+    ...(config.pubsubTopicName !== undefined && { topicName: config.pubsubTopicName }),
+    ...(config.pubsubSubscriptionName !== undefined && { subscriptionName: config.pubsubSubscriptionName }),
+    ...(config.applicationCredentials !== undefined && { credentials: config.applicationCredentials }),
+    maxMessages: config.pubsubMaxMessages,
+    ackDeadlineSeconds: config.pubsubAckDeadline,
+    maxRetries: config.pubsubMaxRetries,
   }
 }
 

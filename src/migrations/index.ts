@@ -4,6 +4,7 @@ import * as deduplication from './0002-deduplication.ts'
 import * as circuit from './0003-circuit.ts'
 import * as mailsById from './0005-mails-by-id.ts'
 import * as oauth from './0006-oauth.ts'
+import * as push from './0007-push.ts'
 
 /** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
-export const migrations: readonly Migration[] = [mainJob, deduplication, circuit, mailsById, oauth]
+export const migrations: readonly Migration[] = [mainJob, deduplication, circuit, mailsById, oauth, push]

@@ -52,4 +52,17 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
   }
 }
 
+/** The refresh token of a deleted account until it is revoked: for what else is to be ended at the provider before. */
+export function refreshTokenOfGone({
+  db,
+  sealer,
+}: Pick<RevocationDeps, 'db' | 'sealer'>): (accountId: string) => Promise<string | undefined> {
+  return async (accountId) => {
+    const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
+    if (sealed === null) return undefined
+    const { refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+    return refreshToken
+  }
+}
+
 const contextOf = (accountId: string) => `revocation:${accountId}`

@@ -46,7 +46,7 @@ export interface HealthDeps {
   /** The key ring stands in the database, beside what it protects. */
   keysBesideData: boolean
   /** Cloud Pub/Sub for gmail; without it, or while it is not ready, mailboxes are polled. */
-  gmailPush?(): { configured: boolean; ready: boolean }
+  gmailPush?(): { configured: boolean; ready: boolean; problem?: string }
 }
 
 export interface Health {
@@ -99,9 +99,11 @@ export function health(deps: HealthDeps): Health {
 
   function warnings(): { code: string; message: string }[] {
     const licenceProblem = licence.problem()
+    const pushProblem = deps.gmailPush?.().problem
     return [
       ...(deps.keysBesideData ? [KEYS_BESIDE_DATA] : []),
       ...(licenceProblem === undefined ? [] : [{ code: 'licence', message: licenceProblem }]),
+      ...(pushProblem === undefined ? [] : [{ code: 'gmail_push', message: pushProblem }]),
       ...deps.settingsProblems().map(({ reason, message }) => ({ code: reason, message })),
     ]
   }

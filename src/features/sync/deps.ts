@@ -37,6 +37,8 @@ export interface SyncDeps {
   mail(provider: ProviderName): MailProvider | undefined
   /** Given where bodies are kept: wishes for those of messages just stored. */
   keepBodies?: BodyKeeper['want']
+  /** Whether the provider tells of changes in this mailbox, so that asking is only the net below; never, when absent. */
+  isPushed?(accountId: string): boolean
   settings: SyncSettings
   clock: Clock
   ids: Ids
@@ -47,6 +49,8 @@ export interface SyncDeps {
 export interface SyncTiming {
   /** Between two looks at every folder of an account. Where nothing stands open: of one that is not watched. */
   pollMs: number
+  /** Between two looks at a mailbox whose provider tells of changes. */
+  pushedMs: number
   /** Between two listings of the labels of a mailbox that is one scope; a mail with an unknown label asks for one at once. */
   foldersMs: number
   /** How long a mail that left its folder may take to turn up in another before it counts as deleted. */
@@ -61,6 +65,7 @@ export interface SyncTiming {
 
 export const DEFAULT_TIMING: SyncTiming = {
   pollMs: 60_000,
+  pushedMs: 600_000,
   foldersMs: 300_000,
   settleMs: 2_000,
   concurrency: 64,

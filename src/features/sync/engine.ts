@@ -1,6 +1,7 @@
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { Worker } from '../../infra/queue/index.ts'
+import type { Queue, Worker } from '../../infra/queue/index.ts'
+import { ownersOf } from '../accounts/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'
 import { hosts } from './hosts.ts'
@@ -113,4 +114,14 @@ export const RETRY_TOPIC = 'sync.retry'
 /** Makes the owner of an account look for mail now, whichever process that is; takes effect with the commit. */
 export function wakeAccount(bus: Bus): (tx: Tx, accountId: string) => Promise<void> {
   return async (tx, accountId) => tx.afterCommit(() => bus.publish(WAKE_TOPIC, accountId))
+}
+
+/**
+ * Has the owners of these accounts ask for changes, whichever processes those are. It stands in their queues with the commit and
+ * is not lost with a process; asked for again before it was done, it is done once.
+ */
+export function lookSoon(queue: Queue): (tx: Tx, accountIds: readonly string[]) => Promise<void> {
+  return async (tx, accountIds) => {
+    for (const [instance, owned] of await ownersOf(tx, accountIds)) await queue.addIn(tx, syncLane(instance), owned)
+  }
 }

@@ -107,12 +107,18 @@ export class MailboxWork implements Work {
   }
 
   nextRunInMs({ watch }: Account): number {
-    const pollMs = watch ? (this.#open?.session.pollMs ?? this.#timing.pollMs) : this.#timing.pollMs
+    const pollMs = this.#pollMs(watch)
     const soonMs = Math.min(
       this.#hasGone ? this.#timing.settleMs : pollMs,
       this.#vanished.size > 0 ? VANISHED_MS : pollMs,
     )
     return Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
+  }
+
+  #pollMs(watch: boolean): number {
+    if (!watch) return this.#timing.pollMs
+    if (this.#deps.isPushed?.(this.#account.accountId) && this.isInStep) return this.#timing.pushedMs
+    return this.#open?.session.pollMs ?? this.#timing.pollMs
   }
 
   async hangUp(): Promise<void> {

@@ -5,6 +5,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** True where a browser form (urlencoded) may be posted instead of JSON. */
     form?: boolean
+    /** True where plain text may be posted; it is not read. */
+    text?: boolean
   }
 }
 
@@ -26,6 +28,10 @@ export function readBodies(app: FastifyInstance): void {
       return text === '' ? undefined : parseForm(text)
     },
   )
+  app.addContentTypeParser<string>('text/plain', { parseAs: 'string' }, async (request: FastifyRequest) => {
+    if (request.routeOptions.config.text !== true) throw new AppError('unsupported_media_type')
+    return undefined
+  })
 }
 
 function parseJson(text: string): unknown {

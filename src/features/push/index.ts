@@ -1,0 +1,11 @@
+/**
+ * Has providers tell of changes, instead of asking them again and again: Gmail by Cloud Pub/Sub, Graph by change notifications.
+ * A notice only says where to look; the sync room looks. What cannot be pushed is polled.
+ */
+import './schema.ts'
+
+export { type Push, type PushDeps, type PushWays, push, pushLane } from './engine.ts'
+export { pushRoutes } from './notifications.ts'
+export { type GmailPullerDeps, gmailPuller, type PullerState, type PullerTiming } from './puller.ts'
+export { erasePush } from './store.ts'
+export { webhookTarget } from './target.ts'
