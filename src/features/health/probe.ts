@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../../infra/db/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 
@@ -25,6 +26,7 @@ export async function probe(clock: Clock, ping: () => Promise<void>): Promise<Pr
 
 /** The code of a system error, else our own words: a driver's message may hold the connection URL. */
 function kindOf(error: unknown): string {
+  if (error instanceof DatabaseUnavailable) return kindOf(error.cause)
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error && error.message.startsWith('no answer within') ? error.message : 'failed'
 }
