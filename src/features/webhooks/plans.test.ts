@@ -12,6 +12,7 @@ import {
 } from './delivery-state.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { cancelForAccount, type DeliveryQuery, eraseDeliveries, purgeDeliveries } from './index.ts'
+import { withoutRepeats } from './repeats.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }
 const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as const
@@ -26,6 +27,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1')],
   ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
+  ['what a repeat repeats', (tx) => withoutRepeats(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
   ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
   ['one delivery', (tx) => deliveryStore(tx).getAll(['dlv_1'])],
   ['the list of an endpoint', (tx) => page(tx, { endpointId: 'whe_1' })],

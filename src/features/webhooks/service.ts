@@ -11,7 +11,8 @@ import type { Sealer } from '../../lib/seal.ts'
 import { listEndpointsDue, releaseAllLeases } from './delivery-state.ts'
 import { deliverRun } from './drain.ts'
 import { type DueHints, dueHints } from './due-hints.ts'
-import { DELIVER_LANE, FanOut, type FindRepeats } from './fan-out.ts'
+import { DELIVER_LANE, FanOut } from './fan-out.ts'
+import type { Repeats } from './repeats.ts'
 import { stock } from './stock.ts'
 
 export interface WebhookDeps {
@@ -25,7 +26,7 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
-  findRepeats: FindRepeats
+  repeats: Repeats
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
   /** How often what is due is announced again. Default 15,000. */
