@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { type Api, api } from '../../../test/kit/http.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import type { Bus } from '../../infra/bus/index.ts'
@@ -125,6 +126,10 @@ describe('GET /logs', () => {
     expect(messages(third)).toEqual(['2', '1'])
     expect(third.json.pagination.hasNext).toBe(false)
     expect(messages(await client.get('/logs?limit=4'))).toEqual(['11', '10', '9', '8'])
+    await expectForgeriesRefused(second.json.pagination.nextCursor, async (query) => {
+      const { status, json } = await client.get(`/logs?limit=4&${query}`)
+      return { status, body: json }
+    })
     const foreign = await client.get(`/logs?level=info&cursor=${second.json.pagination.nextCursor}`)
     expect([foreign.status, foreign.json.error.code]).toEqual([400, 'invalid_cursor'])
   })
