@@ -2,6 +2,7 @@ import type { Migration } from '../infra/db/index.ts'
 import * as mainJob from './0001-main-job.ts'
 import * as deduplication from './0002-deduplication.ts'
 import * as circuit from './0003-circuit.ts'
+import * as heldDeliveries from './0004-held-deliveries.ts'
 
 /** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
-export const migrations: readonly Migration[] = [mainJob, deduplication, circuit]
+export const migrations: readonly Migration[] = [mainJob, deduplication, circuit, heldDeliveries]

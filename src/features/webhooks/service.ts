@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
@@ -53,6 +54,8 @@ export class WebhookEngine {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps
+    // Every turn under way listens; Node would take the eleventh for a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#hints = dueHints(deps.bus)
     this.#fanOut = new FanOut(deps, this.#hints)
   }
