@@ -168,13 +168,13 @@ export class RedisLaneWorker implements Worker {
     const { subject } = job.data
     const { ledger } = this.#deps
     const ending = await this.#held(job, async (running) => {
-      const begun = ledger.begin(this.#lane, subject, token)
+      const begun = this.#begin(job, token)
       const attempts = await withTimeout(begun, PATIENCE_MS, silence).catch((error: unknown) => {
         const givenBack = () => ledger.end(this.#lane, token, { subject, ...INTERRUPTED })
         this.#later(
           job,
           token,
-          begun.then<Verdict>((late) => (late === undefined ? { kind: 'over' } : givenBack())),
+          begun.then<Verdict>((late) => (typeof late === 'number' ? givenBack() : { kind: late ?? 'over' })),
         )
         return this.#goOnHere({ subject, delayMs: 0 }, error)
       })
@@ -188,6 +188,14 @@ export class RedisLaneWorker implements Worker {
       if (ending.nextMs !== null) this.#goOnHere({ subject, delayMs: ending.nextMs }, error)
       return { kind: 'lost' }
     })
+  }
+
+  /** What is no longer ours may be nobody's: a Redis that came back empty knows nothing of it. So it is asked for again. */
+  async #begin({ id, data: { subject } }: Job<JobData>, token: string): Promise<number | 'lost' | undefined> {
+    const lockKey = `${this.#bull.toKey(id ?? '')}:lock`
+    const answer = await this.#deps.ledger.begin(this.#lane, subject, token, lockKey)
+    if (answer === 'lost') this.#deps.ask({ subject, delayMs: 0 })
+    return answer
   }
 
   #goOnHere(request: JobRequest, error: unknown): 'lost' {
