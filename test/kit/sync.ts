@@ -2,11 +2,11 @@ import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
 import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
-import { memoryBus } from '../../src/infra/bus/index.ts'
+import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
-import { databaseQueue } from '../../src/infra/queue/index.ts'
+import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
@@ -24,6 +24,9 @@ export interface SyncServiceOptions {
   imap?: Partial<ImapLimits>
   owning?: Partial<OwnershipTiming>
   log?: SyncDeps['log']
+  /** In place of those inside the process and the database; closed with the service. */
+  bus?: Bus
+  queue?: Queue
   /** Keep bodies, as `sync.storeBodies` says. */
   storeBodies?: boolean
 }
@@ -33,12 +36,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
   const log = options.log ?? silentLog
-  const bus = memoryBus({ log })
+  const bus = options.bus ?? memoryBus({ log })
   const instanceId = options.instanceId ?? ids('ins')
-  const queue = databaseQueue({
-    ...{ db, bus, clock, ids, log, instanceId },
-    backoff: { baseMs: 100, capMs: 1000 },
-  })
+  const backoff = { baseMs: 100, capMs: 1000 }
+  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, backoff })
   const events = recorder({ clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, onRemove: async () => {} })
