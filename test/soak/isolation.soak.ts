@@ -23,6 +23,11 @@ const STORY: IsolationStory = {
 const SHARED_STORY: IsolationStory = { ...STORY, paceMs: 80 }
 const EACH_MS = 900_000
 const MEGABYTE = 1024 * 1024
+/**
+ * Over both acts, in which 90,000 deliveries are made: half a kilobyte each, where one that is kept takes two and more. A
+ * heap of this size wanders by some tens of megabytes on its own.
+ */
+const MOST_GROWTH = 48 * MEGABYTE
 
 const hasPostgres = inject('postgresUrl') !== undefined
 
@@ -84,7 +89,7 @@ function judge(title: string, figures: IsolationFigures): void {
   expect(ratio).toBeLessThanOrEqual(1.5)
   // Otherwise the healthy had it easier beside the bad ones than alone.
   expect(meanPace(besideBad)).toBeGreaterThan(0.97 * meanPace(alone))
-  for (const { earlyBytes, growthBytes } of memory) expect(growthBytes).toBeLessThan(0.15 * earlyBytes)
+  for (const { growthBytes } of memory) expect(growthBytes).toBeLessThan(MOST_GROWTH)
 }
 
 const p99Of = ({ latenciesMs }: RoundFigures) => percentile(latenciesMs, 0.99)
