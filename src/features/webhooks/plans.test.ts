@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describe, expect, it } from 'vitest'
+import { databases, describeEachDatabase } from '../../../test/kit/database.ts'
 import { explain } from '../../../test/kit/explain.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import {
@@ -40,7 +40,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
 
 const page = (tx: Tx, query: DeliveryQuery) => deliveryStore(tx).list(query)
 
-describeEachDatabase('the statements about deliveries', (open, engine) => {
+describeEachDatabase('the statements about deliveries', (open) => {
   it.each(STATEMENTS)('%s reads by an index', async (_name, run) => {
     const db = await open()
     const plan = await explain(db, (tx) => run(tx, db))
@@ -49,8 +49,11 @@ describeEachDatabase('the statements about deliveries', (open, engine) => {
     )
     expect(plan).not.toMatch(/USE TEMP B-TREE/)
   })
+})
 
-  it.runIf(engine === 'sqlite')('freeing at the start touches what is held, not what waits', async () => {
+describe('the start on the file store', () => {
+  const open = databases('sqlite')
+  it('frees what is held by an index of it, not by walking what waits', async () => {
     const db = await open()
     const plan = await explain(db, (tx) => releaseAllLeases(tx))
     expect(plan).toMatch(/^SEARCH webhookDeliveries USING (COVERING )?INDEX webhookDeliveries_leasedUntil_partial/m)
