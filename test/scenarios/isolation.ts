@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../kit/eventually.ts'
-import { type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { LIVE_HEAP, type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { type Client, client } from './client.ts'
 import { expectBacklog, expectEachDelivered } from './isolation-books.ts'
@@ -59,7 +59,7 @@ const TIMEOUT_MS = 500
 export async function playIsolation(place: ServicePlace, story: IsolationStory): Promise<IsolationFigures> {
   const manners = mannersOf(story)
   const [dovecot, hooks] = await Promise.all([startDovecot(), startManyHooks(manners)])
-  const shared = { ...place, env: { ...SHARED_KEYS, ...place.env } }
+  const shared = { ...place, env: { ...SHARED_KEYS, ...LIVE_HEAP, ...place.env } }
   const instances: ServiceProcess[] = []
   try {
     for (let count = story.replicas ?? 1; count > 0; count -= 1) instances.push(await startServiceProcess(shared))
@@ -77,11 +77,13 @@ export async function playIsolation(place: ServicePlace, story: IsolationStory):
     const ofRound = Math.floor(story.events / story.rounds)
     const watching = watchMemory(instances)
     for (let round = 0; round < story.rounds; round += 1) {
+      await watching.look()
       alone.push(await play(stage, `alone-${round}`, ofRound))
       await switchBad(api, manners, true)
       besideBad.push(await play(stage, `beside-${round}`, ofRound, { at: Math.floor(ofRound / 2), do: midway }))
       if (round < story.rounds - 1) await switchBad(api, manners, false)
     }
+    await watching.look()
     const memory = watching.stop()
     await play(stage, 'killed', story.events, {
       at: Math.floor(story.events / 2),
