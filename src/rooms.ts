@@ -125,6 +125,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     phase: () => phase,
     db,
     cache,
+    writeFailure: () => ownership.beatFailure(),
     queue,
     bus,
     licence,
