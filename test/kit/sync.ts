@@ -76,7 +76,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await bus.close()
     },
     /** Links a mailbox of the test server. */
-    async link(server: Dovecot, user: string, password: string, mailbox = 'INBOX') {
+    async link(server: Pick<Dovecot, 'host' | 'imapsPort'>, user: string, password: string, mailbox = 'INBOX') {
       const { id } = await db.transaction((tx) =>
         room.link(
           tx,

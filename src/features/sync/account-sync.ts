@@ -33,6 +33,8 @@ export class AccountSync {
   #triedAccess: number | undefined
   readonly #folders: AccountFolders
   #failures = 0
+  /** Why the last connection ended, when a pause shall follow. */
+  #pause: ProviderError | undefined
   /** Whether all that happened so far is part of an announcement. */
   #isTold = true
   #isAnnouncing = false
@@ -54,6 +56,7 @@ export class AccountSync {
   accountChanged(): void {
     this.#accessChanged = true
     this.#host = undefined
+    this.#pause = undefined
     this.lookEverywhere()
   }
 
@@ -98,7 +101,11 @@ export class AccountSync {
       admission.leave('well')
       return next
     } catch (error) {
-      const isDown = this.#open === undefined && error instanceof ProviderError && error.kind === 'unavailable'
+      const isDown =
+        this.#open === undefined &&
+        error instanceof ProviderError &&
+        error.kind === 'unavailable' &&
+        error.retryAfterMs === undefined
       admission.leave(isDown && !signal.aborted ? 'down' : 'failed')
       throw error
     }
@@ -126,6 +133,7 @@ export class AccountSync {
   async #connected(account: Account, mail: MailProvider, signal: AbortSignal): Promise<Open> {
     if (this.#open !== undefined && !this.#accessChanged) return this.#open
     this.#accessChanged = false
+    this.#throwPause()
     const access = await this.#deps.accounts.access(this.#accountId)
     this.#triedAccess = access.accessVersion
     if (this.#open?.accessVersion === access.accessVersion) return this.#open
@@ -142,9 +150,10 @@ export class AccountSync {
         onChange: (path) => {
           if (current) this.#somethingHappened(path)
         },
-        onClose: () => {
+        onClose: (error) => {
           if (!current) return
           current = false
+          this.#lost(error)
           if (this.#open?.session === session) this.#open = undefined
           this.#somethingHappened(undefined)
         },
@@ -162,6 +171,19 @@ export class AccountSync {
     }
     this.#open = open
     return open
+  }
+
+  /** A provider that asks for a pause gets one before the next connection; any other loss is repaired at once. */
+  #lost(error: ProviderError | undefined): void {
+    if (error?.retryAfterMs === undefined) return
+    this.#pause = error
+    this.#deps.log.warn(`The mail account pauses: ${error.message}.`, { ...this.#about(undefined), error })
+  }
+
+  #throwPause(): void {
+    const pause = this.#pause
+    this.#pause = undefined
+    if (pause !== undefined) throw pause
   }
 
   async #inStep(account: Account): Promise<void> {
