@@ -14,6 +14,7 @@ import { deliverRun } from './drain.ts'
 import { type DueHints, dueHints } from './due-hints.ts'
 import { DELIVER_LANE, FanOut } from './fan-out.ts'
 import type { Repeats } from './repeats.ts'
+import { Settler } from './settler.ts'
 import { stock } from './stock.ts'
 
 export interface WebhookDeps {
@@ -68,7 +69,7 @@ export class WebhookEngine {
     this.#worker = queue.work(
       DELIVER_LANE,
       { concurrency: CONCURRENCY },
-      deliverRun({ ...this.#deps, stock: stock() }, this.#hints, this.#ending.signal),
+      deliverRun({ ...this.#deps, stock: stock(), settler: new Settler(this.#deps) }, this.#hints, this.#ending.signal),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
