@@ -33,6 +33,9 @@ export interface WebhookHouseOptions {
   ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
+  /** In place of those in memory and in the database; closed with the house. */
+  bus?: Bus
+  queue?: Queue
   /** Deduplication keys outside the database. */
   claims?: SharedClaims
   /** In place of the deduplication itself. */
@@ -73,8 +76,9 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const log = silentLog
-  const bus = memoryBus({ log })
-  const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: options.instanceId ?? randomUUID(), pollMs: 500 })
+  const bus = options.bus ?? memoryBus({ log })
+  const instanceId = options.instanceId ?? randomUUID()
+  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, pollMs: 500 })
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
   const guard = addressGuard({
     privateTargets: options.privateTargets ?? 'loopback',
