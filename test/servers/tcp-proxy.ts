@@ -6,6 +6,8 @@ export interface TcpProxy {
   port: number
   /** Cuts every connection and refuses new ones. */
   cut(): Promise<void>
+  /** The connections there are pass nothing on any more, without a word; new ones do. */
+  silence(): void
   /** Passes connections on again, at the same port. */
   mend(): Promise<void>
   close(): Promise<void>
@@ -44,6 +46,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   return {
     port,
     cut,
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
     mend: () => listen(port).then(() => undefined),
     close: cut,
   }

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
 import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
+import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
 import { bindable } from './bindable.ts'
 import { DatabaseUnavailable, type Db, findState, openPostgres, setState } from './index.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
@@ -201,6 +203,27 @@ describeEachDatabase('a database', (databases) => {
 })
 
 describePostgres('PostgreSQL', (databases) => {
+  it('a connection that goes silent is waited for no longer than it may take, and given up', async () => {
+    const place = await databases.place()
+    const url = new URL(place.databaseUrl ?? '')
+    const cable = closing(await startTcpProxy(Number(url.port)))
+    url.port = String(cable.port)
+    const db = openPostgres({ url: url.href, maxConnections: 1, onError: () => {}, answerMs: 300 })
+    onTestFinished(() => db.close())
+    const found = () => sql<{ one: number }>`select 1 as "one"`.execute(db.read)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+    cable.silence()
+    await expect(found()).rejects.toThrow(DatabaseUnavailable)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+    const work = db.transaction(async (tx) => {
+      await findState(tx, 'x')
+      cable.silence()
+      await findState(tx, 'x')
+    })
+    await expect(work).rejects.toThrow(DatabaseUnavailable)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+  })
+
   it('a server that is not there, or lets nobody in, is not available; a statement that is wrong is another matter', async () => {
     const place = await databases.place()
     const url = new URL(place.databaseUrl ?? '')

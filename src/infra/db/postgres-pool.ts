@@ -43,18 +43,20 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const { command, rowCount, rows } = await answered(this.#client.query(text, values))
+    const { command, rowCount, rows } = await this.#answered(this.#client.query(text, values))
     return { command: commandOf(command), rowCount: rowCount ?? 0, rows }
   }
 
   async #commit<R>(): Promise<PostgresQueryResult<R>> {
-    const { command } = await answered(this.#client.query('commit'))
+    const { command } = await this.#answered(this.#client.query('commit'))
     // An error that was caught inside the transaction makes PostgreSQL answer a commit by rolling back, without an error.
     if (command === 'COMMIT') return NO_ROWS
     throw new Error('the transaction was rolled back: an error inside it was caught and not passed on')
   }
 
   async #rollback<R>(): Promise<PostgresQueryResult<R>> {
+    // On a connection that went silent it would only be waited for again.
+    if (!this.#isUsable) return NO_ROWS
     try {
       await this.#client.query('rollback')
     } catch {
@@ -63,13 +65,15 @@ class CheckedClient implements PostgresPoolClient {
     }
     return NO_ROWS
   }
-}
 
-async function answered<T>(query: Promise<T>): Promise<T> {
-  try {
-    return await query
-  } catch (error) {
-    throw isLostConnection(error) ? new DatabaseUnavailable(error) : error
+  async #answered<T>(query: Promise<T>): Promise<T> {
+    try {
+      return await query
+    } catch (error) {
+      if (!isLostConnection(error)) throw error
+      this.#isUsable = false
+      throw new DatabaseUnavailable(error)
+    }
   }
 }
 
@@ -77,7 +81,7 @@ async function answered<T>(query: Promise<T>): Promise<T> {
 function isLostConnection(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
-  return 'syscall' in error || /^Connection terminated|not queryable/.test(error.message)
+  return 'syscall' in error || /^Connection terminated|not queryable|^Query read timeout/.test(error.message)
 }
 
 type Command = PostgresQueryResult<unknown>['command']
