@@ -34,6 +34,8 @@ const AGAIN_MS = 100
 const LOOK_AT_OPEN_MS = 5_000
 /** Few enough that the file store, which holds up everything else meanwhile, is done within some milliseconds. */
 const ROWS_PER_TRANSACTION = 200
+/** How much less is expected after each batch that became few deliveries. */
+const SLOWLY = 0.9
 
 /**
  * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
@@ -44,6 +46,8 @@ export class FanOut {
   readonly #hints: DueHints
   /** Events per transaction, so that their deliveries stay few enough. */
   #batchSize = 100
+  /** Deliveries that one event has become of late. */
+  #perEvent = 1
   #running: Promise<void> | undefined
   #again = false
   #stopped = false
@@ -127,8 +131,8 @@ export class FanOut {
     tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
     const endpoints = await endpointStore(tx).listActive()
-    this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
+    this.#resize(made.length / events.length)
     const deliveries = await withoutRepeats(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
@@ -143,6 +147,13 @@ export class FanOut {
     }
     await queue.addIn(tx, DELIVER_LANE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
     return events.length
+  }
+
+  /** Smaller at once when events become more deliveries than before, larger little by little. */
+  #resize(perEvent: number): void {
+    this.#perEvent = Math.max(perEvent, 1, this.#perEvent * SLOWLY)
+    const wanted = Math.floor(ROWS_PER_TRANSACTION / this.#perEvent)
+    this.#batchSize = Math.max(1, Math.min(wanted, this.#batchSize * 2))
   }
 }
 
