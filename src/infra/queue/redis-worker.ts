@@ -124,7 +124,7 @@ export class RedisLaneWorker implements Worker {
 
   /** What BullMQ calls. Throwing one of its two errors says that the job was moved, or is no longer ours to move. */
   async #process(job: Job<JobData>, token: string): Promise<void> {
-    const verdict = await Promise.race([this.#verdict(job, token), this.#abandoned.promise])
+    const verdict = await this.#abandoned.or(this.#verdict(job, token))
     if (verdict.kind === 'over') return
     if (verdict.kind === 'lost') throw new WaitingError()
     await this.#delay(job, token, verdict.inMs)
@@ -240,11 +240,28 @@ export class RedisLaneWorker implements Worker {
 
 const silence = () => new Error('Redis did not answer in time.')
 
-/** Lets go of all runs at once: what they answer no longer matters. */
+/**
+ * Lets go of all runs at once: what they answer no longer matters. Each has a promise of its own: a race against one that
+ * lasts would keep something of every run for as long as the process lives.
+ */
 function abandonment() {
-  let now = () => {}
-  const promise = new Promise<Verdict>((resolve) => {
-    now = () => resolve({ kind: 'lost' })
-  })
-  return { promise, now: () => now() }
+  const waiting = new Set<() => void>()
+  return {
+    /** What comes of the work, or that it was let go of. */
+    async or(work: Promise<Verdict>): Promise<Verdict> {
+      let letGo = () => {}
+      const abandoned = new Promise<Verdict>((resolve) => {
+        letGo = () => resolve({ kind: 'lost' })
+      })
+      waiting.add(letGo)
+      try {
+        return await Promise.race([work, abandoned])
+      } finally {
+        waiting.delete(letGo)
+      }
+    },
+    now() {
+      for (const letGo of waiting) letGo()
+    },
+  }
 }
