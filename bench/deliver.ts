@@ -2,13 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sharedClaims } from '../src/features/deduplication/index.ts'
+import { openRedisBus } from '../src/infra/bus/index.ts'
 import { type Db, migrateUp, openPostgres, openSqlite } from '../src/infra/db/index.ts'
+import { silentLog } from '../src/infra/log/index.ts'
+import { redisQueue } from '../src/infra/queue/index.ts'
+import { openRedis } from '../src/infra/redis/index.ts'
+import { systemClock } from '../src/lib/clock.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
 import { type WebhookHouse, webhookHouse } from '../test/kit/webhooks.ts'
+import { startRedis } from '../test/servers/redis.ts'
 import { spread } from './figures.ts'
-import { bareUndici, DATA, startSink } from './sink.ts'
+import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
 
 const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
 const BARE_MS = FULL_MS / 6
@@ -27,39 +34,79 @@ const CALM_MS = FULL_MS / 6
  */
 export async function deliver(say: (line: string) => void): Promise<void> {
   const sink = await startSink()
-  const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
-  const server = await findServer()
   try {
     const bare = await bareUndici(sink.url, TYPES.length * 8, BARE_MS)
     say(`bare undici, as many at a time           ${rate(bare)}`)
-    let slow = 0
-    const onSlowStatement = () => {
-      slow += 1
-    }
-    const file = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
-    await measure('file store', file, sink.url, bare, say)
-    say(`  slow statements (over 20 ms)           ${slow}`)
-    if (server === undefined) return
-    const name = `posthorn_bench_${process.pid}`
-    await administer(server.url, `create database "${name}"`)
-    const db = openPostgres({ url: databaseUrl(server.url, name), maxConnections: 10, onError: console.error })
-    await measure('PostgreSQL', db, sink.url, bare, say)
-    await administer(server.url, `drop database "${name}" with (force)`)
+    for (const installation of [fileStore, postgres, postgresAndRedis]) await installation({ sink, bare, say })
   } finally {
     sink.stop()
-    await server?.stop()
+  }
+}
+
+interface Bench {
+  sink: Sink
+  /** What undici alone sends, per second. */
+  bare: number
+  say: (line: string) => void
+}
+
+async function fileStore(bench: Bench): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  let slow = 0
+  const onSlowStatement = () => {
+    slow += 1
+  }
+  const db = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
+  try {
+    await measure('file store', webhookHouse(db), bench)
+    bench.say(`  slow statements (over 20 ms)           ${slow}`)
+  } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function measure(title: string, db: Db, url: string, bare: number, say: (line: string) => void): Promise<void> {
+const postgres = (bench: Bench) =>
+  withPostgres(async (db) => {
+    await measure('PostgreSQL', webhookHouse(db), bench)
+  })
+
+const postgresAndRedis = (bench: Bench) =>
+  withPostgres(async (db) => {
+    const server = await startRedis()
+    const deps = { redis: await openRedis({ url: server.url, log: silentLog }), log: silentLog, clock: systemClock }
+    try {
+      const bus = await openRedisBus(deps)
+      const queue = redisQueue({ ...deps, instanceId: 'bench' })
+      await measure('PostgreSQL + Redis', webhookHouse(db, { bus, queue, claims: sharedClaims(deps) }), bench)
+    } finally {
+      await deps.redis.close()
+      await server.close()
+    }
+  })
+
+/** A database of its own, where there is a server. */
+async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
+  const server = await findServer()
+  if (server === undefined) return
+  const name = `posthorn_bench_${process.pid}`
+  try {
+    await administer(server.url, `create database "${name}"`)
+    await run(openPostgres({ url: databaseUrl(server.url, name), maxConnections: 10, onError: console.error }))
+    await administer(server.url, `drop database "${name}" with (force)`)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Closes the house and its database. */
+async function measure(title: string, house: WebhookHouse, { sink, bare, say }: Bench): Promise<void> {
+  const { db } = house
   await migrateUp(db, migrations, () => {})
-  const house = webhookHouse(db)
-  for (const type of TYPES) await house.create({ url, eventTypes: [type] })
+  for (const type of TYPES) await house.create({ url: sink.url, eventTypes: [type] })
   await house.engine.start()
   const cpu = process.cpuUsage()
   const startedMs = performance.now()
-  const recorded = await recordFor(house, FULL_MS)
+  const recorded = await recordFor(house, sink, FULL_MS)
   await allDone(house)
   const tookMs = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
@@ -84,13 +131,14 @@ const batchOf = (from: number, count: number) =>
     data: DATA,
   }))
 
-async function recordFor(house: WebhookHouse, forMs: number): Promise<number> {
+async function recordFor(house: WebhookHouse, sink: Sink, forMs: number): Promise<number> {
   const endMs = performance.now() + forMs
+  const before = await sink.received()
   let recorded = 0
   while (performance.now() < endMs) {
     await house.record(...batchOf(recorded, PER_TRANSACTION))
     recorded += PER_TRANSACTION
-    while ((await waitingIsFull(house)) && performance.now() < endMs) await sleep(20)
+    while (recorded - ((await sink.received()) - before) >= MOST_WAITING && performance.now() < endMs) await sleep(20)
   }
   return recorded
 }
@@ -103,17 +151,6 @@ async function recordAtPace(house: WebhookHouse, perSecond: number, forMs: numbe
     await sleep(Math.max(0, ((recorded + 1) / perSecond) * 1000 - (performance.now() - startedMs)))
   }
   return count
-}
-
-/** Asked in a way that costs little beside the work itself. */
-async function waitingIsFull({ db }: WebhookHouse): Promise<boolean> {
-  const unseen = db.read.selectFrom('events').select('id').where('position', 'is', null).limit(MOST_WAITING)
-  const waiting = db.read
-    .selectFrom('webhookDeliveries')
-    .select('id')
-    .where('nextAttemptAt', 'is not', null)
-    .limit(MOST_WAITING)
-  return (await unseen.execute()).length + (await waiting.execute()).length >= MOST_WAITING
 }
 
 async function allDone({ db }: WebhookHouse): Promise<void> {

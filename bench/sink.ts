@@ -6,15 +6,30 @@ import { sampleEvent } from '../src/events/index.ts'
 /** A message of ordinary size, about 1.3 KB as JSON. */
 export const DATA = { ...sampleEvent('message.received').data, snippet: 'Dear Grace, '.repeat(20) }
 
+export interface Sink {
+  url: string
+  /** Requests so far. */
+  received(): Promise<number>
+  stop(): void
+}
+
 /** A receiver in a process of its own that answers 204 to everything. */
-export async function startSink(): Promise<{ url: string; stop(): void }> {
+export async function startSink(): Promise<Sink> {
   const child = spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [port] = await once(child.stdout, 'data')
-  return { url: `http://127.0.0.1:${String(port).trim()}/hook`, stop: () => void child.kill() }
+  const origin = `http://127.0.0.1:${String(port).trim()}`
+  return {
+    url: `${origin}/hook`,
+    received: async () => Number(await (await fetch(`${origin}/received`)).text()),
+    stop: () => void child.kill(),
+  }
 }
 
 const SINK = `
+let received = 0
 const server = require('node:http').createServer((request, response) => {
+  if (request.url === '/received') return response.end(String(received))
+  received += 1
   request.resume().on('end', () => response.writeHead(204).end())
 })
 server.listen(0, '127.0.0.1', () => console.log(server.address().port))

@@ -13,6 +13,8 @@ import { migrateAtStart, openStore } from './store.ts'
 export interface Infrastructure {
   db: Db
   secrets: Secrets
+  /** With REDIS_URL; cache, bus and queue are on it then. */
+  redis: RedisLink | undefined
   bus: Bus
   cache: Cache
   queue: Queue
@@ -52,6 +54,7 @@ export async function openInfrastructure(
     return {
       db,
       secrets,
+      redis,
       bus,
       cache,
       queue,

@@ -13,7 +13,7 @@ import {
   revoker,
 } from './features/accounts/index.ts'
 import { authRoutes } from './features/auth/index.ts'
-import { deduplicationRoutes, repeatedEvents } from './features/deduplication/index.ts'
+import { deduplicationRoutes, repeats, sharedClaims } from './features/deduplication/index.ts'
 import { EventStreams, feedRoutes } from './features/feed/index.ts'
 import { health, healthRoutes, type Phase } from './features/health/index.ts'
 import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
@@ -72,7 +72,7 @@ export interface Rooms {
 /** The same for every room: an address of the store, a clock, ids, a log. */
 export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms {
   const { config, clock, ids, instanceId, log } = ground
-  const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
+  const { db, secrets, redis, bus, cache, queue, guard, outbound, records } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound }
   let phase: Phase = 'starting'
@@ -158,7 +158,8 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     },
   })
   const reader = messageReader({ ...shared, accounts, mail })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events, findRepeats: repeatedEvents })
+  const claims = redis && sharedClaims({ redis, clock, log })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events, repeats: repeats({ db, claims }) })
   const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
   const streams = new EventStreams(shared)
   const keeping = upkeep({ ...shared, retention: config })
@@ -181,6 +182,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     phase: () => phase,
     db,
     cache,
+    writeFailure: () => ownership.beatFailure(),
     queue,
     bus,
     licence,
@@ -212,7 +214,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   deliveryRoutes(server, { ...shared, trials, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
   feedRoutes(server, { db, streams, isSubscription, subscribes })
-  deduplicationRoutes(server, { ...shared, idempotency })
+  deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs, cache })
   openApiRoutes(
     server,

@@ -1,7 +1,16 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { sql } from 'kysely'
 import type { Config } from './config.ts'
-import { type Db, lockDataFolder, migrateUp, openPostgres, openSqlite, requireMigrated } from './infra/db/index.ts'
+import {
+  DatabaseUnavailable,
+  type Db,
+  lockDataFolder,
+  migrateUp,
+  openPostgres,
+  openSqlite,
+  requireMigrated,
+} from './infra/db/index.ts'
 import type { Log } from './infra/log/index.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -22,6 +31,7 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
       maxConnections: config.databaseMaxConnections,
       onError: (error) => log.warn('A database connection was lost.', { operation: 'db.connection', error }),
     })
+    await askOnce(db)
     return { db, close: () => db.close() }
   }
   const folder = resolve(config.dataDir)
@@ -37,6 +47,17 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
       await db.close()
       lock.release()
     },
+  }
+}
+
+/** A wrong address or password shows now, with the name of the setting, and not as the failure of whatever reads first. */
+async function askOnce(db: Db): Promise<void> {
+  try {
+    await sql`select 1`.execute(db.read)
+  } catch (error) {
+    await db.close()
+    if (!(error instanceof DatabaseUnavailable)) throw error
+    throw new Error(`DATABASE_URL leads to no usable database: ${error.reason}`, { cause: error })
   }
 }
 

@@ -12,7 +12,7 @@ export { type EventFilter, type EventHead, eventFeed } from './feed.ts'
 export { type EventRange, findEvents, listFannedOut } from './read.ts'
 export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder, STAMPED_TOPIC } from './record.ts'
 export { sampleBody, sampleEvent } from './sample.ts'
-export { holdStamping, stampEvents } from './stamp.ts'
+export { holdStamping, nextEvents, stampEvents } from './stamp.ts'
 export {
   ENTRIES,
   EVENT_TYPES,

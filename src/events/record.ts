@@ -57,7 +57,7 @@ export function recorder(deps: { clock: Clock; ids: Ids; bus: Bus }): Recorder {
 const ROWS_PER_INSERT = 200
 
 function dataText(event: NewEvent): string {
-  const text = JSON.stringify(cleanJson(event.data))
+  const text = cleanJson(event.data)
   if (Buffer.byteLength(text) > MAX_DATA_BYTES) {
     throw new AppError('internal', {
       cause: new Error(`data of ${event.type} for ${event.objectId} is over ${MAX_DATA_BYTES} bytes`),

@@ -4,11 +4,11 @@ import { describeEachDatabase, describePostgres } from '../../test/kit/database.
 import { eventOf } from '../../test/kit/events.ts'
 import { explain } from '../../test/kit/explain.ts'
 import { memoryBus } from '../infra/bus/index.ts'
-import type { Db } from '../infra/db/index.ts'
+import type { Db, Handle } from '../infra/db/index.ts'
 import { silentLog } from '../infra/log/index.ts'
 import { fixedClock } from '../lib/clock.ts'
 import { idGenerator } from '../lib/ids.ts'
-import { type EventRow, type NewEvent, recorder, sampleEvent, stampEvents } from './index.ts'
+import { type EventRow, type NewEvent, nextEvents, recorder, sampleEvent, stampEvents } from './index.ts'
 import { stampNext } from './stamp.ts'
 
 function makeRecorder(nowMs = 1_700_000_000_000) {
@@ -125,9 +125,28 @@ describeEachDatabase('stamping events', (open) => {
 
   it('finds unstamped events by their own index, however many others there are', async () => {
     const db = await open()
-    const plan = await explain(db, (handle) => stampNext(handle, 0, 100))
-    expect(plan).toContain('events_id_partial')
-    expect(plan).not.toMatch(/SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/)
+    const scans = /SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/
+    const ways = [(handle: Handle) => stampNext(handle, 0, 100), (handle: Handle) => nextEvents(handle, 100)]
+    for (const way of ways) {
+      const plan = await explain(db, way)
+      expect(plan).toContain('events_id_partial')
+      expect(plan).not.toMatch(scans)
+    }
+    expect(await explain(db, (handle) => stampNext(handle, 0, ['evt_1', 'evt_2']))).not.toMatch(scans)
+  })
+
+  it('takes what was looked at before, and no more', async () => {
+    const db = await open()
+    const { record } = makeRecorder()
+    await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_2'), event('acc_1')]))
+    const seen = await nextEvents(db.read, 2)
+    const [first] = (await db.transaction((tx) => stampEvents(tx, db.dialect, 1))) ?? []
+    expect(seen.map(({ id }) => id)[0]).toBe(first?.id)
+    const chosen = seen.map(({ id }) => id)
+    const stamped = await db.transaction((tx) => stampEvents(tx, db.dialect, chosen))
+    expect(stamped).toEqual([{ ...seen[1], position: 2 }])
+    expect(await db.transaction((tx) => stampEvents(tx, db.dialect, chosen))).toEqual([])
+    expect(await nextEvents(db.read, 10)).toHaveLength(1)
   })
 })
 

@@ -47,6 +47,11 @@ export const ERROR_CATALOGUE = {
   provider_unavailable: [502, 'provider', 'The provider could not be reached.'],
   callback_failed: [502, 'callback', "The application's endpoint answered badly."],
   not_ready: [503, 'server', 'The service is starting or stopping. Try again shortly.'],
+  database_unavailable: [
+    503,
+    'server',
+    'The service cannot use its database at the moment. Try again as Retry-After says.',
+  ],
   provider_timeout: [504, 'provider', 'The provider did not answer in time.'],
   callback_timeout: [504, 'callback', "The application's endpoint did not answer in time."],
 } as const satisfies Record<string, readonly [number, 'api' | 'provider' | 'callback' | 'server', string]>

@@ -5,38 +5,45 @@ import { pageOf, pageOfAll, pageRequest } from './page.ts'
 const filter = { list: 'things', label: 'a' }
 
 it('answers the six fields exactly', () => {
-  const request = pageRequest({ page: 2, limit: 2 }, filter)
+  const request = pageRequest({ page: 2, limit: 2 }, filter, ['integer'])
   const { items, pagination } = pageOf([3, 4, 5], request, 5, filter, (row) => [row])
   expect(items).toEqual([3, 4])
   expect(pagination).toMatchObject({ page: 2, limit: 2, total: 5, totalPages: 3, hasNext: true, hasPrev: true })
 })
 
 it('defaults to 50, clamps to 200, prefers limit over maxResults and a cursor over a page', () => {
-  expect(pageRequest({}, filter)).toMatchObject({ page: 1, limit: 50, offset: 0 })
-  expect(pageRequest({ limit: 5000 }, filter).limit).toBe(200)
-  expect(pageRequest({ maxResults: 7 }, filter).limit).toBe(7)
-  expect(pageRequest({ limit: 3, maxResults: 7 }, filter).limit).toBe(3)
-  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter), 2, filter, (row) => [row]).pagination
-  expect(pageRequest({ page: 9, limit: 1, cursor: nextCursor }, filter)).toMatchObject({ page: 2, after: [1] })
+  expect(pageRequest({}, filter, ['integer'])).toMatchObject({ page: 1, limit: 50, offset: 0 })
+  expect(pageRequest({ limit: 5000 }, filter, ['integer']).limit).toBe(200)
+  expect(pageRequest({ maxResults: 7 }, filter, ['integer']).limit).toBe(7)
+  expect(pageRequest({ limit: 3, maxResults: 7 }, filter, ['integer']).limit).toBe(3)
+  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
+    row,
+  ]).pagination
+  expect(pageRequest({ page: 9, limit: 1, cursor: nextCursor }, filter, ['integer'])).toMatchObject({
+    page: 2,
+    after: [1],
+  })
 })
 
 it('takes any page, and asks no engine for more rows than it can count', () => {
   for (const page of [1e20, Number.MAX_SAFE_INTEGER]) {
-    const { offset } = pageRequest({ page, limit: 200 }, filter)
+    const { offset } = pageRequest({ page, limit: 200 }, filter, ['integer'])
     expect([page, Number.isSafeInteger(offset)]).toEqual([page, true])
   }
 })
 
 it('refuses a cursor of another filter and texts that are no cursors', () => {
-  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter), 2, filter, (row) => [row]).pagination
-  expect(() => pageRequest({ cursor: nextCursor }, { ...filter, label: 'b' })).toThrow(AppError)
+  const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
+    row,
+  ]).pagination
+  expect(() => pageRequest({ cursor: nextCursor }, { ...filter, label: 'b' }, ['integer'])).toThrow(AppError)
   for (const cursor of [
     'x',
     '!!!',
     Buffer.from('{"a":1}').toString('base64url'),
     Buffer.from('[1]').toString('base64url'),
   ]) {
-    expect(() => pageRequest({ cursor }, filter)).toThrow(AppError)
+    expect(() => pageRequest({ cursor }, filter, ['integer'])).toThrow(AppError)
   }
 })
 
@@ -50,4 +57,22 @@ it('pages a small list without losing or repeating a row', () => {
     cursor = page.pagination.nextCursor
   } while (cursor !== undefined)
   expect(seen).toEqual(all)
+})
+
+it('refuses a position that is not of the list’s kinds, and says in which parameter it stood', () => {
+  const forged = (...position: unknown[]) => {
+    const { nextCursor } = pageOf([1, 2], { page: 1, limit: 1 }, 2, filter, (row) => [row]).pagination
+    const [mark] = JSON.parse(Buffer.from(nextCursor ?? '', 'base64url').toString())
+    return Buffer.from(JSON.stringify([mark, 2, ...position])).toString('base64url')
+  }
+  const kinds = ['integer', 'text'] as const
+  expect(pageRequest({ cursor: forged(0, '') }, filter, kinds).after).toEqual([0, ''])
+  for (const position of [['0', ''], [-1, ''], [1.5, ''], [2 ** 53, ''], [0, 0], [0], [0, '', ''], [null, ''], []]) {
+    for (const field of ['cursor', 'pageToken']) {
+      const asked = () => pageRequest({ [field]: forged(...position) }, filter, kinds)
+      expect(asked, JSON.stringify(position)).toThrow(
+        expect.objectContaining({ status: 400, details: [{ path: `query.${field}`, message: expect.any(String) }] }),
+      )
+    }
+  }
 })

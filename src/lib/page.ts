@@ -14,13 +14,18 @@ export interface Pagination {
   nextPageToken?: string
 }
 
+/** What a list's position is made of, in order: the sort values of a row. Integers are zero or more. */
+export type PositionKind = 'integer' | 'text'
+type Position = readonly (string | number)[]
+type PositionOf<K extends readonly PositionKind[]> = { [I in keyof K]: K[I] extends 'integer' ? number : string }
+
 /** What a list was asked for, after defaults: `after` (from a cursor) wins over `page`. */
-export interface PageRequest {
+export interface PageRequest<After extends Position = Position> {
   page: number
   limit: number
   offset: number
   /** The position a cursor carries: the sort values of the last row seen. */
-  after?: readonly (string | number)[]
+  after?: After
 }
 
 export interface PageQuery {
@@ -40,9 +45,15 @@ export const MAX_LIMIT = 200
 
 /**
  * Resolves a list's query. `filter` names everything that shapes the list (path and filters); a cursor made for
- * another filter is refused with `invalid_cursor`. `limit` wins over `maxResults`, `cursor` over `page`.
+ * another filter is refused with `invalid_cursor`, and so is one whose position is not of these kinds: it reaches no
+ * engine and no server. `limit` wins over `maxResults`, `cursor` over `page`.
  */
-export function pageRequest(query: PageQuery, filter: unknown, defaultLimit = 50): PageRequest {
+export function pageRequest<const K extends readonly PositionKind[]>(
+  query: PageQuery,
+  filter: unknown,
+  kinds: K,
+  defaultLimit = 50,
+): PageRequest<PositionOf<K>> {
   const limit = Math.min(query.limit ?? query.maxResults ?? defaultLimit, MAX_LIMIT)
   const cursor = query.cursor ?? query.pageToken
   if (cursor === undefined || cursor === '') {
@@ -50,7 +61,9 @@ export function pageRequest(query: PageQuery, filter: unknown, defaultLimit = 50
     // Beyond this neither engine takes it; no list is that long.
     return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
   }
-  const { after, page } = decodeCursor(cursor, filter)
+  const field = query.cursor === undefined ? 'query.pageToken' : 'query.cursor'
+  const { after, page } = decodeCursor(cursor, filter, field)
+  if (!isPosition(after, kinds)) throw invalidCursor(field, NOT_OURS)
   return { page, limit, offset: 0, after }
 }
 
@@ -60,7 +73,7 @@ export function pageRequest(query: PageQuery, filter: unknown, defaultLimit = 50
  */
 export function pageOf<T>(
   rows: readonly T[],
-  request: PageRequest,
+  request: Pick<PageRequest, 'page' | 'limit'>,
   total: number | { count: number; capped: boolean },
   filter: unknown,
   position: (row: T) => readonly (string | number)[],
@@ -92,7 +105,7 @@ export function pageOfAll<T>(
   filter: unknown,
   position: (row: T) => string,
 ): Page<T> {
-  const request = pageRequest(query, filter)
+  const request = pageRequest(query, filter, ['text'])
   const start = request.after ? all.findIndex((row) => position(row) === request.after?.[0]) + 1 : request.offset
   return pageOf(all.slice(start, start + request.limit + 1), request, all.length, filter, (row) => [position(row)])
 }
@@ -105,32 +118,35 @@ function encodeCursor(after: readonly (string | number)[], page: number, filter:
   return Buffer.from(JSON.stringify([fingerprint(filter), page, ...after])).toString('base64url')
 }
 
-function decodeCursor(cursor: string, filter: unknown): { page: number; after: (string | number)[] } {
-  const parts = parseCursor(cursor)
-  const [mark, page, ...after] = parts
-  if (mark !== fingerprint(filter)) {
-    throw new AppError('invalid_cursor', {
-      details: [{ path: 'query.cursor', message: 'belongs to another list or filter' }],
-    })
-  }
-  if (typeof page !== 'number' || !Number.isSafeInteger(page) || page < 1) throw new AppError('invalid_cursor')
+function decodeCursor(cursor: string, filter: unknown, field: string): { page: number; after: unknown[] } {
+  const [mark, page, ...after] = parseCursor(cursor)
+  if (!isCount(page)) throw invalidCursor(field, NOT_OURS)
+  if (mark !== fingerprint(filter)) throw invalidCursor(field, 'belongs to another list or filter')
   return { page, after }
 }
 
-function parseCursor(cursor: string): (string | number)[] {
+/** Empty for what is not JSON, or no list: that is no cursor of ours either. */
+function parseCursor(cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (
-      Array.isArray(parts) &&
-      parts.length > 2 &&
-      parts.every((part) => typeof part === 'string' || Number.isFinite(part))
-    ) {
-      return parts
-    }
+    return Array.isArray(parts) ? parts : []
   } catch {
-    // Not JSON: the same answer as any other text that is not one of our cursors.
+    return []
   }
-  throw new AppError('invalid_cursor', {
-    details: [{ path: 'query.cursor', message: 'is not a cursor of this service' }],
-  })
+}
+
+function isPosition<K extends readonly PositionKind[]>(after: readonly unknown[], kinds: K): after is PositionOf<K> {
+  const fits = (part: unknown, kind: PositionKind | undefined) =>
+    kind === 'integer' ? part === 0 || isCount(part) : typeof part === 'string'
+  return after.length === kinds.length && after.every((part, index) => fits(part, kinds[index]))
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1
+}
+
+const NOT_OURS = 'is not a cursor of this service'
+
+function invalidCursor(path: string, message: string): AppError {
+  return new AppError('invalid_cursor', { details: [{ path, message }] })
 }

@@ -7,7 +7,15 @@ it('removes NUL and replaces lone surrogates, which PostgreSQL refuses', () => {
 })
 
 it('cleans every string in a JSON value, keys too, and leaves the rest', () => {
-  expect(cleanJson({ 'k\0': ['x\0', 1, null, { deep: '\uDC00' }] })).toEqual({ k: ['x', 1, null, { deep: '\uFFFD' }] })
+  expect(cleanJson({ 'k\0': ['x\0', 1, null, { deep: '\uDC00' }] })).toBe('{"k":["x",1,null,{"deep":"\uFFFD"}]}')
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), (value) => {
+      const cleaned: unknown = JSON.parse(cleanJson(value))
+      expect(cleaned).toEqual(
+        Object.fromEntries(Object.entries(value).map(([key, text]) => [cleanText(key), cleanText(text)])),
+      )
+    }),
+  )
 })
 
 it('never ends a truncated text inside a surrogate pair', () => {

@@ -2,9 +2,18 @@ import type { Migration } from '../infra/db/index.ts'
 import * as mainJob from './0001-main-job.ts'
 import * as deduplication from './0002-deduplication.ts'
 import * as circuit from './0003-circuit.ts'
+import * as heldDeliveries from './0004-held-deliveries.ts'
 import * as mailsById from './0005-mails-by-id.ts'
 import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
 
 /** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
-export const migrations: readonly Migration[] = [mainJob, deduplication, circuit, mailsById, oauth, push]
+export const migrations: readonly Migration[] = [
+  mainJob,
+  deduplication,
+  circuit,
+  heldDeliveries,
+  mailsById,
+  oauth,
+  push,
+]

@@ -3,6 +3,7 @@ import { databases } from '../kit/database.ts'
 import { SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { playCrashes } from '../scenarios/crashes.ts'
 import { playRedisRestarts } from '../scenarios/redis-restarts.ts'
+import { playRedisTroubles } from '../scenarios/redis-troubles.ts'
 import { playReplicas } from '../scenarios/replicas.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 
@@ -38,6 +39,13 @@ describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service o
   it('announces each mail once while Redis goes and comes back empty', { timeout: 240_000 }, async () => {
     const books = await playRedisRestarts(await open.place(), redis, { mailboxes: 4, mails: 20, paceMs: 20 })
     expect(books.events).toBe(80)
+  })
+
+  it('announces each mail once while Redis hangs, is full and refuses the password, and then by itself is well', {
+    timeout: 480_000,
+  }, async () => {
+    const books = await playRedisTroubles(await open.place(), redis, { mailboxes: 2, mails: 6, lastsMs: 20_000 })
+    expect(books.events).toBe(6 * 13)
   })
 
   it('announces each mail once while one instance is killed and the other is stopped', {

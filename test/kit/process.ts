@@ -34,7 +34,12 @@ export interface ServiceProcess {
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>
   memoryBytes(): Promise<number>
+  /** What is in use after collecting garbage, which stops the service for some 50 ms. Only when started with `LIVE_HEAP`. */
+  liveHeapBytes(): Promise<number>
 }
+
+/** Environment for `liveHeapBytes`. */
+export const LIVE_HEAP = { NODE_OPTIONS: `--import=${new URL('./live-heap.mjs', import.meta.url).href}` }
 
 const TEST_KEY = 'test-key-0123456789abcdef'
 const START_TIMEOUT_MS = 60_000
@@ -85,6 +90,12 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
       return child.exitCode
     },
     memoryBytes: () => residentBytes(child.pid ?? 0),
+    async liveHeapBytes() {
+      const before = lastLiveHeap(output()).look
+      child.kill('SIGUSR2')
+      await eventually(() => lastLiveHeap(output()).look > before)
+      return lastLiveHeap(output()).bytes
+    },
   }
 }
 
@@ -99,6 +110,11 @@ function collect(child: ChildProcess): () => string {
 }
 
 const MAX_OUTPUT = 1024 * 1024
+
+function lastLiveHeap(output: string): { look: number; bytes: number } {
+  const [, look, bytes] = [...output.matchAll(/^live heap (\d+) (\d+)$/gm)].at(-1) ?? []
+  return { look: Number(look ?? 0), bytes: Number(bytes ?? 0) }
+}
 
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

@@ -2,11 +2,11 @@ import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
 import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
-import { memoryBus } from '../../src/infra/bus/index.ts'
+import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
-import { databaseQueue } from '../../src/infra/queue/index.ts'
+import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
@@ -27,6 +27,9 @@ export interface SyncServiceOptions {
   log?: SyncDeps['log']
   /** Another provider than imap, such as a `MailboxDouble`. */
   mail?: MailProvider
+  /** In place of those inside the process and the database; closed with the service. */
+  bus?: Bus
+  queue?: Queue
   /** Keep bodies, as `sync.storeBodies` says. */
   storeBodies?: boolean
 }
@@ -36,12 +39,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
   const log = options.log ?? silentLog
-  const bus = memoryBus({ log })
+  const bus = options.bus ?? memoryBus({ log })
   const instanceId = options.instanceId ?? ids('ins')
-  const queue = databaseQueue({
-    ...{ db, bus, clock, ids, log, instanceId },
-    backoff: { baseMs: 100, capMs: 1000 },
-  })
+  const backoff = { baseMs: 100, capMs: 1000 }
+  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, backoff })
   const events = recorder({ clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
@@ -84,7 +85,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       return id
     },
     /** Links a mailbox of the test server. */
-    async link(server: Dovecot, user: string, password: string, mailbox = 'INBOX') {
+    async link(server: Pick<Dovecot, 'host' | 'imapsPort'>, user: string, password: string, mailbox = 'INBOX') {
       const { id } = await db.transaction((tx) =>
         room.link(
           tx,

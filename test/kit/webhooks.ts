@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Recorder, recorder } from '../../src/events/index.ts'
-import { repeatedEvents } from '../../src/features/deduplication/index.ts'
+import { repeats as repeatsOf, type SharedClaims } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -9,8 +9,8 @@ import {
   type Endpoints,
   type EndpointView,
   endpoints,
-  type FindRepeats,
   type ReadMessage,
+  type Repeats,
   type Trials,
   trials,
   WebhookEngine,
@@ -33,8 +33,13 @@ export interface WebhookHouseOptions {
   ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
+  /** In place of those in memory and in the database; closed with the house. */
+  bus?: Bus
+  queue?: Queue
+  /** Deduplication keys outside the database. */
+  claims?: SharedClaims
   /** In place of the deduplication itself. */
-  findRepeats?: FindRepeats
+  repeats?: Repeats
   /** A certificate to trust. */
   ca?: string
   /** The setting; default `loopback`. */
@@ -71,8 +76,9 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const log = silentLog
-  const bus = memoryBus({ log })
-  const queue = databaseQueue({ db, bus, clock, ids, log, instanceId: options.instanceId ?? randomUUID(), pollMs: 500 })
+  const bus = options.bus ?? memoryBus({ log })
+  const instanceId = options.instanceId ?? randomUUID()
+  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, pollMs: 500 })
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
   const guard = addressGuard({
     privateTargets: options.privateTargets ?? 'loopback',
@@ -81,7 +87,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ clock, ids, bus })
-  const { readMessage = noMessage, leaseMs = 30_000, findRepeats = repeatedEvents } = options
+  const { readMessage = noMessage, leaseMs = 30_000, repeats = repeatsOf({ db, claims: options.claims }) } = options
   const deps = {
     db,
     bus,
@@ -93,7 +99,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     recorder: events,
     outbound: client,
     guard,
-    findRepeats,
+    repeats,
     leaseMs,
     sweepMs: 1000,
   }

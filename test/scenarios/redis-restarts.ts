@@ -75,7 +75,7 @@ export async function playRedisRestarts(
   }
 }
 
-function healthReads(api: Client, status: string): Promise<void> {
+export function healthReads(api: Client, status: string): Promise<void> {
   return eventually(async () => {
     const { data } = await api.call<Health>('GET', '/health')
     if (data.status !== status) throw new Error(`the health is ${JSON.stringify(data)}`)

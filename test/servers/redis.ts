@@ -15,8 +15,8 @@ export interface RedisServerProcess {
   certificateFile: string
   /** SIGTERM; connections break and later ones are refused. */
   stop(): Promise<void>
-  /** Again at the same port, empty; nothing when it runs. */
-  start(): Promise<void>
+  /** Again at the same port, empty; nothing when it runs. Without `password`, with the one that the URL says. */
+  start(password?: string): Promise<void>
   /** SIGSTOP and SIGCONT: it keeps its connections and answers nothing. */
   freeze(): void
   thaw(): void
@@ -46,8 +46,8 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServerProce
     ending.kill('SIGTERM')
     await exited
   }
-  const start = async () => {
-    child ??= await launch(folder, listening)
+  const start = async (password = PASSWORD) => {
+    child ??= await launch(folder, listening, password)
   }
   // A test run that is cut off leaves no server behind.
   const killAtExit = () => void child?.kill('SIGKILL')
@@ -69,8 +69,8 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServerProce
   }
 }
 
-async function launch(folder: string, listening: readonly string[]): Promise<ChildProcess> {
-  const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--requirepass', PASSWORD]
+async function launch(folder: string, listening: readonly string[], password: string): Promise<ChildProcess> {
+  const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--requirepass', password]
   const child = spawn(BINARY, [...listening, '--dir', folder, ...settings], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -75,7 +75,7 @@ export const serviceSettings = {
     kind: kinds.url('redis', 'rediss'),
     fallback: undefined,
     secret: true,
-    about: 'Moves caching, queues and pub/sub to Redis; the same for all replicas.',
+    about: 'Moves caching, queues, pub/sub and deduplication keys to Redis; the same for all replicas.',
   }),
 
   serviceApiKey: setting({

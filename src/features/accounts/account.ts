@@ -116,6 +116,8 @@ export interface Ownership {
    * Paused and auth_error accounts are owned too: the listener decides what to do with them.
    */
   onChange(listener: (change: OwnershipChange) => void): void
+  /** Why the last heartbeat of this process could not be written; undefined while it beats. */
+  beatFailure(): unknown
   /** Registers this process, takes what is free, and goes on so every 5 s. */
   start(): Promise<void>
   /** Gives everything back, so that others take over at once. */

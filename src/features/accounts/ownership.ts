@@ -49,6 +49,7 @@ class Rounds implements Ownership {
   #accounts: ReadonlyMap<string, OwnedAccount> = new Map()
   #epochs: ReadonlyMap<string, number> = new Map()
   #lastBeatMs = 0
+  #beatFailure: unknown
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -71,6 +72,10 @@ class Rounds implements Ownership {
 
   owned(): ReadonlyMap<string, number> {
     return this.#epochs
+  }
+
+  beatFailure(): unknown {
+    return this.#beatFailure
   }
 
   onChange(listener: (change: OwnershipChange) => void): void {
@@ -145,7 +150,7 @@ class Rounds implements Ownership {
 
   async #round(): Promise<void> {
     const beatAtMs = this.#deps.clock.monotonic()
-    if (await this.#write((store) => store.beat(this.instanceId))) {
+    if (await this.#beat()) {
       this.#lastBeatMs = beatAtMs
     } else {
       this.#deps.log.warn('This instance was declared dead and begins anew', { operation: 'accounts.ownership' })
@@ -155,6 +160,18 @@ class Rounds implements Ownership {
     if (!this.#timing.soleProcess) await this.#bury(this.#timing.deadAfterMs)
     await this.#move()
     this.#see(await this.#reader().mine(this.instanceId))
+  }
+
+  /** The one write that comes every few seconds, whether there is work or not: what it meets, others would. */
+  async #beat(): Promise<boolean> {
+    try {
+      const isAlive = await this.#write((store) => store.beat(this.instanceId))
+      this.#beatFailure = undefined
+      return isAlive
+    } catch (error) {
+      this.#beatFailure = error
+      throw error
+    }
   }
 
   async #register(): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { loginAt } from '../../../test/kit/oauth.ts'
 import { testServer } from '../../../test/kit/server.ts'
@@ -179,6 +180,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       expect(second.body.accounts.map((account: { id: string }) => account.id)).toEqual(ids.slice(2, 4))
       expect(second.body.pagination).toMatchObject({ page: 2, hasPrev: true })
     }
+    await expectForgeriesRefused(nextCursor, (query) => call('GET', `/accounts?limit=2&${query}`))
     expect((await call('GET', '/accounts?cursor=x')).body.error.code).toBe('invalid_cursor')
     expect((await call('GET', '/accounts?limit=0')).status).toBe(400)
     expect((await call('GET', '/accounts?limit=1000')).body.pagination.limit).toBe(200)

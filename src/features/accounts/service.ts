@@ -183,7 +183,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     get: async (accountId) => accountOf(await reader.get(accountId)),
 
     async list(query) {
-      const request = pageRequest(query, LIST)
+      const request = pageRequest(query, LIST, ['text'])
       const [rows, total] = await Promise.all([reader.page(request), countAccounts(db.read)])
       return pageOf(rows.map(accountOf), request, total, LIST, (account) => [account.id])
     },

@@ -85,12 +85,12 @@ export function accountStore(handle: Handle, dialect: Dialect) {
     },
 
     /** Newest first, one row more than the limit when there is one. */
-    page(request: PageRequest): Promise<AccountRow[]> {
+    page(request: PageRequest<readonly [id: string]>): Promise<AccountRow[]> {
       const last = request.after?.[0]
       return handle
         .selectFrom('accounts')
         .selectAll()
-        .$if(last !== undefined, (query) => query.where('id', '<', String(last)))
+        .$if(last !== undefined, (query) => query.where('id', '<', last ?? ''))
         .orderBy('id', 'desc')
         .limit(request.limit + 1)
         .offset(request.offset)

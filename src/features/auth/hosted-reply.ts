@@ -147,6 +147,11 @@ const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     title: 'No more mailboxes can be connected',
     text: 'The application that sent you here has reached its number of mailboxes. Tell the people who run it.',
   },
+  database_unavailable: {
+    icon: 'clock',
+    title: 'Please try again in a moment',
+    text: 'We could not look that up just now. Your link is still good: open it again in a minute.',
+  },
   validation_failed: {
     icon: 'link',
     title: 'This link is not complete',

@@ -4,6 +4,7 @@
  */
 import './schema.ts'
 
-export { repeatedEvents } from './repeats.ts'
+export { purgeDeduplicationClaims } from './database-claims.ts'
+export { repeats } from './repeats.ts'
 export { deduplicationRoutes } from './routes.ts'
-export { purgeDeduplicationClaims } from './store.ts'
+export { type SharedClaims, sharedClaims } from './shared-claims.ts'

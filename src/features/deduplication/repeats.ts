@@ -1,34 +1,56 @@
 import type { EventRow } from '../../events/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
+import type { Db } from '../../infra/db/index.ts'
+import type { FindRepeats, Repeats } from '../webhooks/index.ts'
+import type { Claim } from './claims.ts'
+import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey, readsData } from './key.ts'
-import { type Claim, type DeduplicationConfig, deduplicationStore } from './store.ts'
+import type { SharedClaims } from './shared-claims.ts'
+import { type DeduplicationConfig, deduplicationStore } from './store.ts'
 
 /**
- * Which of these events say again what an earlier one said; the others claim their keys. In the transaction that writes the
- * deliveries, in the order of `position`, one such transaction at a time (the fan-out's lock): claim and deliveries are
- * there together or not at all, and an event that comes again holds its own claim.
+ * Which events say again what an earlier one said; the others claim their keys. The time that counts is the events' own, so
+ * the answer is the same however late the fan-out comes to them.
  *
- * The time that counts is the events' own, so the answer is the same however late the fan-out comes to them.
+ * The database is asked in the transaction that writes the deliveries: claim and deliveries are there together or not at
+ * all. Shared claims are made before it begins. After a crash in between the same event comes again and holds its own.
  */
-export async function repeatedEvents(tx: Tx, events: readonly EventRow[]): Promise<Set<string>> {
-  if (events.length === 0) return new Set()
-  const store = deduplicationStore(tx)
-  const config = await store.config()
-  if (!config.enabled) return new Set()
-  const keyed = events
-    .filter((event) => isTellable(event, config))
-    .map((event) => ({ event, key: keyOf(event, config) }))
-  const known = await store.find([...new Set(keyed.map(({ key }) => key))])
-  const claimed = new Map<string, Claim>()
-  const repeats = new Set<string>()
-  for (const { event, key } of keyed) {
-    const holder = claimed.get(key) ?? known.get(key)
-    if (holder === undefined || holder.eventId === event.id || holder.expiresAt <= event.createdAt) {
-      claimed.set(key, { key, eventId: event.id, expiresAt: event.createdAt + config.ttlSeconds * 1000 })
-    } else repeats.add(event.id)
+export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims | undefined }): Repeats {
+  const find: FindRepeats = async (tx, events) => {
+    if (events.length === 0) return new Map()
+    const config = await deduplicationStore(tx).config()
+    const claims = claimsOf(events, config)
+    return repeatsOf(claims, await databaseClaims(tx).claim(claims, config.ttlSeconds * 1000))
   }
-  await store.put([...claimed.values()])
-  return repeats
+  if (shared === undefined) return { find }
+  return {
+    find,
+    async ask(events) {
+      if (events.length === 0) return find
+      const config = await deduplicationStore(db.read).config()
+      const claims = claimsOf(events, config)
+      const holders = await shared.claim(claims, config.ttlSeconds * 1000)
+      if (holders === undefined) return find
+      const found = repeatsOf(claims, holders)
+      return async () => found
+    },
+  }
+}
+
+function claimsOf(events: readonly EventRow[], config: DeduplicationConfig): Claim[] {
+  if (!config.enabled) return []
+  return events
+    .filter((event) => isTellable(event, config))
+    .map((event) => ({ key: keyOf(event, config), eventId: event.id, atMs: event.createdAt }))
+}
+
+/** Per repeat the event that it repeats. */
+function repeatsOf(claims: readonly Claim[], holders: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [index, { eventId }] of claims.entries()) {
+    const holder = holders[index]
+    if (holder !== undefined && holder !== eventId) found.set(eventId, holder)
+  }
+  return found
 }
 
 /** Without a version two changes of one object look the same, and each of them is news. */

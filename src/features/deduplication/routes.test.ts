@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { type Databases, databases, describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { explain } from '../../../test/kit/explain.ts'
+import { describeRedis } from '../../../test/kit/redis.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { TEST_RING } from '../../../test/kit/webhooks.ts'
-import { fixedClock } from '../../lib/clock.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
+import { type Clock, fixedClock } from '../../lib/clock.ts'
+import { idGenerator } from '../../lib/ids.ts'
 import { parseKeyRing, sealer } from '../../lib/seal.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { deduplicationRoutes, purgeDeduplicationClaims, repeatedEvents } from './index.ts'
+import { deduplicationRoutes, purgeDeduplicationClaims, repeats, type SharedClaims, sharedClaims } from './index.ts'
 
 const DEFAULTS = { enabled: true, keyFields: ['accountId', 'eventType', 'objectId', 'version'], ttlSeconds: 300 }
 const CONFIG = '/cursor-sync/deduplication/config'
@@ -15,24 +19,64 @@ const TEST = '/cursor-sync/deduplication/test'
 const SUBJECT = { accountId: 'acc_1', eventType: 'message.received', provider: 'imap', objectId: 'msg_1' }
 
 describeEachDatabase('the settings of deduplication over HTTP', (open) => {
-  async function serve(place?: Place) {
-    const db = await open(place)
+  suite(open, async () => undefined)
+
+  it('claims that ran out are removed in steps, by an index', async () => {
+    const { call, clock, db } = await serve(await open(), undefined)
+    for (const objectId of ['a', 'b', 'c']) await call('POST', TEST, { ...SUBJECT, objectId })
+    const purge = (beforeMs: number) => db.transaction((tx) => purgeDeduplicationClaims(tx, beforeMs, 2))
+    const left = async () => (await db.read.selectFrom('deduplicationClaims').select('key').execute()).length
+    expect([await purge(clock.now()), await left()]).toEqual([false, 3])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([true, 1])
+    expect([await purge(clock.now() + 300_001), await left()]).toEqual([false, 0])
+    const plans = await explain(db, async (tx) => {
+      await purgeDeduplicationClaims(tx, 1, 2)
+      await repeats({ db, claims: undefined }).find(tx, [EVENT])
+    })
+    expect(plans).not.toMatch(/SCAN deduplicationClaims$|Seq Scan on "?deduplicationClaims|TEMP B-TREE/m)
+  })
+})
+
+describeRedis('the settings of deduplication over HTTP, with the keys in Redis', (redis) => {
+  const open = databases('sqlite')
+  suite(open, async (clock) => {
+    await redis.empty()
+    return sharedClaims({ redis: await redis.link(), clock, log: silentLog })
+  })
+
+  it('a test answers from the database while Redis is away', async () => {
+    await redis.empty()
     const clock = fixedClock(Date.now())
-    const idem = idempotency({ db, clock, sealer: sealer(parseKeyRing(TEST_RING)) })
-    const app = testServer({ idempotency: idem })
-    closing({ close: () => app.close() })
-    deduplicationRoutes(app, { db, clock, idempotency: idem })
-    const call = async (method: 'GET' | 'POST', url: string, payload?: object, key = 'good') => {
-      const headers = { authorization: `Bearer ${key}` }
-      const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
-      return { status: response.statusCode, body: response.json() }
-    }
-    return { call, clock, db }
+    const claims = sharedClaims({ redis: await redis.link(), clock, log: silentLog })
+    const { call } = await serve(await open(), claims, clock)
+    await redis.server.stop()
+    const answers = [await call('POST', TEST, SUBJECT), await call('POST', TEST, SUBJECT)]
+    expect(answers.map(({ body }) => body.isDuplicate)).toEqual([false, true])
+  })
+})
+
+async function serve(db: Db, claims: SharedClaims | undefined, clock = fixedClock(Date.now())) {
+  const idem = idempotency({ db, clock, sealer: sealer(parseKeyRing(TEST_RING)) })
+  const app = testServer({ idempotency: idem })
+  closing({ close: () => app.close() })
+  deduplicationRoutes(app, { db, clock, ids: idGenerator(clock), idempotency: idem, claims })
+  const call = async (method: 'GET' | 'POST', url: string, payload?: object, key = 'good') => {
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
+    return { status: response.statusCode, body: response.json() }
+  }
+  return { call, clock, db }
+}
+
+function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClaims | undefined>): void {
+  async function served(place?: Place) {
+    const clock = fixedClock(Date.now())
+    return serve(await open(place), await openClaims(clock), clock)
   }
 
   it('have defaults, change one by one, and are the same for every replica', async () => {
     const place = await open.place()
-    const [one, two] = [await serve(place), await serve(place)]
+    const [one, two] = [await served(place), await served(place)]
     expect(await one.call('GET', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
     expect(await one.call('POST', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
     expect(await one.call('POST', CONFIG, { ttlSeconds: 60 })).toEqual({
@@ -55,14 +99,14 @@ describeEachDatabase('the settings of deduplication over HTTP', (open) => {
     ['ttlSeconds', { ttlSeconds: 3601 }],
     ['ttlSeconds', { ttlSeconds: 60.5 }],
   ])('refuse a bad %s: %j', async (path, wrong) => {
-    const { call } = await serve()
+    const { call } = await served()
     const { status, body } = await call('POST', CONFIG, wrong)
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_failed', `body.${path}`])
     expect((await call('GET', CONFIG)).body).toEqual(DEFAULTS)
   })
 
   it('a test answers false first, true after, false again when the time is over, and always false while disabled', async () => {
-    const { call, clock } = await serve()
+    const { call, clock } = await served()
     const first = await call('POST', TEST, SUBJECT)
     expect(first).toEqual({
       status: 200,
@@ -86,14 +130,17 @@ describeEachDatabase('the settings of deduplication over HTTP', (open) => {
     expect(await isDuplicate({ data: { from: { email: 'a' } }, accountId: 'acc_2' })).toBe(true)
   })
 
-  it('of many tests at once one is the first', async () => {
-    const { call } = await serve()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', TEST, SUBJECT)))
-    expect(answers.filter(({ body }) => body.isDuplicate === false)).toHaveLength(1)
+  it('of many tests at once one is the first, on whichever replica', async () => {
+    const place = await open.place()
+    const both = [await served(place), await served(place)]
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => both[index % 2]?.call('POST', TEST, SUBJECT)),
+    )
+    expect(answers.filter((answer) => answer?.body.isDuplicate === false)).toHaveLength(1)
   })
 
   it.each(['accountId', 'eventType', 'provider'])('a test needs %s', async (name) => {
-    const { call } = await serve()
+    const { call } = await served()
     for (const given of [undefined, '']) {
       const { status, body } = await call('POST', TEST, { ...SUBJECT, [name]: given })
       expect([status, body.error.details[0].path]).toEqual([400, `body.${name}`])
@@ -101,7 +148,7 @@ describeEachDatabase('the settings of deduplication over HTTP', (open) => {
   })
 
   it('need the key, and more than reading to change', async () => {
-    const { call } = await serve()
+    const { call } = await served()
     for (const [method, url] of [
       ['GET', CONFIG],
       ['POST', CONFIG],
@@ -111,22 +158,7 @@ describeEachDatabase('the settings of deduplication over HTTP', (open) => {
       expect((await call(method, url, undefined, 'reader')).status).toBe(method === 'GET' ? 200 : 403)
     }
   })
-
-  it('claims that ran out are removed in steps, by an index', async () => {
-    const { call, clock, db } = await serve()
-    for (const objectId of ['a', 'b', 'c']) await call('POST', TEST, { ...SUBJECT, objectId })
-    const purge = (beforeMs: number) => db.transaction((tx) => purgeDeduplicationClaims(tx, beforeMs, 2))
-    const left = async () => (await db.read.selectFrom('deduplicationClaims').select('key').execute()).length
-    expect([await purge(clock.now()), await left()]).toEqual([false, 3])
-    expect([await purge(clock.now() + 300_001), await left()]).toEqual([true, 1])
-    expect([await purge(clock.now() + 300_001), await left()]).toEqual([false, 0])
-    const plans = await explain(db, async (tx) => {
-      await purgeDeduplicationClaims(tx, 1, 2)
-      await repeatedEvents(tx, [EVENT])
-    })
-    expect(plans).not.toMatch(/SCAN deduplicationClaims$|Seq Scan on "?deduplicationClaims|TEMP B-TREE/m)
-  })
-})
+}
 
 const EVENT = {
   id: 'evt_1',

@@ -1,15 +1,27 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey } from './key.ts'
 import { configBody, configSchema, testAnswer, testBody } from './schemas.ts'
+import type { SharedClaims } from './shared-claims.ts'
 import { deduplicationStore } from './store.ts'
 
 const tags = ['Webhooks']
 const PATH = '/cursor-sync/deduplication'
 
-export function deduplicationRoutes(app: App, deps: { db: Db; clock: Clock; idempotency: Idempotency }): void {
-  const { db, clock, idempotency } = deps
+export interface DeduplicationRoutesDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  idempotency: Idempotency
+  /** Where the keys are held, when not in the database. */
+  claims: SharedClaims | undefined
+}
+
+export function deduplicationRoutes(app: App, deps: DeduplicationRoutesDeps): void {
+  const { db, clock, ids, idempotency, claims } = deps
 
   app.get(
     `${PATH}/config`,
@@ -53,16 +65,15 @@ export function deduplicationRoutes(app: App, deps: { db: Db; clock: Clock; idem
     },
     idempotency.writing(async ({ body }) => {
       const { accountId, eventType, provider, objectId = null, version = null, data } = body
+      const config = await deduplicationStore(db.read).config()
+      const { enabled, keyFields, ttlSeconds } = config
+      const ttlMs = ttlSeconds * 1000
+      const key = deduplicationKey('test', keyFields, { accountId, eventType, provider, objectId, version, data })
+      const claim = { key, eventId: ids('evt'), atMs: clock.now() }
+      const shared = enabled ? await claims?.claim([claim], ttlMs) : undefined
       return async (tx) => {
-        const store = deduplicationStore(tx)
-        const config = await store.config()
-        const { enabled, keyFields, ttlSeconds } = config
-        const subject = { accountId, eventType, provider, objectId, version, data }
-        const key = deduplicationKey('test', keyFields, subject)
-        const nowMs = clock.now()
-        const claim = { key, eventId: 'test', expiresAt: nowMs + ttlSeconds * 1000 }
-        const isDuplicate = enabled && !(await store.take(claim, nowMs))
-        return { success: true, isDuplicate, key, ttlSeconds, config }
+        const holders = enabled ? (shared ?? (await databaseClaims(tx).claim([claim], ttlMs))) : [claim.eventId]
+        return { success: true, isDuplicate: holders[0] !== claim.eventId, key, ttlSeconds, config }
       }
     }),
   )

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createConnection } from 'node:net'
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { explain } from '../../../test/kit/explain.ts'
@@ -95,6 +96,7 @@ describeEachDatabase('events over HTTP', (open) => {
     expect(page.pagination).toMatchObject({ total: 4, hasNext: true, totalPages: 2 })
     expect(await positions(`?limit=3&cursor=${page.pagination.nextCursor}`)).toEqual([1])
     expect(await positions('?limit=3&page=2')).toEqual([1])
+    await expectForgeriesRefused(page.pagination.nextCursor, (query) => get(`?limit=3&${query}`))
     expect(page.events[0]).toMatchObject({ test: true })
     expect((await get(`/${first}`)).body).toEqual({
       position: 1,

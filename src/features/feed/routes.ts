@@ -47,10 +47,10 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       }
       const order = query.order ?? (since === undefined ? 'desc' : 'asc')
       const about = ['events', type, accountId, since, order]
-      const wanted = pageRequest(query, about)
+      const wanted = pageRequest(query, about, ['integer'])
       const feed = eventFeed(db.read)
       const filter: EventFilter = { type, accountId, ...(await beginning(since)) }
-      const [from] = wanted.after?.map(Number) ?? []
+      const [from] = wanted.after ?? []
       const rows = await feed.list(filter, order, { from, offset: wanted.offset, limit: wanted.limit + 1 })
       const counted = await feed.count(filter, MAX_COUNT)
       const isFiltered = (type ?? accountId ?? since) !== undefined

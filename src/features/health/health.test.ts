@@ -24,6 +24,7 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
     version: '1.2.3',
     phase: () => 'ready',
     db: { engine: 'sqlite', ping: works },
+    writeFailure: () => undefined,
     cache: memoryCache({ clock }),
     queue: { provider: 'database', ping: works },
     bus: { provider: 'memory', ping: works },
@@ -64,6 +65,7 @@ describe('GET /health', () => {
   it('is degraded, still 200, when a needed part is down, and tells strangers nothing of why', async () => {
     for (const part of [
       { db: { engine: 'postgres', ping: fails } },
+      { writeFailure: () => new Error('password') },
       { queue: { provider: 'database', ping: fails } },
       { bus: { provider: 'postgres', ping: fails } },
       { cache: { ...memoryCache({ clock }), ping: fails } },

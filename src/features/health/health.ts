@@ -5,7 +5,7 @@ import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import { memory } from './memory.ts'
-import { type Probed, probe, remembered } from './probe.ts'
+import { type Probed, probe, problemOf, remembered } from './probe.ts'
 import type { Detailed, Reason, Summary } from './schemas.ts'
 
 /** Where the service is in its life. Requests are welcome only while it is ready. */
@@ -31,6 +31,8 @@ export interface HealthDeps {
   version: string
   phase(): Phase
   db: Pick<Db, 'engine' | 'ping'>
+  /** Why the last regular write failed: a full disk still answers reads. Undefined while writes succeed. */
+  writeFailure(): unknown
   cache: Pick<Cache, 'provider' | 'ping'>
   queue: Pick<Queue, 'provider' | 'ping'>
   bus: Pick<Bus, 'provider' | 'ping'>
@@ -57,6 +59,8 @@ export interface Health {
 }
 
 interface Checked {
+  /** It may answer reads while it takes no writes. */
+  isDatabaseAnswering: boolean
   parts: Record<keyof Summary['services'], Probed>
   currentAccounts: number | null
 }
@@ -72,7 +76,7 @@ export function health(deps: HealthDeps): Health {
 
   async function look(): Promise<Checked> {
     let currentAccounts: number | null = null
-    const [database, cache, queue, pubsub] = await Promise.all([
+    const [answering, cache, queue, pubsub] = await Promise.all([
       probe(clock, () => deps.db.ping()),
       probe(clock, () => deps.cache.ping()),
       probe(clock, () => deps.queue.ping()),
@@ -81,7 +85,12 @@ export function health(deps: HealthDeps): Health {
         currentAccounts = await deps.countAccounts()
       }),
     ])
-    return { parts: { database, cache, queue, pubsub }, currentAccounts }
+    const writeFailure = deps.writeFailure()
+    const database =
+      answering.healthy && writeFailure !== undefined
+        ? { ...answering, healthy: false, problem: problemOf(writeFailure) }
+        : answering
+    return { parts: { database, cache, queue, pubsub }, isDatabaseAnswering: answering.healthy, currentAccounts }
   }
 
   function gmailPush(): Summary['gmailPush'] {
@@ -162,7 +171,7 @@ export function health(deps: HealthDeps): Health {
     async notReady() {
       const phase = deps.phase()
       if (phase !== 'ready') return `The service is ${phase}.`
-      return (await check()).parts.database.healthy ? undefined : 'The database does not answer.'
+      return (await check()).isDatabaseAnswering ? undefined : 'The database does not answer.'
     },
   }
 }

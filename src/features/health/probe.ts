@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../../infra/db/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 
@@ -19,12 +20,13 @@ export async function probe(clock: Clock, ping: () => Promise<void>): Promise<Pr
     await withTimeout(ping(), PROBE_MS, () => new Error(`no answer within ${PROBE_MS} ms`))
     return { healthy: true, latencyMs: took() }
   } catch (error) {
-    return { healthy: false, latencyMs: took(), problem: kindOf(error) }
+    return { healthy: false, latencyMs: took(), problem: problemOf(error) }
   }
 }
 
 /** The code of a system error, else our own words: a driver's message may hold the connection URL. */
-function kindOf(error: unknown): string {
+export function problemOf(error: unknown): string {
+  if (error instanceof DatabaseUnavailable) return problemOf(error.cause)
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error && error.message.startsWith('no answer within') ? error.message : 'failed'
 }

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
+import { describePostgres } from '../../../test/kit/database.ts'
 import { type Api, api } from '../../../test/kit/http.ts'
+import { describeRedis } from '../../../test/kit/redis.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import type { Bus } from '../../infra/bus/index.ts'
+import { type Bus, openPostgresBus, openRedisBus } from '../../infra/bus/index.ts'
 import { memoryCache } from '../../infra/cache/index.ts'
 import type { App } from '../../infra/http/index.ts'
-import { type Log, type LogRing, logger, logRing, redactor } from '../../infra/log/index.ts'
+import { type Log, type LogRing, logger, logRing, redactor, silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { logRoutes, type SharedLogs, sharedLogs } from './index.ts'
@@ -14,15 +18,14 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close()
 })
 
-/** What replicas share; a test may lose the hints of one of them. */
-function network(options: { deaf?: string } = {}) {
+/** What replicas inside one process share. */
+function network() {
   const listeners = new Map<string, Set<(payload: string) => void>>()
   const largest = { bytes: 0 }
   const bus: Bus = {
     provider: 'memory',
     publish(topic, payload = '') {
       largest.bytes = Math.max(largest.bytes, Buffer.byteLength(payload))
-      if (options.deaf !== undefined && payload.includes(`"from":"${options.deaf}"`)) return
       for (const listener of listeners.get(topic) ?? []) queueMicrotask(() => listener(payload))
     },
     subscribe(topic, listener) {
@@ -44,7 +47,7 @@ interface Replica {
 
 const clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))
 
-function replica(instanceId: string, instances: string[], bus: Bus): Replica {
+function replica(instanceId: string, instances: string[], bus: Bus, waitMs = 50): Replica {
   const ring = logRing()
   // Each step of the clock is one record: ids are in the order in which the test wrote.
   const ids = idGenerator(clock)
@@ -59,7 +62,7 @@ function replica(instanceId: string, instances: string[], bus: Bus): Replica {
     redactor: redactor(),
     sinks: [ring.add],
   })
-  const shared = sharedLogs({ bus, ring, instanceId, instances: async () => instances, waitMs: 50 })
+  const shared = sharedLogs({ bus, ring, instanceId, instances: async () => instances, waitMs })
   opened.push(shared)
   return { log, ring, shared }
 }
@@ -125,34 +128,94 @@ describe('GET /logs', () => {
     expect(messages(third)).toEqual(['2', '1'])
     expect(third.json.pagination.hasNext).toBe(false)
     expect(messages(await client.get('/logs?limit=4'))).toEqual(['11', '10', '9', '8'])
+    await expectForgeriesRefused(second.json.pagination.nextCursor, async (query) => {
+      const { status, json } = await client.get(`/logs?limit=4&${query}`)
+      return { status, body: json }
+    })
     const foreign = await client.get(`/logs?level=info&cursor=${second.json.pagination.nextCursor}`)
     expect([foreign.status, foreign.json.error.code]).toEqual([400, 'invalid_cursor'])
   })
 })
 
-describe('the rings of several replicas', () => {
-  it('are one list, in hints that fit the bus', async () => {
+/** A bus as one more replica has it. */
+type Join = () => Promise<Bus>
+
+/** Three replicas that know of each other, and perhaps of one that never answers. */
+async function replicas(join: Join, silent?: { id: string; waitMs: number }): Promise<[Replica, Replica, Replica]> {
+  const all = ['ins_1', 'ins_2', 'ins_3', ...(silent === undefined ? [] : [silent.id])]
+  const opening = async (id: string) => replica(id, all, await join(), silent?.waitMs ?? 10_000)
+  return Promise.all([opening('ins_1'), opening('ins_2'), opening('ins_3')])
+}
+
+function describeRings(title: string, begin: () => Promise<Join>): void {
+  describe(`the rings of several replicas ${title}`, () => {
+    it('are one list', async () => {
+      const [first, second, third] = await replicas(await begin())
+      for (let i = 1; i <= 30; i += 1) {
+        const writer = [first, second, third][i % 3]
+        // Together longer than one hint.
+        writer?.log.info(`${i} ${'ü€'.repeat(200)}`)
+      }
+      const client = await serve(second)
+      const answer = await client.get('/logs?limit=20')
+      expect(messages(answer).map((text) => Number.parseInt(text, 10))).toEqual(
+        Array.from({ length: 20 }, (_, i) => 30 - i),
+      )
+      expect(answer.json.pagination).toMatchObject({ total: 30, hasNext: true })
+      expect(messages(await client.get('/logs?limit=20&page=2'))).toHaveLength(10)
+      expect(new Set(answer.json.logs.map((entry: { instance: string }) => entry.instance)).size).toBe(3)
+      expect(answer.json.missingInstances).toEqual([])
+    })
+
+    it('answer two that ask at once, each what it asked', async () => {
+      const [first, second, third] = await replicas(await begin())
+      for (const one of [first, second, third]) one.log.info('i')
+      third.log.warn('w')
+      const [asking, other] = [await serve(first), await serve(second)]
+      const [warnings, infos] = await Promise.all([asking.get('/logs?level=warn'), other.get('/logs?level=info')])
+      expect([messages(warnings), messages(infos)]).toEqual([['w'], ['i', 'i', 'i']])
+    })
+
+    it('are merged without the one that does not answer in time, and it is named', async () => {
+      const [first, second] = await replicas(await begin(), { id: 'ins_silent', waitMs: 2000 })
+      first.log.info('a')
+      second.log.info('b')
+      const answer = await (await serve(first)).get('/logs')
+      expect(messages(answer)).toEqual(['b', 'a'])
+      expect(answer.json.missingInstances).toEqual(['ins_silent'])
+    })
+  })
+}
+
+describeRings('in one process', async () => {
+  const { bus } = network()
+  return async () => bus
+})
+
+describePostgres('over NOTIFY:', (open) => {
+  describeRings('on PostgreSQL', async () => {
+    const place = await open.place()
+    return async () => opening(openPostgresBus({ url: place.databaseUrl ?? '', db: await open(place), log: silentLog }))
+  })
+})
+
+describeRedis('over PUBLISH:', (redis) => {
+  describeRings(
+    'on Redis',
+    async () => async () => opening(openRedisBus({ redis: await redis.link(), log: silentLog })),
+  )
+})
+
+describe('one ring of several', () => {
+  it('answers in hints that fit the bus', async () => {
     const { bus, largest } = network()
-    const all = ['ins_1', 'ins_2', 'ins_3']
-    const [first, second, third] = all.map((id) => replica(id, all, bus))
-    for (let i = 1; i <= 30; i += 1) {
-      const writer = [first, second, third][i % 3]
-      writer?.log.info(`${i} ${'ü€'.repeat(200)}`)
-    }
-    if (second === undefined) throw new Error('no replica')
-    const client = await serve(second)
-    const answer = await client.get('/logs?limit=20')
-    expect(messages(answer).map((text) => Number.parseInt(text, 10))).toEqual(
-      Array.from({ length: 20 }, (_, i) => 30 - i),
-    )
-    expect(answer.json.pagination).toMatchObject({ total: 30, hasNext: true })
-    const rest = await client.get('/logs?limit=20&page=2')
-    expect(messages(rest)).toHaveLength(10)
-    expect(new Set(answer.json.logs.map((entry: { instance: string }) => entry.instance)).size).toBe(3)
+    const [first, second] = await replicas(async () => bus)
+    for (let i = 1; i <= 30; i += 1) second.log.info(`${i} ${'ü€'.repeat(200)}`)
+    expect(messages(await (await serve(first)).get('/logs'))).toHaveLength(30)
     expect(largest.bytes).toBeLessThan(4096)
   })
 
-  it('are reduced to this one when the database cannot say who else there is', async () => {
+  it('is all there is when the database cannot say who else there is', async () => {
     const { bus } = network()
     const { log, ring } = replica('ins_1', [], bus)
     const instances = () => Promise.reject(new Error('down'))
@@ -163,17 +226,8 @@ describe('the rings of several replicas', () => {
     expect(messages(answer)).toEqual(['the database is down'])
     expect(answer.json.missingInstances).toEqual(['unknown'])
   })
-
-  it('are merged without the one that does not answer in time, and it is named', async () => {
-    const { bus } = network({ deaf: 'ins_2' })
-    const all = ['ins_1', 'ins_2', 'ins_3']
-    const [first, second, third] = all.map((id) => replica(id, all, bus))
-    first?.log.info('a')
-    second?.log.info('b')
-    third?.log.info('c')
-    if (first === undefined) throw new Error('no replica')
-    const answer = await (await serve(first)).get('/logs')
-    expect(messages(answer)).toEqual(['c', 'a'])
-    expect(answer.json.missingInstances).toEqual(['ins_2'])
-  })
 })
+
+async function opening(bus: Promise<Bus>): Promise<Bus> {
+  return closing(await bus)
+}

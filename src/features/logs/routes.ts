@@ -81,9 +81,9 @@ export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
     async (request) => {
       const filter = filterOf(request.query)
       const about = ['logs', filter]
-      const wanted = pageRequest(request.query, about, DEFAULT_LIMIT)
+      const wanted = pageRequest(request.query, about, ['text', 'text'], DEFAULT_LIMIT)
       const viewer = viewerOf(request.caller?.owner, about, wanted.limit)
-      const [upTo, before] = wanted.after?.map(String) ?? [await anchorOf(viewer, wanted.page)]
+      const [upTo, before] = wanted.after ?? [await anchorOf(viewer, wanted.page)]
       const limit = wanted.offset + wanted.limit + 1
       const { entries, total, missing } = await logs.select(filter, { upTo, before, limit })
       const anchor = upTo ?? entries[0]?.id ?? ''

@@ -68,7 +68,7 @@ export async function wantBodies(tx: Tx, accountId: string, messageIds: readonly
 
 /** Fulfils a wish; a body that is too long, or a message deleted meanwhile, leaves nothing behind. */
 export async function keepBody(tx: Tx, messageId: string, body: MessageBody): Promise<void> {
-  const text = JSON.stringify(cleanJson(body))
+  const text = cleanJson(body)
   if (text.length > MAX_LENGTH) return dropBodies(tx, [messageId])
   await tx.updateTable('messageBodies').set({ body: text }).where('messageId', '=', messageId).execute()
 }

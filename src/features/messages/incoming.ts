@@ -53,7 +53,7 @@ export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs 
     sizeBytes,
     snippet: truncateText(cleanText(message.snippet), MAX_SNIPPET),
     text: truncateText(cleanText(message.text), MAX_TEXT),
-    fields: JSON.stringify(cleanJson(fieldsOf(message))),
+    fields: cleanJson(fieldsOf(message)),
     error: message.error === null ? null : truncateText(cleanText(message.error), MAX_ERROR),
   }
 }

@@ -24,14 +24,14 @@ export async function listMessageIds(
   handle: Handle,
   accountId: string,
   filter: ListFilter,
-  request: PageRequest,
+  request: PageRequest<readonly [receivedAt: number, messageId: string]>,
   fingerprint: unknown,
 ): Promise<Page<string>> {
-  const [receivedAt, messageId] = request.after ?? []
+  const { after } = request
   const rows = await filtered(handle, filter)
     .select(['messageId', 'receivedAt'])
-    .$if(receivedAt !== undefined, (query) =>
-      query.where(sql<boolean>`("receivedAt", "messageId") < (${Number(receivedAt)}, ${String(messageId)})`),
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`("receivedAt", "messageId") < (${after?.[0]}, ${after?.[1]})`),
     )
     .orderBy('receivedAt', 'desc')
     .orderBy('messageId', 'desc')

@@ -84,7 +84,7 @@ describeEachDatabase('statements about messages', (open) => {
     for (const filter of filters) {
       const whole = { labelId: 'lbl_1', ...filter }
       const plans = await plansOf(db, async (tx) => {
-        const first = pageRequest({ limit: 50 }, whole)
+        const first = pageRequest({ limit: 50 }, whole, ['integer', 'text'])
         await listMessageIds(tx, 'acc_1', whole, first, whole)
         await listMessageIds(tx, 'acc_1', whole, { ...first, after: [7, 'msg_1'] }, whole)
       })

@@ -55,9 +55,9 @@ export function messageReader(deps: FolderDeps) {
       const { after, before, unread, hasAttachments } = query
       const filter = { labelId: ofAll ? allMail(accountId) : (folder?.id ?? ''), after, before, unread, hasAttachments }
       const fingerprint = [accountId, filter]
-      const request = pageRequest(query, fingerprint)
-      if (folder === undefined && !ofAll) return pageOf([], request, 0, fingerprint, () => [])
       if (folder?.syncedAs === null) return listLive(provider, folder, query, fingerprint)
+      const request = pageRequest(query, fingerprint, ['integer', 'text'])
+      if (folder === undefined && !ofAll) return pageOf([], request, 0, fingerprint, () => [])
       const page = await listMessageIds(db.read, accountId, filter, request, fingerprint)
       const rows = await messageStore(db.read).byIds(page.items)
       return { items: await messageViews(db.read, provider, rows), pagination: page.pagination }
@@ -124,8 +124,8 @@ export function messageReader(deps: FolderDeps) {
         details: filters.map((name) => ({ path: `query.${name}`, message: 'works in folders that are kept in step' })),
       })
     }
-    const request = pageRequest(query, fingerprint)
-    const beforeUid = request.after === undefined ? undefined : Number(request.after[0])
+    const request = pageRequest(query, fingerprint, ['integer'])
+    const [beforeUid] = request.after ?? []
     const operations = await foldersOf(deps, folder.accountId)
     const { messages, total } = await live('The folder', () =>
       operations.listMessages(folder.providerId, {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type InStepOptions, inStep, mail } from '../../../test/kit/in-step.ts'
@@ -60,6 +61,10 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       for (const { providerMessageId, labelIds } of first.messages) {
         expect(providerMessageId).toMatch(new RegExp(`^${labelIds[0]}\\.\\d+\\.\\d+$`))
       }
+      await expectForgeriesRefused(first.pagination.nextCursor, async (query) => {
+        const { status, json } = await get(`/messages?limit=2&${query}`)
+        return { status, body: json }
+      })
       const seen = [...first.messages]
       for (let cursor = first.pagination.nextCursor; cursor !== undefined; ) {
         await box.deliver(`later-${seen.length}`)
@@ -92,6 +97,10 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       expect(first.pagination).toMatchObject({ total: 3, hasNext: true })
       const second = (await get(`/messages?mailbox=${path}&limit=2&cursor=${first.pagination.nextCursor}`)).json
       expect(second.messages).toMatchObject([{ subject: 'x1', folder: 'Archive/2020' }])
+      await expectForgeriesRefused(first.pagination.nextCursor, async (query) => {
+        const { status, json } = await get(`/messages?mailbox=${path}&limit=2&${query}`)
+        return { status, body: json }
+      })
       expect((await get(`/messages?mailbox=${path}&limit=2&page=2`)).json.messages).toMatchObject([{ subject: 'x1' }])
       const again = (await get(`/messages?mailbox=${path}`)).json.messages
       expect(again.map((one: { id: string }) => one.id).slice(0, 2)).toEqual(

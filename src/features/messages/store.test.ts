@@ -127,7 +127,7 @@ describeEachDatabase('the store of messages', (open) => {
     const seen: string[] = []
     let cursor: string | undefined
     for (let uid = 100; ; uid += 1) {
-      const request = pageRequest({ limit: 4, cursor }, filter)
+      const request = pageRequest({ limit: 4, cursor }, filter, ['integer', 'text'])
       const page = await listMessageIds(db.read, accountId, filter, request, filter)
       seen.push(...page.items)
       cursor = page.pagination.nextCursor
@@ -151,7 +151,13 @@ describeEachDatabase('the store of messages', (open) => {
     )
     const total = async (filter: object) => {
       const whole = { labelId: INBOX, ...filter }
-      const page = await listMessageIds(db.read, accountId, whole, pageRequest({ limit: MAX_LIMIT }, whole), whole)
+      const page = await listMessageIds(
+        db.read,
+        accountId,
+        whole,
+        pageRequest({ limit: MAX_LIMIT }, whole, ['integer', 'text']),
+        whole,
+      )
       expect(page.items).toHaveLength(page.pagination.total)
       return page.pagination.total
     }

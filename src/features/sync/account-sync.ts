@@ -110,7 +110,11 @@ export class AccountSync {
       admission.leave('well')
       return next
     } catch (error) {
-      const isDown = !work.isOpen && error instanceof ProviderError && error.kind === 'unavailable'
+      const isDown =
+        !work.isOpen &&
+        error instanceof ProviderError &&
+        error.kind === 'unavailable' &&
+        error.retryAfterMs === undefined
       admission.leave(isDown && !signal.aborted ? 'down' : 'failed')
       throw error
     }

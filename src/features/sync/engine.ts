@@ -5,6 +5,7 @@ import { ownersOf } from '../accounts/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'
 import { hosts } from './hosts.ts'
+import { strayLanes } from './stray-lanes.ts'
 
 export interface Sync {
   /** Works on the accounts this process owns from now on. Call it before `ownership.start()`. */
@@ -18,6 +19,7 @@ export function sync(deps: SyncDeps): Sync {
   const lane = syncLane(deps.ownership.instanceId)
   const { concurrency, perHostShare } = { ...DEFAULT_TIMING, ...deps.timing }
   const perHost = hosts(deps.clock, Math.max(1, Math.floor(concurrency * perHostShare)))
+  const strays = strayLanes({ ...deps, instanceId: deps.ownership.instanceId })
   const working = new Map<string, AccountSync>()
   let worker: Worker | undefined
   let unsubscribe = () => {}
@@ -79,7 +81,10 @@ export function sync(deps: SyncDeps): Sync {
       })
       const stopWaking = deps.bus.subscribe(WAKE_TOPIC, (accountId) => {
         // Hints were lost, and with Redis perhaps the jobs themselves.
-        if (accountId === undefined) return addAll()
+        if (accountId === undefined) {
+          void strays.sweep()
+          return addAll()
+        }
         if (!deps.ownership.owned().has(accountId)) return
         working.get(accountId)?.lookEverywhere()
         add(accountId)
@@ -91,14 +96,16 @@ export function sync(deps: SyncDeps): Sync {
       }
       worker = deps.queue.work(lane, { concurrency }, (accountId, { signal }) => run(accountId, signal))
       addAll()
+      void strays.sweep()
     },
 
     async stop(graceMs) {
       stopped = true
       unsubscribe()
-      await worker?.stop(graceMs)
+      await Promise.all([worker?.stop(graceMs), strays.stop()])
       await Promise.all([...working.keys()].map(drop))
       await deps.queue.dropLane(lane).catch((error: unknown) => {
+        // Another instance finds it, or the next start of this service.
         deps.log.warn('The sync queue of this instance could not be given up', { operation: 'sync.stop', error })
       })
     },

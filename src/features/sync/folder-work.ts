@@ -25,6 +25,8 @@ export class FolderWork implements Work {
   #open: Open | undefined
   #accessChanged = false
   #triedAccess: number | undefined
+  /** Why the last connection ended, when a pause shall follow. */
+  #pause: ProviderError | undefined
 
   /** `onNews` is called when something happened that a run should look at. */
   constructor(
@@ -56,6 +58,7 @@ export class FolderWork implements Work {
 
   accessChanged(): void {
     this.#accessChanged = true
+    this.#pause = undefined
   }
 
   lookEverywhere(): void {
@@ -65,6 +68,7 @@ export class FolderWork implements Work {
   async open(account: Account, signal: AbortSignal): Promise<void> {
     if (this.#open !== undefined && !this.#accessChanged) return
     this.#accessChanged = false
+    this.#throwPause()
     const { accountId } = this.#account
     const access = await this.#deps.accounts.access(accountId)
     this.#triedAccess = access.accessVersion
@@ -82,9 +86,10 @@ export class FolderWork implements Work {
         onChange: (path) => {
           if (current) this.#somethingHappened(path)
         },
-        onClose: () => {
+        onClose: (error) => {
           if (!current) return
           current = false
+          this.#lost(error)
           if (this.#open?.session === session) this.#open = undefined
           this.#somethingHappened(undefined)
         },
@@ -99,6 +104,20 @@ export class FolderWork implements Work {
       throw new ProviderError('unavailable', 'the connection ended before it was used')
     }
     this.#open = { session, mail: this.#mail, accessVersion: access.accessVersion, context, isOpen }
+  }
+
+  /** A provider that asks for a pause gets one before the next connection; any other loss is repaired at once. */
+  #lost(error: ProviderError | undefined): void {
+    if (error?.retryAfterMs === undefined) return
+    this.#pause = error
+    const { accountId } = this.#account
+    this.#deps.log.warn(`The mail account pauses: ${error.message}.`, { accountId, operation: 'sync.account', error })
+  }
+
+  #throwPause(): void {
+    const pause = this.#pause
+    this.#pause = undefined
+    if (pause !== undefined) throw pause
   }
 
   async bringForward(account: Account, signal: AbortSignal): Promise<boolean> {

@@ -62,13 +62,12 @@ export async function releaseLease(tx: Tx, ids: readonly string[], token: string
     .execute()
 }
 
-/** For the start on the file store, where no other process can hold anything. */
+/** For the start on the file store, where no other process can hold anything; it has an index for this, see migration 0004. */
 export async function releaseAllLeases(tx: Tx): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
     .set({ lease: null, leasedUntil: null })
-    .where('nextAttemptAt', 'is not', null)
-    .where('lease', 'is not', null)
+    .where('leasedUntil', 'is not', null)
     .execute()
 }
 

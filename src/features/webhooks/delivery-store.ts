@@ -27,11 +27,11 @@ export function deliveryStore(handle: Handle): DeliveryStore {
     async list(query) {
       const parts = [query.endpointId, query.status, query.eventType, query.accountId, query.eventId]
       const filter = ['webhooks/deliveries', ...parts]
-      const request = pageRequest(query, filter)
+      const request = pageRequest(query, filter, ['text'])
       const matching = matched(handle, query)
       let page = matching.selectAll().orderBy('id', 'desc')
       const [afterId] = request.after ?? []
-      if (afterId !== undefined) page = page.where('id', '<', String(afterId))
+      if (afterId !== undefined) page = page.where('id', '<', afterId)
       const rows = await page
         .limit(request.limit + 1)
         .offset(request.offset)

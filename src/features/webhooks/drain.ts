@@ -12,8 +12,8 @@ import { type Claimed, Claims } from './claims.ts'
 import { findNextDue } from './delivery-state.ts'
 import type { DueHints } from './due-hints.ts'
 import { endpointStore } from './endpoint-store.ts'
-import { isGone } from './settle.ts'
-import { Settler } from './settler.ts'
+import { type Attempted, isGone } from './settle.ts'
+import type { Settler } from './settler.ts'
 import type { Stock } from './stock.ts'
 
 export interface DeliverDeps {
@@ -26,6 +26,7 @@ export interface DeliverDeps {
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
   stock: Stock
+  settler: Settler
 }
 
 /** Requests to one endpoint at a time. */
@@ -73,11 +74,12 @@ class Drain {
   readonly #deps: DeliverDeps
   readonly #signal: AbortSignal
   readonly #claims: Claims
-  readonly #settler: Settler
   #mayBeMore = true
   #claiming: Promise<void> | undefined
   /** Taken by a lane and not finished. */
   #onTheirWay = 0
+  /** Being written. */
+  readonly #unsettled = new Set<Promise<void>>()
   #failedInRow = 0
   #ending = false
   #failure: { error: unknown } | undefined
@@ -87,11 +89,6 @@ class Drain {
     this.#deps = deps
     this.#signal = signal
     this.#claims = new Claims(deps, endpointId)
-    this.#settler = new Settler(deps, this.#claims.lease.token, {
-      settled: (ids) => this.#claims.settled(ids),
-      broken: () => this.end(),
-      failure: (error) => this.#fail(error),
-    })
   }
 
   /** Something may have come due. */
@@ -118,7 +115,7 @@ class Drain {
       clearTimeout(turn)
       clearInterval(tick)
       this.#signal.removeEventListener('abort', end)
-      await this.#settler.flush()
+      await this.#flush()
       await this.#claims.release()
     }
     if (this.#failure !== undefined) throw this.#failure.error
@@ -165,15 +162,33 @@ class Drain {
     try {
       const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
       const outcome = await attempt(input, this.#deps, this.#signal)
-      this.#settler.add({ delivery, endpoint: endpoint.row, outcome })
+      this.#settle({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.end()
       this.#failedInRow = outcome.error === null ? 0 : this.#failedInRow + 1
       // The circuit may be open: known before anything more is sent.
-      if (this.#failedInRow >= FAILURES_TO_OPEN) await this.#settler.flush()
+      if (this.#failedInRow >= FAILURES_TO_OPEN) await this.#flush()
     } finally {
       this.#onTheirWay -= 1
       if (this.#onTheirWay === 0) this.#wake()
     }
+  }
+
+  #settle(attempted: Attempted): void {
+    const settling = this.#deps.settler
+      .add(attempted)
+      .then(({ endpointBroken }) => {
+        this.#claims.settled([attempted.delivery.id])
+        if (endpointBroken) this.end()
+      })
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#unsettled.delete(settling))
+    this.#unsettled.add(settling)
+  }
+
+  /** Until everything that was attempted so far is written, or cannot be. */
+  async #flush(): Promise<void> {
+    this.#deps.settler.hurry()
+    await Promise.all(this.#unsettled)
   }
 
   async #tick(): Promise<void> {

@@ -1,4 +1,4 @@
-import { EVENTS_TOPIC, type EventRow, STAMPED_TOPIC, stampEvents } from '../../events/index.ts'
+import { EVENTS_TOPIC, type EventRow, nextEvents, STAMPED_TOPIC, stampEvents } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
@@ -6,15 +6,13 @@ import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { opensAt } from './circuit.ts'
-import { type DeliveryRow, newDelivery } from './delivery.ts'
+import { newDelivery } from './delivery.ts'
 import { insertDeliveries } from './delivery-store.ts'
 import type { DueHints } from './due-hints.ts'
 import type { EndpointRow } from './endpoint.ts'
 import { endpointStore } from './endpoint-store.ts'
 import { subscribes } from './event-types.ts'
-
-/** Which of these events are suppressed, by id; asked once per event, in the transaction that writes its deliveries. */
-export type FindRepeats = (tx: Tx, events: readonly EventRow[]) => Promise<ReadonlySet<string>>
+import { type FindRepeats, type Repeats, withoutRepeats } from './repeats.ts'
 
 export interface FanOutDeps {
   db: Db
@@ -23,7 +21,7 @@ export interface FanOutDeps {
   clock: Clock
   ids: Ids
   log: Log
-  findRepeats: FindRepeats
+  repeats: Repeats
 }
 
 /** The queue's lane whose subjects are endpoints with something due. */
@@ -36,6 +34,8 @@ const AGAIN_MS = 100
 const LOOK_AT_OPEN_MS = 5_000
 /** Few enough that the file store, which holds up everything else meanwhile, is done within some milliseconds. */
 const ROWS_PER_TRANSACTION = 200
+/** How much less is expected after each batch that became few deliveries. */
+const SLOWLY = 0.9
 
 /**
  * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
@@ -46,6 +46,8 @@ export class FanOut {
   readonly #hints: DueHints
   /** Events per transaction, so that their deliveries stay few enough. */
   #batchSize = 100
+  /** Deliveries that one event has become of late. */
+  #perEvent = 1
   #running: Promise<void> | undefined
   #again = false
   #stopped = false
@@ -100,27 +102,38 @@ export class FanOut {
 
   /** Goes on until no event was left; false when another replica is at it. */
   async #drained(): Promise<boolean> {
-    const { db } = this.#deps
     for (;;) {
       if (this.#stopped) return true
       const limit = this.#batchSize
-      const count = await db.transaction((tx) => this.#batch(tx, limit))
+      const count = await this.#next(limit)
       if (count === undefined) return false
       // Whatever was committed after this batch was read has woken us again.
       if (count < limit) return true
     }
   }
 
-  async #batch(tx: Tx, limit: number): Promise<number | undefined> {
+  /** How many events there were; undefined when another replica is at it. */
+  async #next(limit: number): Promise<number | undefined> {
+    const { db, repeats } = this.#deps
+    if (repeats.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, repeats.find))
+    const [events, endpoints] = await Promise.all([nextEvents(db.read, limit), endpointStore(db.read).listActive()])
+    if (events.length === 0) return 0
+    const find = await repeats.ask([...new Set(matched(events, endpoints, (event) => event))])
+    const chosen = events.map(({ id }) => id)
+    const count = await db.transaction((tx) => this.#batch(tx, chosen, find))
+    return count === undefined ? undefined : events.length
+  }
+
+  async #batch(tx: Tx, which: number | readonly string[], find: FindRepeats): Promise<number | undefined> {
     const { db, clock, ids, queue } = this.#deps
-    const events = await stampEvents(tx, db.dialect, limit)
+    const events = await stampEvents(tx, db.dialect, which)
     if (events === undefined || events.length === 0) return events?.length
     tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
     const endpoints = await endpointStore(tx).listActive()
-    this.#batchSize = Math.max(1, Math.floor(ROWS_PER_TRANSACTION / Math.max(1, endpoints.length)))
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
-    const deliveries = await this.#withoutRepeats(tx, events, made)
+    this.#resize(made.length / events.length)
+    const deliveries = await withoutRepeats(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
@@ -136,26 +149,19 @@ export class FanOut {
     return events.length
   }
 
-  /** An event that nobody hears of is not asked about: it must not suppress one that somebody would hear of. */
-  async #withoutRepeats(tx: Tx, events: readonly EventRow[], made: DeliveryRow[]): Promise<DeliveryRow[]> {
-    const heard = new Set(made.map((delivery) => delivery.eventId))
-    const repeats = await this.#deps.findRepeats(
-      tx,
-      events.filter((event) => heard.has(event.id)),
-    )
-    return repeats.size === 0
-      ? made
-      : made.map((delivery) =>
-          repeats.has(delivery.eventId) ? { ...delivery, status: 'deduplicated', nextAttemptAt: null } : delivery,
-        )
+  /** Smaller at once when events become more deliveries than before, larger little by little. */
+  #resize(perEvent: number): void {
+    this.#perEvent = Math.max(perEvent, 1, this.#perEvent * SLOWLY)
+    const wanted = Math.floor(ROWS_PER_TRANSACTION / this.#perEvent)
+    this.#batchSize = Math.max(1, Math.min(wanted, this.#batchSize * 2))
   }
 }
 
-function matched(
+function matched<T>(
   events: readonly EventRow[],
   endpoints: readonly EndpointRow[],
-  make: (event: EventRow, endpoint: EndpointRow) => DeliveryRow,
-): DeliveryRow[] {
+  make: (event: EventRow, endpoint: EndpointRow) => T,
+): T[] {
   const subscriptions = endpoints.map((endpoint) => ({ endpoint, types: JSON.parse(endpoint.eventTypes) as string[] }))
   const known = new Map<string, EndpointRow[]>()
   const interested = (type: string) => {

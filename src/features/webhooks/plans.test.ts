@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describe, expect, it } from 'vitest'
+import { databases, describeEachDatabase } from '../../../test/kit/database.ts'
 import { explain } from '../../../test/kit/explain.ts'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import {
@@ -12,6 +12,7 @@ import {
 } from './delivery-state.ts'
 import { deliveryStore } from './delivery-store.ts'
 import { cancelForAccount, type DeliveryQuery, eraseDeliveries, purgeDeliveries } from './index.ts'
+import { withoutRepeats } from './repeats.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }
 const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as const
@@ -20,12 +21,12 @@ const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as
 const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = [
   ['claiming', (tx, db) => claimDue(tx, db.dialect, 'whe_1', LEASE, 1, 64)],
   ['renewing', (tx, db) => renewLease(tx, db.dialect, ['dlv_1', 'dlv_2'], LEASE)],
-  ['freeing at the start', (tx) => releaseAllLeases(tx)],
   ['the next due', (tx, db) => findNextDue({ ...db, read: tx }, 'whe_1')],
   ['the sweep', (tx, db) => listEndpointsDue({ ...db, read: tx }, 1)],
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1')],
   ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
+  ['what a repeat repeats', (tx) => withoutRepeats(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
   ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
   ['one delivery', (tx) => deliveryStore(tx).getAll(['dlv_1'])],
   ['the list of an endpoint', (tx) => page(tx, { endpointId: 'whe_1' })],
@@ -47,5 +48,14 @@ describeEachDatabase('the statements about deliveries', (open) => {
       /SCAN webhookDeliveries$|Seq Scan on "?webhookDeliveries|SCAN events|Seq Scan on "?events/m,
     )
     expect(plan).not.toMatch(/USE TEMP B-TREE/)
+  })
+})
+
+describe('the start on the file store', () => {
+  const open = databases('sqlite')
+  it('frees what is held by an index of it, not by walking what waits', async () => {
+    const db = await open()
+    const plan = await explain(db, (tx) => releaseAllLeases(tx))
+    expect(plan).toMatch(/^SEARCH webhookDeliveries USING (COVERING )?INDEX webhookDeliveries_leasedUntil_partial/m)
   })
 })

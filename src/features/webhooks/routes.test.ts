@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
+import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
@@ -209,6 +210,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     const cursor = encodeURIComponent(first.body.pagination.nextCursor)
     const second = await call('GET', `/webhooks/endpoints?limit=2&cursor=${cursor}`)
     expect(second.body.endpoints.map((endpoint: { id: string }) => endpoint.id)).toEqual(['c'])
+    await expectForgeriesRefused(cursor, (query) => call('GET', `/webhooks/endpoints?limit=2&${query}`))
     expect((await call('GET', '/webhooks/endpoints?page=0')).status).toBe(400)
   })
 
@@ -320,6 +322,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     const cursor = encodeURIComponent(first.body.pagination.nextCursor)
     expect(await types(`limit=3&endpointId=all&cursor=${cursor}`)).toEqual(['message.sent'])
     expect(await types('limit=3&page=2')).toEqual(['message.sent'])
+    await expectForgeriesRefused(cursor, (query) => call('GET', `/webhooks/deliveries?limit=3&endpointId=all&${query}`))
     expect((await call('GET', `/webhooks/deliveries?cursor=${cursor}`)).body.error.code).toBe('invalid_cursor')
     expect((await call('GET', '/webhooks/deliveries?status=lost')).status).toBe(400)
     expect((await call('GET', '/webhooks/deliveries?limit=0')).status).toBe(400)

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
@@ -11,7 +12,9 @@ import type { Sealer } from '../../lib/seal.ts'
 import { listEndpointsDue, releaseAllLeases } from './delivery-state.ts'
 import { deliverRun } from './drain.ts'
 import { type DueHints, dueHints } from './due-hints.ts'
-import { DELIVER_LANE, FanOut, type FindRepeats } from './fan-out.ts'
+import { DELIVER_LANE, FanOut } from './fan-out.ts'
+import type { Repeats } from './repeats.ts'
+import { Settler } from './settler.ts'
 import { stock } from './stock.ts'
 
 export interface WebhookDeps {
@@ -25,7 +28,7 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
-  findRepeats: FindRepeats
+  repeats: Repeats
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
   /** How often what is due is announced again. Default 15,000. */
@@ -52,6 +55,8 @@ export class WebhookEngine {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps
+    // Every turn under way listens; Node would take the eleventh for a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#hints = dueHints(deps.bus)
     this.#fanOut = new FanOut(deps, this.#hints)
   }
@@ -64,7 +69,7 @@ export class WebhookEngine {
     this.#worker = queue.work(
       DELIVER_LANE,
       { concurrency: CONCURRENCY },
-      deliverRun({ ...this.#deps, stock: stock() }, this.#hints, this.#ending.signal),
+      deliverRun({ ...this.#deps, stock: stock(), settler: new Settler(this.#deps) }, this.#hints, this.#ending.signal),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {

@@ -34,7 +34,7 @@ describeEachDatabase('writing what came of attempts', (open) => {
     const claim = (token: string, forMs = 60_000) =>
       house.db.transaction((tx) => claimDue(tx, house.db.dialect, id, { token, forMs }, Date.now(), 10))
     const write = (token: string, outcome = SUCCESS) =>
-      house.db.transaction((tx) => settle(tx, house, token, [{ delivery, endpoint, outcome }], 2000))
+      house.db.transaction((tx) => settle(tx, house, [{ delivery, lease: token, endpoint, outcome }], 2000))
     return { house, delivery, claim, write, id }
   }
 

@@ -11,6 +11,8 @@ import { retryDelayMs } from './schedule.ts'
 /** One attempt that was made, with the endpoint as it was then. */
 export interface Attempted {
   delivery: DeliveryRow
+  /** Under which the delivery was held. */
+  lease: string
   endpoint: EndpointRow
   outcome: Outcome
 }
@@ -36,12 +38,11 @@ export interface Settled {
 export async function settle(
   tx: Tx,
   { db, recorder }: { db: Pick<Db, 'dialect'>; recorder: Recorder },
-  lease: string,
   attempted: readonly Attempted[],
   nowMs: number,
 ): Promise<Settled> {
   const kept = new Set<string>()
-  for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, lease, group)) kept.add(id)
+  for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, group)) kept.add(id)
   const written = attempted.filter(({ delivery }) => kept.has(delivery.id))
   for (let start = 0; start < written.length; start += ROWS_PER_INSERT) {
     const rows = written.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
@@ -97,6 +98,7 @@ function verdict({ delivery, endpoint, outcome }: Attempted, nowMs: number): Ver
 }
 
 interface Group {
+  lease: string
   verdict: Verdict
   ids: string[]
 }
@@ -106,20 +108,20 @@ function grouped(attempted: readonly Attempted[], nowMs: number): Iterable<Group
   const groups = new Map<string, Group>()
   for (const entry of attempted) {
     const its = verdict(entry, nowMs)
-    const key = `${its.status} ${its.nextAttemptAt} ${its.url}`
+    const key = `${entry.lease} ${its.status} ${its.nextAttemptAt} ${its.url}`
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { verdict: its, ids: [entry.delivery.id] })
+    if (group === undefined) groups.set(key, { lease: entry.lease, verdict: its, ids: [entry.delivery.id] })
     else group.ids.push(entry.delivery.id)
   }
   return groups.values()
 }
 
-async function advance(tx: Tx, lease: string, group: Group): Promise<string[]> {
+async function advance(tx: Tx, group: Group): Promise<string[]> {
   const rows = await tx
     .updateTable('webhookDeliveries')
     .set((eb) => ({ ...group.verdict, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
     .where('id', 'in', group.ids)
-    .where('lease', '=', lease)
+    .where('lease', '=', group.lease)
     .returning('id')
     .execute()
   return rows.map((row) => row.id)
@@ -148,7 +150,8 @@ function byEndpoint(attempted: readonly Attempted[]) {
     its.gone ||= isGone(outcome)
     its.signs.push(signOf(delivery, outcome))
   }
-  return found.values()
+  // Two replicas that settle attempts of the same endpoints lock their rows in one order.
+  return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))
 }
 
 /** 410 means the receiver is there no more: nothing is sent until someone activates the endpoint again. */

@@ -2,69 +2,85 @@ import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Attempted, settle } from './settle.ts'
+import { type Attempted, type Settled, settle } from './settle.ts'
 
 /** Results wait this long for others, so that many become one transaction. */
 const WITHIN_MS = 20
-const AT_ONCE = 64
+const AT_ONCE = 100
 
-/** Collects what came of attempts and writes it in batches, one transaction at a time. */
+export interface SettlerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  recorder: Recorder
+}
+
+interface Waiting {
+  attempted: Attempted
+  resolve: (written: { endpointBroken: boolean }) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Collects what came of attempts, of all endpoints, and writes it in batches, one transaction at a time: a commit costs
+ * the file store more than the rows in it, and one per endpoint and batch was a fifth of all work.
+ */
 export class Settler {
-  readonly #deps: { db: Db; clock: Clock; log: Log; recorder: Recorder }
-  readonly #lease: string
-  readonly #onSettled: (ids: string[]) => void
-  readonly #onBroken: () => void
-  readonly #onFailure: (error: unknown) => void
-  #finished: Attempted[] = []
-  #writing: Promise<void> | undefined
+  readonly #deps: SettlerDeps
+  #waiting: Waiting[] = []
+  #isWriting = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(
-    deps: { db: Db; clock: Clock; log: Log; recorder: Recorder },
-    lease: string,
-    on: { settled: (ids: string[]) => void; broken: () => void; failure: (error: unknown) => void },
-  ) {
+  constructor(deps: SettlerDeps) {
     this.#deps = deps
-    this.#lease = lease
-    this.#onSettled = on.settled
-    this.#onBroken = on.broken
-    this.#onFailure = on.failure
   }
 
-  add(attempted: Attempted): void {
-    this.#finished.push(attempted)
-    if (this.#finished.length >= AT_ONCE) void this.flush()
-    else this.#timer ??= setTimeout(() => void this.flush(), WITHIN_MS)
+  /**
+   * Resolves when it is written, with whether the endpoint's circuit has opened. Rejects when it cannot be: the attempt is
+   * forgotten, and its delivery will be freed and sent again with the same ids.
+   */
+  add(attempted: Attempted): Promise<{ endpointBroken: boolean }> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ attempted, resolve, reject })
+      if (this.#waiting.length >= AT_ONCE) this.hurry()
+      else this.#timer ??= setTimeout(() => this.hurry(), WITHIN_MS)
+    })
   }
 
-  /** Resolves when everything added so far is written, or could not be (see `failure`). */
-  flush(): Promise<void> {
+  /** Waits for no others. */
+  hurry(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined
-    })
-    return this.#writing
+    if (!this.#isWriting) void this.#writeAll()
   }
 
-  async #write(): Promise<void> {
-    while (this.#finished.length > 0) {
-      const batch = this.#finished.splice(0, AT_ONCE)
-      try {
-        await this.#settle(batch)
-      } catch (error) {
-        // The attempts are forgotten; their deliveries are freed and sent again, with the same ids.
-        this.#onFailure(error)
-      }
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, AT_ONCE))
+    this.#isWriting = false
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const attempted = batch.map((entry) => entry.attempted)
+    try {
+      // What fails once for a reason of the moment, as two replicas that waited for each other, works the second time.
+      const settled = await this.#settle(attempted).catch(() => this.#settle(attempted))
+      this.#tell(settled)
+      const broken = new Set(settled.switched.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)))
+      for (const entry of batch) entry.resolve({ endpointBroken: broken.has(entry.attempted.endpoint.id) })
+    } catch (error) {
+      for (const entry of batch) entry.reject(error)
     }
   }
 
-  async #settle(batch: Attempted[]): Promise<void> {
-    const { db, clock, log } = this.#deps
-    const { failed, switched } = await db.transaction((tx) => settle(tx, this.#deps, this.#lease, batch, clock.now()))
-    this.#onSettled(batch.map(({ delivery }) => delivery.id))
+  #settle(attempted: readonly Attempted[]): Promise<Settled> {
+    const { db, clock } = this.#deps
+    return db.transaction((tx) => settle(tx, this.#deps, attempted, clock.now()))
+  }
+
+  #tell({ failed, switched }: Settled): void {
+    const { log } = this.#deps
     for (const { endpoint, state } of switched) {
-      if (state !== 'closed') this.#onBroken()
       const metadata = { endpointId: endpoint.id, circuit: state }
       if (state === 'closed') log.info('A webhook endpoint works again.', { operation: 'webhooks.circuit', metadata })
       else

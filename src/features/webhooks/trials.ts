@@ -118,10 +118,10 @@ export function trials(deps: TrialDeps): Trials {
     const attempted = await Promise.all(
       pairs.map(async ({ endpoint, delivery }) => {
         const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
-        return { delivery, endpoint, outcome: await attempt(input, deps, cut.signal) }
+        return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
-    if (attempted.length > 0) await db.transaction((tx) => settle(tx, deps, token, attempted, clock.now()))
+    if (attempted.length > 0) await db.transaction((tx) => settle(tx, deps, attempted, clock.now()))
   }
 
   async function retryInactive(deliveryId: string): Promise<boolean> {

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
 import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
+import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
 import { bindable } from './bindable.ts'
-import { type Db, findState, openPostgres, setState } from './index.ts'
+import { DatabaseUnavailable, type Db, findState, openPostgres, setState } from './index.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { Turns } from './turns.ts'
 
@@ -201,6 +203,51 @@ describeEachDatabase('a database', (databases) => {
 })
 
 describePostgres('PostgreSQL', (databases) => {
+  it('a connection that goes silent is waited for no longer than it may take, and given up', async () => {
+    const place = await databases.place()
+    const url = new URL(place.databaseUrl ?? '')
+    const cable = closing(await startTcpProxy(Number(url.port)))
+    url.port = String(cable.port)
+    const db = openPostgres({ url: url.href, maxConnections: 1, onError: () => {}, answerMs: 300 })
+    onTestFinished(() => db.close())
+    const found = () => sql<{ one: number }>`select 1 as "one"`.execute(db.read)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+    cable.silence()
+    await expect(found()).rejects.toThrow(DatabaseUnavailable)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+    const work = db.transaction(async (tx) => {
+      await findState(tx, 'x')
+      cable.silence()
+      await findState(tx, 'x')
+    })
+    await expect(work).rejects.toThrow(DatabaseUnavailable)
+    expect((await found()).rows).toEqual([{ one: 1 }])
+  })
+
+  it('a server that is not there, or lets nobody in, is not available; a statement that is wrong is another matter', async () => {
+    const place = await databases.place()
+    const url = new URL(place.databaseUrl ?? '')
+    const refusals = [
+      ['port', '1', 'ECONNREFUSED'],
+      ['password', 'wrong', 'password authentication failed'],
+      ['pathname', '/nothing', 'does not exist'],
+    ] as const
+    for (const [part, value, reason] of refusals) {
+      const elsewhere = new URL(url)
+      elsewhere[part] = value
+      const db = openPostgres({ url: elsewhere.href, maxConnections: 1, onError: () => {} })
+      for (const work of [findState(db.read, 'x'), db.transaction((tx) => findState(tx, 'x'))]) {
+        await expect(work).rejects.toThrow(DatabaseUnavailable)
+        await expect(work).rejects.toMatchObject({ reason: expect.stringContaining(reason) })
+      }
+      await db.close()
+    }
+    const db = await databases(place)
+    for (const statement of [sql`select * from "nothing"`, sql`select 1 / 0`, sql`select ${{}}`]) {
+      await expect(statement.execute(db.read)).rejects.not.toBeInstanceOf(DatabaseUnavailable)
+    }
+  })
+
   it('a connection lost inside a transaction fails it and nothing else', async () => {
     const place = await databases.place()
     const lost: Error[] = []
@@ -212,7 +259,7 @@ describePostgres('PostgreSQL', (databases) => {
         await sql`select pg_terminate_backend(${rows[0]?.pid ?? 0})`.execute(db.read)
         await setState(tx, 'y', '2')
       })
-      await expect(killed).rejects.toThrow(/terminat|connection/i)
+      await expect(killed).rejects.toBeInstanceOf(DatabaseUnavailable)
       expect(lost.length).toBeGreaterThan(0)
       for (const name of ['a', 'b', 'c']) await db.transaction((tx) => setState(tx, name, '1'))
       expect(await findState(db.read, 'x')).toBeUndefined()
@@ -265,6 +312,21 @@ describe('SQLite', () => {
   it('the reader refuses writes', async () => {
     const db = await open()
     await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
+  })
+
+  it('a full disk makes it unavailable, until there is room again', async () => {
+    const db = await open()
+    await db.transaction((tx) => setState(tx, 'x', '1'))
+    const allow = (pages: number) => db.transaction((tx) => sql.raw(`pragma max_page_count = ${pages}`).execute(tx))
+    await allow(1)
+    const write = (name: string) => db.transaction((tx) => setState(tx, name, 'much '.repeat(10_000)))
+    await expect(write('y')).rejects.toThrow(DatabaseUnavailable)
+    expect(await findState(db.read, 'x')).toBe('1')
+    await allow(1_000_000)
+    await write('y')
+    await expect(db.transaction((tx) => sql`select * from "nothing"`.execute(tx))).rejects.not.toBeInstanceOf(
+      DatabaseUnavailable,
+    )
   })
 
   it('gives its turn back when a transaction cannot even begin', async () => {

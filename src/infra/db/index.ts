@@ -5,4 +5,5 @@ export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requi
 export { openPostgres } from './postgres.ts'
 export { openSqlite } from './sqlite.ts'
 export { findState, lockState, setState, stateOr } from './state.ts'
+export { DatabaseUnavailable } from './unavailable.ts'
 export { updateEach } from './values.ts'

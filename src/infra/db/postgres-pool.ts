@@ -1,12 +1,22 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type pg from 'pg'
+import pg from 'pg'
 import { bindable } from './bindable.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The pool as Kysely is given it: parameters pass the gate, and the ends of transactions mean what they say. */
 export function checkedPool(pool: pg.Pool): PostgresPool {
   return {
-    connect: async () => new CheckedClient(await pool.connect()),
+    connect: async () => new CheckedClient(await connected(pool)),
     end: () => pool.end(),
+  }
+}
+
+/** Whatever keeps us from a connection, a wrong password included, is nothing that a caller did. */
+async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw new DatabaseUnavailable(error)
   }
 }
 
@@ -33,18 +43,20 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const { command, rowCount, rows } = await this.#client.query(text, values)
+    const { command, rowCount, rows } = await this.#answered(this.#client.query(text, values))
     return { command: commandOf(command), rowCount: rowCount ?? 0, rows }
   }
 
   async #commit<R>(): Promise<PostgresQueryResult<R>> {
-    const { command } = await this.#client.query('commit')
+    const { command } = await this.#answered(this.#client.query('commit'))
     // An error that was caught inside the transaction makes PostgreSQL answer a commit by rolling back, without an error.
     if (command === 'COMMIT') return NO_ROWS
     throw new Error('the transaction was rolled back: an error inside it was caught and not passed on')
   }
 
   async #rollback<R>(): Promise<PostgresQueryResult<R>> {
+    // On a connection that went silent it would only be waited for again.
+    if (!this.#isUsable) return NO_ROWS
     try {
       await this.#client.query('rollback')
     } catch {
@@ -53,6 +65,23 @@ class CheckedClient implements PostgresPoolClient {
     }
     return NO_ROWS
   }
+
+  async #answered<T>(query: Promise<T>): Promise<T> {
+    try {
+      return await query
+    } catch (error) {
+      if (!isLostConnection(error)) throw error
+      this.#isUsable = false
+      throw new DatabaseUnavailable(error)
+    }
+  }
+}
+
+/** What is no answer of the server, or one by which it hangs up: connection exceptions, and the server's shutdown. */
+function isLostConnection(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  return 'syscall' in error || /^Connection terminated|not queryable|^Query read timeout/.test(error.message)
 }
 
 type Command = PostgresQueryResult<unknown>['command']

@@ -9,6 +9,8 @@ export interface PostgresOptions {
   url: string
   maxConnections: number
   onError: (error: Error) => void
+  /** How long an answer is waited for; the server itself gives up a statement after 60 s. Default 75,000. */
+  answerMs?: number
 }
 
 const INT8 = 20
@@ -16,6 +18,7 @@ const NUMERIC = 1700
 const RETRIED = new Set(['40001', '40P01'])
 const MAX_TRIES = 4
 const PING_MS = 2000
+const STATEMENT_MS = 60_000
 
 /** PostgreSQL through one pool. 64-bit integers and their sums arrive as numbers: ours are times, counts and positions below 2^53. */
 export function openPostgres(options: PostgresOptions): Db {
@@ -24,7 +27,9 @@ export function openPostgres(options: PostgresOptions): Db {
     max: options.maxConnections,
     connectionTimeoutMillis: 10_000,
     idle_in_transaction_session_timeout: 30_000,
-    statement_timeout: 60_000,
+    statement_timeout: STATEMENT_MS,
+    // A connection that went silent without closing would be waited for until the kernel gives it up, after minutes.
+    query_timeout: options.answerMs ?? STATEMENT_MS + 15_000,
     keepAlive: true,
     application_name: 'posthorn',
     types: {

@@ -2,6 +2,7 @@ import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult }
 import type Database from 'libsql'
 import { type Bindable, bindable } from './bindable.ts'
 import { Turns } from './turns.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 /** One libsql handle as a Kysely driver; callers take turns, first come first served. */
 export class SqliteDriver implements Driver {
@@ -21,8 +22,10 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#closing !== undefined) throw new Error('the database is closed')
-    await this.#turns.take()
+    if (this.#closing !== undefined) throw new DatabaseUnavailable(new Error('it is closed'))
+    await this.#turns.take().catch((error: unknown) => {
+      throw new DatabaseUnavailable(error)
+    })
     return this.#connection
   }
 
@@ -62,6 +65,8 @@ export class SqliteDriver implements Driver {
       if (statement.reader) return { rows: statement.all(parameters) as R[] }
       const { changes, lastInsertRowid } = statement.run(parameters)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    } catch (error) {
+      throw isOutOfOrder(error) ? new DatabaseUnavailable(error) : error
     } finally {
       const tookMs = performance.now() - startedMs
       if (tookMs > SLOW_MS) this.#onSlow(query.sql, tookMs)
@@ -81,6 +86,13 @@ export class SqliteDriver implements Driver {
   #noStreams(): never {
     throw new Error('The file store does not stream; page instead.')
   }
+}
+
+/** The disk is full or broken, or somebody else holds the file: no fault of the statement. */
+function isOutOfOrder(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|CANTOPEN|BUSY|LOCKED)/.test(String(error.code))
+  )
 }
 
 /** A statement over this blocks the event loop long enough to be worth knowing about. */

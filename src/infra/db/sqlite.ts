@@ -15,7 +15,12 @@ export interface SqliteOptions {
 
 /** The file store: WAL, one writer connection, one reader that refuses writes. One process only (see `data-lock.ts`). */
 export function openSqlite(options: SqliteOptions): Db {
-  const writer = driver(options, ['journal_mode = wal', `synchronous = ${options.synchronous}`, 'foreign_keys = on'])
+  const writer = driver(options, [
+    'journal_mode = wal',
+    `synchronous = ${options.synchronous}`,
+    'foreign_keys = on',
+    `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+  ])
   const reader = driver(options, ['query_only = on'])
   const write = kysely(writer)
   const read = kysely(reader)
@@ -33,6 +38,11 @@ export function openSqlite(options: SqliteOptions): Db {
 }
 
 const PING_MS = 2000
+/**
+ * 32 MB. A checkpoint writes each changed page once however often it changed, and waits for the disk: at SQLite's own 1,000 pages
+ * commits under load cost a fifth more.
+ */
+const CHECKPOINT_PAGES = 8000
 
 function driver(options: SqliteOptions, pragmas: string[]): SqliteDriver {
   const database = new Database(options.file)

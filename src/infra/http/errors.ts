@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorDetail } from '../../lib/errors.ts'
+import { DatabaseUnavailable } from '../db/index.ts'
 
 /** The one shape of every failure. */
 export interface ErrorBody {
@@ -56,9 +57,15 @@ const FASTIFY_CODES: Record<string, () => AppError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found'),
 }
 
+/** A database that restarts is back within seconds. */
+const RETRY_AFTER_SECONDS = '5'
+
 /** What the caller is told of anything thrown: the errors rooms throw as they are, anything unforeseen as a bare 500. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
+  if (error instanceof DatabaseUnavailable) {
+    return new AppError('database_unavailable', { cause: error, headers: { 'retry-after': RETRY_AFTER_SECONDS } })
+  }
   const known = FASTIFY_CODES[codeOf(error)]
   return known?.() ?? new AppError('internal', { cause: error })
 }

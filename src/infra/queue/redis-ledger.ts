@@ -31,10 +31,14 @@ export function ledger(redis: RedisLink, connection: Connection) {
       return listOf(answer).map((sooner) => sooner === 1)
     },
 
-    /** The failures in a row before this run; undefined when nothing is to be run. */
-    async begin(lane: string, subject: string, token: string): Promise<number | undefined> {
-      const attempts = Number(await call(BEGIN, lane, subject, token))
-      return attempts < 0 ? undefined : attempts
+    /**
+     * The failures in a row before this run; undefined when nothing is to be run. Lost: BullMQ's lock of the job is not held
+     * with this token (any more).
+     */
+    async begin(lane: string, subject: string, token: string, lockKey: string): Promise<number | 'lost' | undefined> {
+      const answer = Number(await BEGIN(connection, [...keysOf(lane), lockKey], [lane, subject, token]))
+      if (answer === -2) return 'lost'
+      return answer === -1 ? undefined : answer
     },
 
     async end(lane: string, token: string, { subject, outcome, nextMs, error }: RunEnding): Promise<Verdict> {
@@ -155,8 +159,13 @@ end
 redis.call('ZADD', lanes, 0, ARGV[1])
 return sooner`)
 
-/** Subject, token. A token that is still there belongs to a run that never ended. */
+/**
+ * Subject, token; a fourth key, the job's lock. A token that is still there belongs to a run that never ended. A job handed
+ * out by a Redis that came back empty is locked no more, or by another: beginning it would take the run from whoever has
+ * the new job, and leave that one locked with nobody at it until its lease ends.
+ */
 const BEGIN = script(`
+if redis.call('GET', KEYS[4]) ~= ARGV[3] then return -2 end
 local entry = read(ARGV[2])
 if not entry or not (entry.due or entry.token) then return -1 end
 if entry.gone then

@@ -1,15 +1,14 @@
 import { Worker as BullWorker, DelayedError, type Job, WaitingError } from 'bullmq'
 import { sleep, withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Backoff, backoffMs } from '../../lib/retry.ts'
+import type { Backoff } from '../../lib/retry.ts'
 import type { Log } from '../log/index.ts'
 import type { Connection } from '../redis/index.ts'
-import type { Ending } from './job-store.ts'
 import { LocalTurns } from './local-turns.ts'
 import type { Run, Worker, WorkOptions } from './queue.ts'
 import { type JobData, type JobRequest, laneName } from './redis-jobs.ts'
-import type { Ledger, RunEnding, Verdict } from './redis-ledger.ts'
-import { errorText } from './run-error.ts'
+import type { Ledger, Verdict } from './redis-ledger.ts'
+import { INTERRUPTED, Runs } from './redis-runs.ts'
 
 export interface RedisWorkerDeps {
   clock: Clock
@@ -27,21 +26,6 @@ export interface RedisWorkerDeps {
   ask(request: JobRequest): void
   /** For what Redis did not take. */
   keep(request: JobRequest, error: unknown): void
-}
-
-/** One run under way in this process. */
-interface Running {
-  subject: string
-  controller: AbortController
-  /** Monotonic; when others may take the job unless the lease is renewed. */
-  leasedUntil: number
-  done: Promise<void>
-}
-
-/** A job of BullMQ, or a subject that runs without one. */
-interface Held {
-  id?: string | undefined
-  data: JobData
 }
 
 const DEFAULT_LEASE_MS = 30_000
@@ -64,13 +48,9 @@ const RETRY_MS = 1000
 export class RedisLaneWorker implements Worker {
   readonly #deps: RedisWorkerDeps
   readonly #lane: string
-  readonly #run: Run
-  readonly #leaseMs: number
   readonly #bull: BullWorker<JobData>
   readonly #local: LocalTurns
-  readonly #running = new Map<string, Running>()
-  readonly #runningByJob = new Map<string, Running>()
-  readonly #leaseTimer: NodeJS.Timeout
+  readonly #runs: Runs
   readonly #abandoned = abandonment()
   #stopping: Promise<void> | undefined
   #isBroken = false
@@ -78,10 +58,14 @@ export class RedisLaneWorker implements Worker {
   constructor(deps: RedisWorkerDeps, lane: string, { concurrency, leaseMs = DEFAULT_LEASE_MS }: WorkOptions, run: Run) {
     this.#deps = deps
     this.#lane = lane
-    this.#run = run
-    this.#leaseMs = leaseMs
     this.#local = new LocalTurns(deps.clock, concurrency, (subject, attempts) => this.#runHere(subject, attempts))
-    this.#leaseTimer = setInterval(() => this.#loseSilentLeases(), leaseMs / 3)
+    this.#runs = new Runs({
+      ...deps,
+      leaseMs,
+      run,
+      onFailure: (error, subject, attempts) =>
+        this.#warn('A job failed and will be tried again.', error, { subject, attempts }),
+    })
     this.#bull = new BullWorker<JobData>(laneName(lane), (job, token) => this.#process(job, token ?? ''), {
       connection: deps.connection,
       prefix: deps.prefix,
@@ -97,10 +81,8 @@ export class RedisLaneWorker implements Worker {
     this.#bull.on('active', () => {
       this.#isBroken = false
     })
-    this.#bull.on('locksRenewed', ({ jobIds }) => this.#renewed(jobIds))
-    this.#bull.on('lockRenewalFailed', (jobIds) => {
-      for (const id of jobIds) lose(this.#runningByJob.get(id))
-    })
+    this.#bull.on('locksRenewed', ({ jobIds }) => this.#runs.renewed(jobIds))
+    this.#bull.on('lockRenewalFailed', (jobIds) => this.#runs.lost(jobIds))
     // An `add` while BullMQ was still forgetting the job found it there, and changed nothing.
     this.#bull.on('completed', (job) => this.#settle(job.data.subject))
     this.#bull.on('failed', (job) => job !== undefined && this.#settle(job.data.subject))
@@ -133,16 +115,16 @@ export class RedisLaneWorker implements Worker {
     const closing = this.#bull.close().catch((error: unknown) => this.#broken(error))
     void Promise.all([closing, this.#local.settled()]).then(() => settled.abort())
     await sleep(graceMs, settled.signal)
-    for (const running of this.#running.values()) running.controller.abort(new Error('the worker is stopping'))
+    this.#runs.abortAll(new Error('the worker is stopping'))
     await sleep(ABANDON_MS, settled.signal)
     this.#abandoned.now()
-    clearInterval(this.#leaseTimer)
+    this.#runs.close()
     await sleep(CLOSE_MS, settled.signal)
   }
 
   /** What BullMQ calls. Throwing one of its two errors says that the job was moved, or is no longer ours to move. */
   async #process(job: Job<JobData>, token: string): Promise<void> {
-    const verdict = await Promise.race([this.#verdict(job, token), this.#abandoned.promise])
+    const verdict = await this.#abandoned.or(this.#verdict(job, token))
     if (verdict.kind === 'over') return
     if (verdict.kind === 'lost') throw new WaitingError()
     await this.#delay(job, token, verdict.inMs)
@@ -153,7 +135,7 @@ export class RedisLaneWorker implements Worker {
     const { subject } = job.data
     try {
       // A run whose lease was lost may still be under way here, or one of the time without Redis: never beside it.
-      for (let before = this.#running.get(subject); before !== undefined; before = this.#running.get(subject)) {
+      for (let before = this.#runs.find(subject); before !== undefined; before = this.#runs.find(subject)) {
         await before.done
       }
       if (this.#stopping !== undefined) return { kind: 'again', inMs: 0 }
@@ -167,18 +149,18 @@ export class RedisLaneWorker implements Worker {
   async #turn(job: Job<JobData>, token: string): Promise<Verdict> {
     const { subject } = job.data
     const { ledger } = this.#deps
-    const ending = await this.#held(job, async (running) => {
-      const begun = ledger.begin(this.#lane, subject, token)
+    const ending = await this.#runs.hold(job, async (running) => {
+      const begun = this.#begin(job, token)
       const attempts = await withTimeout(begun, PATIENCE_MS, silence).catch((error: unknown) => {
         const givenBack = () => ledger.end(this.#lane, token, { subject, ...INTERRUPTED })
         this.#later(
           job,
           token,
-          begun.then<Verdict>((late) => (late === undefined ? { kind: 'over' } : givenBack())),
+          begun.then<Verdict>((late) => (typeof late === 'number' ? givenBack() : { kind: late ?? 'over' })),
         )
         return this.#goOnHere({ subject, delayMs: 0 }, error)
       })
-      return typeof attempts === 'number' ? this.#outcome(running, attempts) : attempts
+      return typeof attempts === 'number' ? this.#runs.outcome(running, attempts) : attempts
     })
     if (ending === undefined) return { kind: 'over' }
     if (ending === 'lost') return { kind: 'lost' }
@@ -188,6 +170,14 @@ export class RedisLaneWorker implements Worker {
       if (ending.nextMs !== null) this.#goOnHere({ subject, delayMs: ending.nextMs }, error)
       return { kind: 'lost' }
     })
+  }
+
+  /** What is no longer ours may be nobody's: a Redis that came back empty knows nothing of it. So it is asked for again. */
+  async #begin({ id, data: { subject } }: Job<JobData>, token: string): Promise<number | 'lost' | undefined> {
+    const lockKey = `${this.#bull.toKey(id ?? '')}:lock`
+    const answer = await this.#deps.ledger.begin(this.#lane, subject, token, lockKey)
+    if (answer === 'lost') this.#deps.ask({ subject, delayMs: 0 })
+    return answer
   }
 
   #goOnHere(request: JobRequest, error: unknown): 'lost' {
@@ -220,66 +210,20 @@ export class RedisLaneWorker implements Worker {
 
   /** A turn without Redis. Answers when to run again here, and after how many failures. */
   async #runHere(subject: string, attempts: number): Promise<{ nextMs: number; attempts: number } | undefined> {
-    const before = this.#running.get(subject)
+    const before = this.#runs.find(subject)
     if (before !== undefined) {
       await before.done
       return { nextMs: 0, attempts }
     }
-    const { outcome, nextMs } = await this.#held({ data: { subject } }, (running) => this.#outcome(running, attempts))
+    const { outcome, nextMs } = await this.#runs.hold({ data: { subject } }, (running) =>
+      this.#runs.outcome(running, attempts),
+    )
     if (nextMs === null) return undefined
     const next = { nextMs, attempts: outcome === 'failed' ? attempts + 1 : 0 }
     if (this.#deps.connection.status !== 'ready') return next
     // The loss may not have been noticed yet: then this comes back, and the failures still count.
     this.#deps.ask({ subject, delayMs: nextMs, attempts: next.attempts })
     return undefined
-  }
-
-  /** Keeps the subject to itself for as long as the work takes; from the very call on, so that nothing slips between. */
-  async #held<T>({ id, data: { subject } }: Held, work: (running: Running) => Promise<T>): Promise<T> {
-    let isDone = () => {}
-    const done = new Promise<void>((resolve) => {
-      isDone = resolve
-    })
-    const leasedUntil = id === undefined ? Number.POSITIVE_INFINITY : this.#deps.clock.monotonic() + this.#leaseMs
-    const running: Running = { subject, controller: new AbortController(), leasedUntil, done }
-    this.#running.set(subject, running)
-    if (id !== undefined) this.#runningByJob.set(id, running)
-    try {
-      return await work(running)
-    } finally {
-      this.#running.delete(subject)
-      if (id !== undefined) this.#runningByJob.delete(id)
-      isDone()
-    }
-  }
-
-  /** Never rejects. */
-  async #outcome({ subject, controller: { signal } }: Running, attempts: number): Promise<RunEnding> {
-    let ending: Pick<Ending, 'outcome' | 'nextMs' | 'error'>
-    try {
-      const answer = await this.#run(subject, { attempts, signal })
-      const nextMs = answer === undefined ? null : Math.max(0, Math.round(answer.nextRunInMs))
-      ending = { outcome: 'completed', nextMs, error: null }
-    } catch (error) {
-      const nextMs = backoffMs(attempts + 1, this.#deps.backoff)
-      ending = { outcome: 'failed', nextMs, error: errorText(error) }
-      if (!signal.aborted) this.#warn('A job failed and will be tried again.', error, { subject, attempts })
-    }
-    // Whatever a run answers after it was told to stop: the next worker looks again.
-    return { subject, ...(signal.aborted ? INTERRUPTED : ending) }
-  }
-
-  #renewed(jobIds: readonly string[]): void {
-    const leasedUntil = this.#deps.clock.monotonic() + this.#leaseMs
-    for (const id of jobIds) {
-      const running = this.#runningByJob.get(id)
-      if (running !== undefined) running.leasedUntil = leasedUntil
-    }
-  }
-
-  #loseSilentLeases(): void {
-    const now = this.#deps.clock.monotonic()
-    for (const running of this.#running.values()) if (running.leasedUntil < now) lose(running)
   }
 
   /** Said once until a job arrives again; the link says when Redis is away. */
@@ -294,20 +238,30 @@ export class RedisLaneWorker implements Worker {
   }
 }
 
-/** Runs again at once, elsewhere; not counted as a failure. */
-const INTERRUPTED = { outcome: 'interrupted', nextMs: 0, error: null } as const
-
 const silence = () => new Error('Redis did not answer in time.')
 
-function lose(running: Running | undefined): void {
-  running?.controller.abort(new Error('the lease of this job was lost'))
-}
-
-/** Lets go of all runs at once: what they answer no longer matters. */
+/**
+ * Lets go of all runs at once: what they answer no longer matters. Each has a promise of its own: a race against one that
+ * lasts would keep something of every run for as long as the process lives.
+ */
 function abandonment() {
-  let now = () => {}
-  const promise = new Promise<Verdict>((resolve) => {
-    now = () => resolve({ kind: 'lost' })
-  })
-  return { promise, now: () => now() }
+  const waiting = new Set<() => void>()
+  return {
+    /** What comes of the work, or that it was let go of. */
+    async or(work: Promise<Verdict>): Promise<Verdict> {
+      let letGo = () => {}
+      const abandoned = new Promise<Verdict>((resolve) => {
+        letGo = () => resolve({ kind: 'lost' })
+      })
+      waiting.add(letGo)
+      try {
+        return await Promise.race([work, abandoned])
+      } finally {
+        waiting.delete(letGo)
+      }
+    },
+    now() {
+      for (const letGo of waiting) letGo()
+    },
+  }
 }

@@ -59,6 +59,27 @@ describeRedis('the link to Redis', (redis) => {
     await eventually(() => link.ping())
   })
 
+  it('says that a server is unwell which answers and takes nothing, its memory being full', async () => {
+    const link = await redis.link()
+    await link.commands.config('SET', 'maxmemory', '1')
+    await expect(link.ping()).rejects.toThrow('OOM')
+    await link.commands.config('SET', 'maxmemory', '0')
+    await link.ping()
+  })
+
+  it('repairs itself after a server that came back with another password', async () => {
+    const log = watchedLog()
+    const link = await redis.link(log)
+    await redis.server.stop()
+    await redis.server.start('another-password')
+    await eventually(() => expect(log.records).toHaveLength(1))
+    await expect(link.ping()).rejects.toThrow()
+    await redis.server.stop()
+    await redis.server.start()
+    await eventually(() => link.ping())
+    expect(log.records).toEqual(['Redis is out of reach; the service goes on with less, and reconnects.'])
+  })
+
   it('runs a script on a server that has forgotten it', async () => {
     const link = await redis.link()
     const twice = luaScript('return {KEYS[1], ARGV[1] * 2}')

@@ -21,6 +21,7 @@ export interface RedisLink {
   connect(name: string, patience?: 'patient'): Connection
   /** The key under which `parts` stand in Redis. */
   key(...parts: string[]): string
+  /** Resolves when Redis answers, and takes what is written: one whose memory or disk is full answers, and does nothing. */
   ping(): Promise<void>
   /** Resolves when commands can be given; rejects after 10 s. */
   ready(): Promise<void>
@@ -35,6 +36,8 @@ const CONNECT_MS = 10_000
 /** A connection that a firewall dropped looks like a silent one until it is asked. */
 const PROBE_EVERY_MS = 10_000
 const PROBE_MS = 3000
+/** A key that only says whether keys can be written. */
+const ALIVE_MS = 60_000
 const RECONNECT: Backoff = { baseMs: 50, capMs: 3000 }
 
 /**
@@ -102,7 +105,8 @@ class Link implements RedisLink {
   }
 
   async ping(): Promise<void> {
-    await withTimeout(this.commands.ping(), PROBE_MS, () => new Error('Redis does not answer.'))
+    const written = this.commands.set(this.key('alive'), '1', 'PX', ALIVE_MS)
+    await withTimeout(written, PROBE_MS, () => new Error('Redis does not answer.'))
   }
 
   #probeAll(): void {

@@ -24,6 +24,8 @@ export interface ImapClient {
   imap: ImapFlow
   /** Lines of the server that could not be parsed: each may have been a message that is missing from a result. */
   unreadable(): number
+  /** Called for each line of the server; undefined while nobody counts. */
+  onLine: (() => void) | undefined
   /** Why the connection ended, where that is known. */
   failure(): unknown
   /** Ends the connection, for this reason. */
@@ -75,6 +77,10 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
     if (unparsed || unhandled) unreadable += 1
   }
+  // Told before the line is worked on, and also of what cannot be parsed.
+  const heard = (entry: object) => {
+    if ('src' in entry && entry.src === 's') client.onLine?.()
+  }
   const imap = new ImapFlow({
     ...fixedOptions,
     host: address,
@@ -86,7 +92,16 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     ...(isIP(settings.host) === 0 && { servername: settings.host }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
-    logger: { ...silent, error: countUnreadable, warn: countUnreadable },
+    logger: {
+      info() {},
+      trace: heard,
+      debug: heard,
+      warn: countUnreadable,
+      error(entry: object) {
+        heard(entry)
+        countUnreadable(entry)
+      },
+    },
   })
   const giveUp = (reason: unknown) => {
     failure ??= reason
@@ -94,7 +109,14 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
   }
   // Without a listener an error event would end the process; a close event always follows.
   imap.on('error', giveUp)
-  return { imap, unreadable: () => unreadable, failure: () => failure, giveUp }
+  const client: ImapClient = {
+    imap,
+    unreadable: () => unreadable,
+    onLine: undefined,
+    failure: () => failure,
+    giveUp,
+  }
+  return client
 }
 
 /**
@@ -121,8 +143,6 @@ export async function whileHeard<T>(
     clearInterval(timer)
   }
 }
-
-const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
 const fixedOptions = {
   // A zlib context on every standing connection costs more memory than the account's whole state.

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { FolderMail, MailAccess, Provider } from '../provider.ts'
 import { cautions } from './caution.ts'
 import { dial } from './client.ts'
+import { FLOOD_ALLOWANCE, type FloodAllowance } from './flood.ts'
 import { Lane } from './lane.ts'
 import { imapOperations } from './operations.ts'
 import { pacing } from './pacing.ts'
@@ -28,6 +29,8 @@ export interface ImapLimits {
   operationsWaitMs: number
   /** Messages of one step of `syncFolder`. */
   stepMessages: number
+  /** What a server may say on the standing connection while nothing was asked. */
+  flood: FloodAllowance
 }
 
 const LIMITS: ImapLimits = {
@@ -40,6 +43,7 @@ const LIMITS: ImapLimits = {
   operationsIdleMs: 30_000,
   operationsWaitMs: 10_000,
   stepMessages: 500,
+  flood: FLOOD_ALLOWANCE,
 }
 
 export interface ImapDeps {

@@ -16,6 +16,7 @@ import type { Lane } from './lane.ts'
 import { decodeText, parseSource } from './message-text.ts'
 import { isBodyText, type Leaf, leaves } from './structure.ts'
 import { transferDecoder } from './transfer-decoding.ts'
+import { uidValidityOf } from './uid-validity.ts'
 
 /** What stands in memory of a message that is streamed. */
 const CHUNK_BYTES = 512 * 1024
@@ -71,12 +72,13 @@ export function imapOperations(lane: () => Lane, clock: Clock): FolderOperations
       lane().useFolder(folderPath, {
         ...{ fresh: true, doing: 'listing messages' },
         async work(client, box) {
+          const uidValidity = uidValidityOf(box)
           const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
           const uids = await listUids(client.imap, { seq: `${Math.max(1, high - limit + 1)}:${high}` })
           const plan = {
-            uidValidity: String(box.uidValidity),
+            uidValidity,
             isNew: () => false,
             nowMs: clock.now(),
             lowUid: 1,

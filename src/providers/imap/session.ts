@@ -6,6 +6,7 @@ import type { Cautions } from './caution.ts'
 import { type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
 import { listUids, uidSet } from './fetch.ts'
+import { type FloodAllowance, FloodGauge, flooded } from './flood.ts'
 import { hasChanged } from './folder-state.ts'
 import { listFolders } from './folders.ts'
 import type { Lane } from './lane.ts'
@@ -22,6 +23,8 @@ export interface SessionOptions {
   pollEveryMs: number
   /** Messages of one step of `syncFolder`. */
   stepMessages: number
+  /** What the server may say while nothing was asked. */
+  flood: FloodAllowance
 }
 
 export interface SessionDeps {
@@ -65,6 +68,8 @@ export class ImapSession implements FolderSession {
   #aloneUntilMs = Number.NEGATIVE_INFINITY
   #nextCheck: NodeJS.Timeout | undefined
   #nextIdle: NodeJS.Immediate | undefined
+  readonly #flood: FloodGauge
+  #received: number
   /** Work that needs a certain folder selected goes one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
@@ -83,6 +88,9 @@ export class ImapSession implements FolderSession {
     imap.on('expunge', (event) => (event.vanished && event.earlier ? undefined : this.#notice(event.path, true)))
     imap.on('flags', ({ path }) => this.#notice(path, true))
     imap.on('close', () => this.#onClosed())
+    this.#flood = new FloodGauge(deps.options.flood, deps.clock.monotonic())
+    this.#received = imap.stats().received
+    client.onLine = () => this.#weigh()
     this.#listen()
   }
 
@@ -269,6 +277,15 @@ export class ImapSession implements FolderSession {
     } catch (error) {
       this.#client.giveUp(error)
     }
+  }
+
+  /** What comes during work was asked for. All else is counted: a server that never stops would take a whole processor. */
+  #weigh() {
+    const before = this.#received
+    this.#received = this.#client.imap.stats().received
+    if (this.#working > 0 || this.#closed) return
+    const isFlood = this.#flood.heard(1, this.#received - before, this.#clock.monotonic())
+    if (isFlood) this.#client.giveUp(flooded())
   }
 
   #onClosed() {

@@ -5,6 +5,7 @@ import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { fetchMessages, listUids } from './fetch.ts'
 import { ensureSame, type Pass, type PassContext } from './pass.ts'
+import { uidValidityOf } from './uid-validity.ts'
 
 /**
  * One pass over one folder:
@@ -81,7 +82,7 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
 
 function stateOf(imap: ImapFlow, box: MailboxObject) {
   return {
-    uidValidity: String(box.uidValidity),
+    uidValidity: uidValidityOf(box),
     exists: box.exists,
     modseq: hasModseq(imap, box) && box.highestModseq !== undefined ? String(box.highestModseq) : null,
   }

@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { describeRedis } from '../../../test/kit/redis.ts'
+import { watchedLog } from '../../infra/bus/conformance.ts'
+import { fixedClock } from '../../lib/clock.ts'
+import { type Claimant, describeClaims } from './conformance.ts'
+import { databaseClaims } from './database-claims.ts'
+import { redisClaims } from './redis-claims.ts'
+import { sharedClaims } from './shared-claims.ts'
+
+describeEachDatabase('deduplication keys', (open, engine) => {
+  describeClaims('in rows', async () => {
+    const place = await open.place()
+    const shared = await open(place)
+    return async (): Promise<Claimant> => {
+      const db = engine === 'sqlite' ? shared : await open(place)
+      return {
+        claim: (claims, ttlMs) => db.transaction((tx) => databaseClaims(tx).claim(claims, ttlMs)),
+        async die(claims, ttlMs) {
+          let answers: string[] = []
+          const dying = db.transaction(async (tx) => {
+            answers = await databaseClaims(tx).claim(claims, ttlMs)
+            throw new Error('killed')
+          })
+          await expect(dying).rejects.toThrow('killed')
+          return answers
+        },
+      }
+    }
+  })
+})
+
+describeRedis('deduplication keys', (redis) => {
+  describeClaims('in Redis', async () => {
+    await redis.empty()
+    return async (): Promise<Claimant> => {
+      const { claim } = redisClaims(await redis.link())
+      return { claim, die: claim }
+    }
+  })
+
+  const CLAIM = { key: 'a', eventId: 'evt_1', atMs: 1_700_000_000_000 }
+
+  it('are forgotten by Redis itself when their time is over', async () => {
+    await redis.empty()
+    const link = await redis.link()
+    await redisClaims(link).claim([CLAIM], 60_000)
+    const [key = ''] = await link.commands.keys('*')
+    expect(key).toBe('posthorn:dedup:a')
+    expect(await link.commands.pttl(key)).toBeGreaterThan(50_000)
+    expect(await link.commands.pttl(key)).toBeLessThanOrEqual(60_000)
+  })
+
+  it('of a Redis that is away are nobody to be asked for; that is said once, and it is asked again a moment later', async () => {
+    await redis.empty()
+    const [clock, log] = [fixedClock(0), watchedLog()]
+    const claims = sharedClaims({ redis: await redis.link(), clock, log })
+    const claim = (eventId: string) => claims.claim([{ ...CLAIM, eventId }], 60_000)
+    const away = ['Redis takes no deduplication keys; the database does until it answers again.']
+    expect(await claim('evt_1')).toEqual(['evt_1'])
+    await redis.server.stop()
+    await eventually(async () => {
+      clock.advance(5000)
+      expect(await claim('evt_2')).toBeUndefined()
+    })
+    clock.advance(5000)
+    expect(await claim('evt_2')).toBeUndefined()
+    expect(log.records).toEqual(away)
+    await redis.server.start()
+    expect(await claim('evt_3')).toBeUndefined()
+    await eventually(async () => {
+      clock.advance(5000)
+      expect(await claim('evt_3')).toEqual(['evt_3'])
+    })
+    expect(log.records).toEqual(away)
+  })
+
+  it('of a Redis that hangs, or whose memory is full, are nobody to be asked for', async () => {
+    await redis.empty()
+    const [clock, log] = [fixedClock(0), watchedLog()]
+    const link = await redis.link()
+    const claims = sharedClaims({ redis: link, clock, log })
+    const claim = (key: string) => claims.claim([{ ...CLAIM, key }], 60_000)
+    redis.server.freeze()
+    expect(await claim('a')).toBeUndefined()
+    redis.server.thaw()
+    await eventually(() => link.ping())
+    clock.advance(5000)
+    await link.commands.config('SET', 'maxmemory', '1')
+    expect(await claim('b')).toBeUndefined()
+    await link.commands.config('SET', 'maxmemory', '0')
+    clock.advance(5000)
+    expect(await claim('b')).toEqual(['evt_1'])
+    expect(log.records).toHaveLength(1)
+  })
+})

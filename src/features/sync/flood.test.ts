@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
+import { databases } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
+import { type Log, silentLog } from '../../infra/log/index.ts'
+
+const open = databases('sqlite')
+
+it('a mail server that floods is left for minutes, and the log says why', async () => {
+  const server = closing(
+    await startScriptedImap({ onIdle: (say) => say(...Array<string>(20_000).fill('1 FETCH (FLAGS (\\Seen))')) }),
+  )
+  const warnings: string[] = []
+  const log: Log = { ...silentLog, warn: (message) => void warnings.push(message), with: () => log }
+  const service = syncService(await open(), {
+    log,
+    imap: { flood: { lines: 5000, bytes: 1024 * 1024, linesPerSecond: 10, bytesPerSecond: 1000 } },
+  })
+  closing({ close: () => service.stop() })
+  await service.start()
+  const { host = '', port: imapsPort = 0 } = server.access.settings.imap ?? {}
+  const accountId = await service.link({ host, imapsPort }, 'ann', 'secret')
+  await eventually(async () => {
+    const job = await service.queue.find(`sync:${service.ownership.instanceId}`, accountId)
+    const { lastRunAt = null, nextRunAt = null } = job ?? {}
+    // Before its first run there is nothing to tell.
+    return lastRunAt !== null && nextRunAt !== null && nextRunAt - lastRunAt > 4 * 60_000
+  })
+  expect(warnings).toContainEqual(expect.stringMatching(/pauses: .*far more than it was asked for/))
+  expect(server.commands.filter((name) => name === 'LOGIN')).toHaveLength(1)
+})

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { expect } from 'vitest'
+import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { RedisServerProcess } from '../servers/redis.ts'
+import { startApplication } from './application.ts'
+import { type Books, expectEachAnnouncedOnce } from './books.ts'
+import { client } from './client.ts'
+import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+import { healthReads } from './redis-restarts.ts'
+
+export interface TroubledStory {
+  mailboxes: number
+  /** Mails in each act: before, during and after every trouble. */
+  mails: number
+  /** How long a trouble lasts at least. */
+  lastsMs: number
+}
+
+interface Trouble {
+  name: string
+  begin(): Promise<void>
+  end(): Promise<void>
+}
+
+/**
+ * One instance while Redis hangs, is full, or comes back with another password. Mail is announced all the same, the health
+ * says so, all is well again by itself, and a stop in the midst of it is an orderly one.
+ */
+export async function playRedisTroubles(
+  place: ServicePlace,
+  redis: RedisServerProcess,
+  story: TroubledStory,
+): Promise<Books> {
+  const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
+  const users = userNames(story.mailboxes)
+  const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...place.env, REDIS_URL: redis.url } })
+  const api = client(service.url, service.key)
+  const subjects: string[] = []
+  const announced = () => expectEachAnnouncedOnce(application, subjects, 60_000)
+  const deliver = async (act: string) => {
+    for (let index = 0; index < story.mails; index += 1) {
+      const subject = `${act}-${index}`
+      subjects.push(subject)
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
+    }
+    await announced()
+  }
+  try {
+    for (const user of users) await dovecot.addUser(user, PASSWORD)
+    await subscribe(api, application, ['message.received'])
+    await connectMailboxes(api, dovecot, users)
+    await healthReads(api, 'healthy')
+    await deliver('before')
+    for (const { name, begin, end } of troublesOf(redis)) {
+      const lasting = sleep(story.lastsMs)
+      await begin()
+      await deliver(`${name}, at once`)
+      await healthReads(api, 'degraded')
+      await deliver(`${name}, known`)
+      await lasting
+      await deliver(`${name}, for long`)
+      await end()
+      await healthReads(api, 'healthy')
+      await deliver(`after ${name}`)
+    }
+    redis.freeze()
+    expect(await service.stop()).toBe(0)
+    const books = await announced()
+    expect(service.output()).not.toContain(redis.password)
+    return books
+  } finally {
+    await service.kill()
+    redis.thaw()
+    await application.close()
+    await dovecot.stop()
+  }
+}
+
+function troublesOf(redis: RedisServerProcess): Trouble[] {
+  const restart = async (password?: string) => {
+    await redis.stop()
+    await redis.start(password)
+  }
+  return [
+    { name: 'frozen', begin: async () => redis.freeze(), end: async () => redis.thaw() },
+    { name: 'full', begin: () => configure(redis, 'maxmemory', '1'), end: () => configure(redis, 'maxmemory', '0') },
+    { name: 'another password', begin: () => restart('another-password'), end: () => restart() },
+  ]
+}
+
+async function configure(redis: RedisServerProcess, name: string, value: string): Promise<void> {
+  const connection = new Redis(redis.url)
+  try {
+    await connection.config('SET', name, value)
+  } finally {
+    connection.disconnect()
+  }
+}

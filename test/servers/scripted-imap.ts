@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import { generate } from 'selfsigned'
+import type { MailAccess } from '../../src/providers/provider.ts'
+
+export interface ImapScript {
+  /** Untagged lines of every SELECT and EXAMINE. */
+  selected?: string[]
+  /** Called when the client has gone idle. */
+  onIdle?(say: (...lines: string[]) => void, socket: TLSSocket): void
+}
+
+/** An IMAP server that says what a real one never would; over TLS, with one empty folder, for whoever logs in. */
+export interface ScriptedImap {
+  access: MailAccess
+  /** Names of the commands that came, in order. */
+  commands: string[]
+  close(): Promise<void>
+}
+
+const EMPTY_FOLDER = ['0 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 1] ok']
+const CAPABILITIES = 'IMAP4rev1 IDLE'
+
+export async function startScriptedImap(script: ImapScript): Promise<ScriptedImap> {
+  const pem = await generate([{ name: 'commonName', value: 'localhost' }], { algorithm: 'sha256' })
+  const commands: string[] = []
+  const sockets = new Set<TLSSocket>()
+  const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    const say = (...lines: string[]) => void socket.write(lines.map((line) => `* ${line}\r\n`).join(''))
+    say(`OK [CAPABILITY ${CAPABILITIES}] ready`)
+    let unread = ''
+    let idleTag = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (text: string) => {
+      const lines = (unread + text).split('\r\n')
+      unread = lines.pop() ?? ''
+      for (const line of lines) {
+        const [first = '', second = ''] = line.split(' ')
+        const [tag, name] = first === 'DONE' ? [idleTag, 'DONE'] : [first, second.toUpperCase()]
+        commands.push(name)
+        if (name === 'IDLE') {
+          idleTag = tag
+          socket.write('+ idling\r\n')
+          script.onIdle?.(say, socket)
+          continue
+        }
+        if (name === 'CAPABILITY') say(`CAPABILITY ${CAPABILITIES}`)
+        if (name === 'LIST') say('LIST () "/" INBOX')
+        if (name === 'STATUS') say('STATUS INBOX (MESSAGES 0 UNSEEN 0 UIDNEXT 1)')
+        if (name === 'SELECT' || name === 'EXAMINE') say(...(script.selected ?? EMPTY_FOLDER))
+        socket.write(`${tag} OK done\r\n`)
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const imap = { host: '127.0.0.1', port, security: 'tls' as const, username: 'ann', allowSelfSigned: true }
+  return {
+    access: {
+      accountId: 'acc_scripted',
+      email: 'ann@example.test',
+      settings: { imap: { ...imap, mailbox: 'INBOX' } },
+      secrets: { password: 'secret' },
+    },
+    commands,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
