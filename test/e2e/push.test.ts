@@ -75,6 +75,34 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     })
   })
 
+  it('while it tells, nobody asks for minutes; while it cannot be heard, everybody asks as ever', async () => {
+    const client = await serve(place, google.pushSettings)
+    await isReady(client)
+    const { refreshToken } = await google.grant(ADA)
+    const id = await link(client, 'gmail', refreshToken)
+    await watched()
+    await quiet()
+    const nextLookMs = async () => {
+      const { nextRunAt } = (await client.get(`/debounced-queue/accounts/${id}`)).json
+      return Date.parse(nextRunAt) - Date.now()
+    }
+    google.deliver(ADA, mail('told'))
+    await received(client, id, 'told')
+    await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
+    google.fail({ as: 'server-error', on: /:pull/, times: 4 })
+    google.deliver(ADA, mail('asked'))
+    await eventually(async () => {
+      const { data } = (await client.get('/health')).json
+      expect(data).toMatchObject({ status: 'degraded', gmailPush: { configured: true, ready: false, mode: 'polling' } })
+      expect(data.warnings).toContain('gmail_push')
+    })
+    await received(client, id, 'told', 'asked')
+    await isReady(client)
+    google.deliver(ADA, mail('told again'))
+    await received(client, id, 'told', 'asked', 'told again')
+    await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
+  })
+
   it('a notice that comes again costs nothing, one that is none is put aside', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)

@@ -90,14 +90,22 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+    let failures = 0
+    // After a pull that failed only a pull that works shows that it is over; the two names may be fine and the right to pull missing.
+    let isCheckEnough = true
+    while (!signal.aborted) {
       let client: Pubsub | undefined
       try {
         client = await pubsub(complete(settings), clock)
+        const { topicName: checked } = client
         await client.check(signal)
-        become(client.topicName, undefined)
-        failures = 0
-        await pullOn(client, signal)
+        if (isCheckEnough) become(checked, undefined)
+        isCheckEnough = false
+        await pullOn(client, signal, () => {
+          isCheckEnough = true
+          failures = 0
+          become(checked, undefined)
+        })
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof ProviderError)) log.error('Pulling notices failed.', { ...about, error })
@@ -111,12 +119,13 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   }
 
   /** Until something is wrong that lasts. */
-  async function pullOn(client: Pubsub, signal: AbortSignal): Promise<void> {
+  async function pullOn(client: Pubsub, signal: AbortSignal, onPulled: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       try {
         const received = await client.pull(settings.maxMessages, signal)
-        failures = 0
         if (received.length > 0) await take(client, received, signal)
+        failures = 0
+        onPulled()
       } catch (error) {
         const isPassing = error instanceof ProviderError && ['unavailable', 'rate_limited'].includes(error.kind)
         failures += 1
@@ -139,8 +148,8 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
       log.warn('Notices that are not of Gmail were put aside.', { ...about, metadata: { unreadable } })
     const isDone = await handedOverAll(client, ackIds, newest, signal)
     if (signal.aborted) return
-    await client.acknowledge(ackIds)
     if (isDone) for (const [address, historyId] of newest) handedOver.set(address, historyId)
+    await client.acknowledge(ackIds)
   }
 
   function isNews({ address, historyId }: GmailNotice, newest: ReadonlyMap<string, bigint>): boolean {
