@@ -18,8 +18,8 @@ export interface Tried {
   comesTo(status: string): Promise<string | null>
   /** Waits until the service holds what the provider holds, each of these was announced once, and nothing else. */
   inStep(announced: readonly string[]): Promise<void>
-  /** Types of the account's own events since it was connected, in order. */
-  troubles(): Promise<string[]>
+  /** Waits until these are the events that told of trouble, in order. */
+  toldOf(...types: string[]): Promise<void>
   consentAgain(): Promise<void>
 }
 
@@ -83,8 +83,11 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
       60_000,
       150,
     )
-    const received = (await events()).filter(({ type }) => type === 'message.received')
-    expect(received.map(({ data }) => data.subject).sort()).toEqual([...announced].sort())
+    // The feed shows an event a moment after its transaction.
+    await eventually(async () => {
+      const received = (await events()).filter(({ type }) => type === 'message.received')
+      expect(received.map(({ data }) => data.subject).sort()).toEqual([...announced].sort())
+    })
   }
 
   await comesTo('connected')
@@ -98,9 +101,11 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
     async markRead(subject) {
       await server.markRead(email, ids.get(subject) ?? '', true)
     },
-    async troubles() {
-      const types = (await events()).map(({ type }) => type).reverse()
-      return types.filter((type) => /^account\.(auth_error|sync_stalled|recovered)$/.test(type))
+    async toldOf(...types) {
+      await eventually(async () => {
+        const told = (await events()).map(({ type }) => type).reverse()
+        expect(told.filter((type) => /^account\.(auth_error|sync_stalled|recovered)$/.test(type))).toEqual(types)
+      })
     },
     async consentAgain() {
       expect(await connectAt(stage, name, email)).toBe(accountId)
