@@ -160,7 +160,7 @@ describeEachDatabase('a standing order at the provider', (open) => {
     const { keep } = await room('gmail')
     await keep(ACCOUNT, EPOCH)
     topicName = 'projects/project/topics/other'
-    await expect(keep(ACCOUNT, EPOCH)).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(keep(ACCOUNT, EPOCH)).rejects.toMatchObject({ kind: 'rejected' })
     expect(google.watch.watched()).toEqual([])
     expect(await pushStore(db.read).find(ACCOUNT)).toBeUndefined()
   })
