@@ -55,7 +55,7 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #rollback<R>(): Promise<PostgresQueryResult<R>> {
-    // On a connection that went silent it would only be waited for again.
+    // Of one that went silent it would only be waited for again.
     if (!this.#isUsable) return NO_ROWS
     try {
       await this.#client.query('rollback')
@@ -70,9 +70,9 @@ class CheckedClient implements PostgresPoolClient {
     try {
       return await query
     } catch (error) {
-      if (!isLostConnection(error)) throw error
-      this.#isUsable = false
-      throw new DatabaseUnavailable(error)
+      // It would answer the next question with what is still to come.
+      if (isSilent(error)) this.#isUsable = false
+      throw isLostConnection(error) ? new DatabaseUnavailable(error) : error
     }
   }
 }
@@ -81,7 +81,12 @@ class CheckedClient implements PostgresPoolClient {
 function isLostConnection(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
-  return 'syscall' in error || /^Connection terminated|not queryable|^Query read timeout/.test(error.message)
+  return 'syscall' in error || /^Connection terminated|not queryable/.test(error.message) || isSilent(error)
+}
+
+/** What `pg` says after `query_timeout`. */
+function isSilent(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
 }
 
 type Command = PostgresQueryResult<unknown>['command']
