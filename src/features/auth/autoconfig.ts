@@ -13,6 +13,8 @@ export interface ProposedServer {
 
 const MAX_REDIRECTS = 5
 const TIMEOUT_MS = 3000
+/** More of them than any domain has; beyond, the document is there to keep its reader busy. */
+const MAX_SERVERS = 20
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})?(\.[a-z0-9]([a-z0-9-]{0,62})?)+$/
 
 /**
@@ -29,8 +31,12 @@ export async function autoconfigServer(
     `https://autoconfig.${domain}/mail/config-v1.1.xml?${query}`,
     `https://${domain}/.well-known/autoconfig/mail/config-v1.1.xml?${query}`,
   ].map(async (url) => {
-    const text = await read(outbound, url).catch(() => undefined)
-    return text === undefined ? undefined : imapServerOf(text, email)
+    try {
+      const text = await read(outbound, url)
+      return text === undefined ? undefined : imapServerOf(text, email)
+    } catch {
+      return undefined
+    }
   })
   for (const answer of answers) {
     const server = await answer
@@ -85,9 +91,9 @@ function elementsOf(xml: string): Element[] {
   try {
     const strict = { onError: (_level: string, message: string) => raise(message) }
     const document = new DOMParser(strict).parseFromString(xml, 'text/xml')
-    return [...document.getElementsByTagName('incomingServer')].filter(
-      (element) => element.getAttribute('type')?.toLowerCase() === 'imap',
-    )
+    return [...document.getElementsByTagName('incomingServer')]
+      .filter((element) => element.getAttribute('type')?.toLowerCase() === 'imap')
+      .slice(0, MAX_SERVERS)
   } catch {
     return []
   }
@@ -97,8 +103,9 @@ function raise(message: string): never {
   throw new Error(message)
 }
 
+/** Its own children only: of servers inside servers inside servers each would be read again and again. */
 const childrenOf = (element: Element, name: string) =>
-  [...element.getElementsByTagName(name)].map((child) => (child.textContent ?? '').trim())
+  [...element.childNodes].filter((child) => child.nodeName === name).map((child) => (child.textContent ?? '').trim())
 
 const textOf = (element: Element, name: string) => childrenOf(element, name)[0] ?? ''
 

@@ -33,6 +33,8 @@ const config = (servers: string) =>
 const incoming = (host: string, port: number, security: string, more = '<username>%EMAILADDRESS%</username>') =>
   `<incomingServer type="imap"><hostname>${host}</hostname><port>${port}</port><socketType>${security}</socketType>${more}</incomingServer>`
 
+const NESTED = `${'<incomingServer type="imap"><hostname>'.repeat(980)}m.de${'</hostname></incomingServer>'.repeat(980)}`
+
 describe('what an address tells', () => {
   let dns: Dns
   let web: Server
@@ -172,6 +174,8 @@ describe('what an address tells', () => {
     ['an address as host', config(incoming('10.0.0.1:80/x', 993, 'SSL'))],
     ['a port that is none', config(incoming('m.de', 99_999, 'SSL'))],
     ['only POP3', config(incoming('m.de', 995, 'SSL').replace('imap', 'pop3'))],
+    ['what stands inside something else', config(incoming('m.de', 993, 'SSL').replace(/(<host.*name>)/, '<x>$1</x>'))],
+    ['servers inside servers, as deep as an answer may be', config(NESTED)],
     [
       'a document without end',
       `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(70_000)}`.replace('</clientConfig>', ''),
