@@ -7,11 +7,17 @@ const CHECK_MS = 10_000
  * Looks whether there is a mailbox behind tokens that were just issued: not every account at Google or Microsoft has one. Throws
  * the `ProviderError` that says no; trouble that passes does not keep an account from being linked.
  */
-export async function checkMailbox(mail: Pick<MailProvider, 'verify'>, email: string, tokens: TokenSet): Promise<void> {
+export async function checkMailbox(
+  mail: Pick<MailProvider, 'verify'>,
+  email: string,
+  tokens: TokenSet,
+  signal = AbortSignal.timeout(CHECK_MS),
+): Promise<void> {
   const access = { accountId: 'unsaved', email, settings: {}, secrets: {}, accessToken: async () => tokens.accessToken }
   try {
-    await mail.verify(access, AbortSignal.timeout(CHECK_MS))
+    await mail.verify(access, signal)
   } catch (error) {
+    if (signal.aborted) return
     if (!(error instanceof ProviderError)) throw error
     if (error.kind === 'rejected' || error.kind === 'not_found') throw error
   }
