@@ -14,6 +14,8 @@ it('reads Retry-After as seconds or as a date, and ignores the rest', () => {
   expect(retryAfterMs('120', nowMs)).toBe(120_000)
   expect(retryAfterMs('Thu, 01 Jan 2026 00:00:05 GMT', nowMs)).toBe(5000)
   expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', nowMs)).toBe(0)
+  expect(retryAfterMs('9999999999', nowMs)).toBe(86_400_000)
+  expect(retryAfterMs('Fri, 31 Dec 9999 23:59:59 GMT', nowMs)).toBe(86_400_000)
   expect(retryAfterMs('soon', nowMs)).toBeUndefined()
   expect(retryAfterMs(undefined, nowMs)).toBeUndefined()
 })

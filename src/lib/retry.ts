@@ -14,11 +14,14 @@ export function backoffMs(attempt: number, { baseMs, capMs }: Backoff, random: (
 
 const RETRY_AFTER_SECONDS = /^\d{1,10}$/
 
-/** Milliseconds asked for by a `Retry-After` header (seconds or an HTTP date), or undefined when it says nothing usable. */
+/** A longer pause is nobody's intention, and more than timers can count. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+
+/** Milliseconds, a day at most, asked for by a `Retry-After` header (seconds or an HTTP date), or undefined when it says nothing usable. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
-  if (RETRY_AFTER_SECONDS.test(text)) return Number(text) * 1000
+  if (RETRY_AFTER_SECONDS.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_AFTER_MS)
   const atMs = Date.parse(text)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+  return Number.isNaN(atMs) ? undefined : Math.min(Math.max(0, atMs - nowMs), MAX_RETRY_AFTER_MS)
 }

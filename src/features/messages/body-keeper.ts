@@ -80,7 +80,8 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
     }
     const isRefused = error instanceof AppError || (error instanceof ProviderError && error.kind === 'auth_expired')
     if (isRefused) return { nextRunInMs: LATER_MS }
-    if (error instanceof ProviderError && error.retryAfterMs !== undefined) return { nextRunInMs: error.retryAfterMs }
+    const afterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0
+    if (afterMs > 0) return { nextRunInMs: afterMs }
     throw error
   }
 

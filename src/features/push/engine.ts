@@ -93,8 +93,10 @@ export function push(deps: PushDeps): Push {
     }
     // What stands, stands until it runs out.
     if (!isPushed(accountId)) await left(accountId)
-    if (error.retryAfterMs === undefined) throw error
-    return { nextRunInMs: error.retryAfterMs * (1 + 0.2 * Math.random()) }
+    // A pause of nothing is none: a date that has passed here already is one too, when clocks differ.
+    const { retryAfterMs = 0 } = error
+    if (retryAfterMs === 0) throw error
+    return { nextRunInMs: retryAfterMs * (1 + 0.2 * Math.random()) }
   }
 
   function add(accountIds: Iterable<string>): void {

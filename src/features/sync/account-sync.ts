@@ -154,8 +154,10 @@ export class AccountSync {
     if (this.#failures >= this.#timing.stalledAfter) {
       await this.#write((tx) => this.#setStatus(tx, 'error', error.message))
     }
-    if (error.retryAfterMs === undefined) throw error
-    const nextRunInMs = error.retryAfterMs * (1 + 0.2 * Math.random())
+    // A pause of nothing is none: a date that has passed here already is one too, when clocks differ.
+    const { retryAfterMs = 0 } = error
+    if (retryAfterMs === 0) throw error
+    const nextRunInMs = retryAfterMs * (1 + 0.2 * Math.random())
     const isResting = error.kind === 'rate_limited' && this.#work instanceof MailboxWork
     if (isResting) this.#restUntil = this.#deps.clock.monotonic() + nextRunInMs
     return { nextRunInMs }

@@ -268,6 +268,17 @@ describe.each(KINDS)('a mailbox whose mails have ids (%s)', (kind) => {
       expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
     })
 
+    it('a pause of nothing is no reason to ask again at once', async () => {
+      const { box, service, accountId, same } = await mailboxInStep(kind, open)
+      const limits = Array.from({ length: 3 }, () => new ProviderError('rate_limited', 'wait', { retryAfterMs: 0 }))
+      box.failures.push(...limits)
+      const lane = `sync:${service.ownership.instanceId}`
+      await service.wake(accountId)
+      await eventually(async () => expect((await service.queue.find(lane, accountId))?.attempts).toBeGreaterThan(0))
+      await eventually(async () => expect(box.failures).toEqual([]))
+      await same()
+    })
+
     it('a refused token ends in auth_error and is tried no more; a new consent goes on where it was', async () => {
       const { db, box, service, accountId, received, same } = await mailboxInStep(kind, open)
       box.failures.push(new ProviderError('auth_expired', 'the consent was revoked'))
