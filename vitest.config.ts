@@ -1,4 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Whole services take longest: begun first, none of them is left over when everything else is done. */
+class EndToEndFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isEndToEnd = ({ moduleId }: TestSpecification) => Number(moduleId.includes('/test/e2e/'))
+    return (await super.sort(files)).sort((left, right) => isEndToEnd(right) - isEndToEnd(left))
+  }
+}
 
 /** `npm test` runs everything but soak; `npm run test:soak` (mode soak) runs test/soak, one file after the other. */
 export default defineConfig(({ mode }) => ({
@@ -19,5 +28,6 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 150_000,
     pool: 'forks',
     maxWorkers: mode === 'soak' ? 1 : 2,
+    sequence: { sequencer: EndToEndFirst },
   },
 }))

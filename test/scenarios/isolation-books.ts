@@ -53,7 +53,10 @@ export async function expectBacklog(api: Client, manners: readonly Manner[], eve
     }
     expect([manner, await count('')]).toEqual([manner, events])
     // A probe that is under way right now still counts as what it was before.
-    expect([manner, (await count('&status=pending')) + (await count('&status=retrying'))]).toEqual([manner, events])
+    await eventually(async () => {
+      // One that goes from the one state to the other between two questions is counted twice or not at all.
+      expect([manner, (await count('&status=pending')) + (await count('&status=retrying'))]).toEqual([manner, events])
+    })
     // It opens after a number of failures in a row, which a hanging endpoint reaches only timeout by timeout.
     await eventually(async () => {
       const { circuit } = await api.call<{ circuit: { state: string } }>('GET', `/webhooks/endpoints/hook-${index}`)
