@@ -55,6 +55,8 @@ const TIMING: PullerTiming = {
 }
 /** Failures in a row after which it counts as broken, when each might be over the next moment. */
 const PATIENCE = 3
+/** A pull that finds nothing is held by Google for longer; where it is not, it is not asked again and again without a pause. */
+const EMPTY_MS = 1000
 /** Addresses whose last notice is remembered. */
 const REMEMBERED = 50_000
 
@@ -121,11 +123,14 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   /** Until something is wrong that lasts. */
   async function pullOn(client: Pubsub, signal: AbortSignal, onPulled: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
+      const askedAt = clock.monotonic()
       try {
         const received = await client.pull(settings.maxMessages, signal)
         if (received.length > 0) await take(client, received, signal)
         failures = 0
         onPulled()
+        const earlyMs = askedAt + EMPTY_MS - clock.monotonic()
+        if (received.length === 0 && earlyMs > 0) await sleep(earlyMs, signal)
       } catch (error) {
         const isPassing = error instanceof ProviderError && ['unavailable', 'rate_limited'].includes(error.kind)
         failures += 1
