@@ -38,6 +38,18 @@ describe('the gate of a mailbox', () => {
     await dear
   })
 
+  it('lets the next one in when one that waits for more gives up', async () => {
+    const gate = new Gate({ concurrency: 10, quota: { perSecond: 0.001, burst: 10 } }, fixedClock(0))
+    expect(await isIn(gate.enter(entry({ cost: 8 })))).toBe(true)
+    const over = new AbortController()
+    const dear = gate.enter(entry({ cost: 6, signal: over.signal }))
+    const cheap = gate.enter(entry({ cost: 2 }))
+    expect(await isIn(cheap)).toBe(false)
+    over.abort(new Error('not wanted any more'))
+    await expect(dear).rejects.toThrow('not wanted any more')
+    expect(await isIn(cheap)).toBe(true)
+  })
+
   it('stays shut for a pause, and says how long to whoever would not wait so long', async () => {
     const clock = fixedClock(0)
     const gate = new Gate({ concurrency: 1 }, clock)

@@ -51,6 +51,8 @@ export class Gate {
         settle()
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
         reject(reason)
+        // Whoever stood behind it may need less; behind the last one no timer is left.
+        this.#admit()
       }
       const aborted = () => leave(entry.signal.reason)
       const timer = setTimeout(
