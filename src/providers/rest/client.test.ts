@@ -241,6 +241,20 @@ describe('the REST client', () => {
     await expect(mailbox().open(get)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
+  it('gives up a stream that nobody reads on, and with it its place', async () => {
+    await client.close()
+    client = open({ pace: { concurrency: 1 }, limits: { timeoutMs: 100 } })
+    answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
+    const { body } = await mailbox().open(get)
+    expect((await body.iterator({ destroyOnReturn: false }).next()).done).toBe(false)
+    expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
+    expect(body.errored).toMatchObject({ kind: 'unavailable', timedOut: true })
+    answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
+    const unread = await mailbox().open(get)
+    expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
+    expect(unread.body.destroyed).toBe(true)
+  })
+
   function access(): MailAccess {
     return { accountId: 'acc_1', email: 'a@example.test', settings: {}, secrets: {}, accessToken: async () => 'good' }
   }

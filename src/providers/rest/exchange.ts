@@ -36,9 +36,10 @@ export async function exchange(pool: Dispatcher, sending: Sending): Promise<Arri
       ...{ method, path, headers, body, signal: giveUp.signal },
       ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
     })
-    const unpacked = unpack(answer.body, single(answer.headers['content-encoding']), (error) =>
-      signal.aborted ? signal.reason : networkFailure(error, doing),
-    )
+    const unpacked = unpack(answer.body, single(answer.headers['content-encoding']), {
+      failure: (error) => (signal.aborted ? signal.reason : networkFailure(error, doing)),
+      idle: { afterMs: timeoutMs, error: () => timedOut(doing) },
+    })
     unpacked.once('close', () => signal.removeEventListener('abort', abort))
     return { status: answer.statusCode, headers: answer.headers, body: unpacked }
   } catch (error) {
@@ -49,8 +50,16 @@ export async function exchange(pool: Dispatcher, sending: Sending): Promise<Arri
   }
 }
 
-/** The body unpacked, its failures in this service's terms; destroying it gives up the answer. */
-function unpack(body: Readable, encoding: string | undefined, failure: (error: unknown) => unknown): Readable {
+interface Unpacking {
+  failure(error: unknown): unknown
+  idle: { afterMs: number; error(): ProviderError }
+}
+
+/**
+ * The body unpacked, its failures in this service's terms; destroying it gives up the answer. So does leaving it unread: the client
+ * below counts only what the provider is late with, and whoever does not read holds a place of the mailbox.
+ */
+function unpack(body: Readable, encoding: string | undefined, { failure, idle }: Unpacking): Readable {
   const plain =
     encoding === 'gzip' ? createGunzip() : new Transform({ transform: (chunk, _, done) => done(null, chunk) })
   body.on('error', (error) => plain.destroy(error))
@@ -58,20 +67,30 @@ function unpack(body: Readable, encoding: string | undefined, failure: (error: u
   plain.on('error', () => {})
   plain.once('close', () => body.destroy())
   body.pipe(plain)
-  return Readable.from(translated(plain, failure), { objectMode: false, highWaterMark: 64 * 1024 }).once(
-    'close',
-    () => {
-      plain.destroy()
-    },
-  )
+  const moved = () => {
+    if (!unpacked.destroyed) timer.refresh()
+  }
+  const unpacked = Readable.from(translated(plain, failure, moved), { objectMode: false, highWaterMark: 64 * 1024 })
+  const timer = setTimeout(() => unpacked.destroy(idle.error()), idle.afterMs)
+  unpacked.on('error', () => {})
+  return unpacked.once('close', () => {
+    clearTimeout(timer)
+    plain.destroy()
+  })
 }
 
+/** `moved` is called whenever a chunk came, and whenever one was taken. */
 async function* translated(
   chunks: AsyncIterable<Buffer>,
   failure: (error: unknown) => unknown,
+  moved: () => void,
 ): AsyncGenerator<Buffer> {
   try {
-    yield* chunks
+    for await (const chunk of chunks) {
+      moved()
+      yield chunk
+      moved()
+    }
   } catch (error) {
     throw failure(error)
   }
