@@ -97,7 +97,7 @@ function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
   const ends = new Map<string, { receivedAt: number; id: string }>()
   return {
     async known(after) {
-      const rows = await store.page(stored(scope), PAGE, after && ends.get(after.providerMessageId))
+      const rows = await store.page(stored(scope), PAGE, after && (ends.get(after.providerMessageId) ?? endBy(after)))
       const last = rows.at(-1)
       if (last !== undefined) ends.set(last.providerMessageId, last)
       const carried = await store.labelIds(rows.map((row) => row.id))
@@ -114,6 +114,9 @@ function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
     },
   }
 }
+
+/** Of a comparison that goes on after a restart only the moment is known: those of the same moment come once more. */
+const endBy = ({ receivedAt }: KnownMail) => ({ receivedAt: receivedAt + 1, id: '' })
 
 function stored({ accountId, scope }: ScopeSync): { accountId: string; labelId?: string } {
   return { accountId, ...(scope !== undefined && { labelId: scope.id }) }
