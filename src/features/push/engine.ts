@@ -1,6 +1,7 @@
 import type { Tx } from '../../infra/db/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/provider.ts'
 import { type Ownership, OwnershipLost, ownersOf } from '../accounts/index.ts'
 import { type PushWay, type SubscriberDeps, subscriber } from './subscriber.ts'
@@ -35,8 +36,11 @@ export interface Push {
 }
 
 const CONCURRENCY = 8
-/** What the provider refuses may be put right there, by people. */
-const REFUSED_MS = 60 * 60 * 1000
+/**
+ * What the provider refuses may be put right there, by people, in an hour or a day; or it did not reach our address, while the
+ * service had just begun.
+ */
+const REFUSED = { baseMs: 60_000, capMs: 60 * 60 * 1000 }
 /** No timer is trusted for days. */
 const LONGEST_MS = 60 * 60 * 1000
 
@@ -47,6 +51,8 @@ export function push(deps: PushDeps): Push {
   const keeper = subscriber({ ...deps, way: (provider) => deps.ways[provider] })
   /** Of accounts that are owned here. */
   const standing = new Map<string, { provider: ProviderName; until: number }>()
+  /** Times in a row that the provider refused. */
+  const refusals = new Map<string, number>()
   let worker: Worker | undefined
   let stopped = false
 
@@ -64,6 +70,7 @@ export function push(deps: PushDeps): Push {
     try {
       const kept = await keeper.keep(accountId, epoch)
       if (kept === undefined) return await left(accountId)
+      refusals.delete(accountId)
       standing.set(accountId, { provider: kept.provider, until: kept.expiresAt })
       return { nextRunInMs: Math.max(1000, Math.min(kept.renewAt - clock.now(), LONGEST_MS)) }
     } catch (error) {
@@ -89,7 +96,9 @@ export function push(deps: PushDeps): Push {
       log.warn('The provider does not tell of changes; the mailbox is polled', {
         ...{ accountId, operation: 'push.subscribe', error },
       })
-      return { nextRunInMs: REFUSED_MS }
+      const times = (refusals.get(accountId) ?? 0) + 1
+      refusals.set(accountId, times)
+      return { nextRunInMs: backoffMs(times, REFUSED) }
     }
     // What stands, stands until it runs out.
     if (!isPushed(accountId)) await left(accountId)
@@ -115,6 +124,7 @@ export function push(deps: PushDeps): Push {
       ownership.onChange(({ lost, gained, changed }) => {
         for (const accountId of lost) {
           standing.delete(accountId)
+          refusals.delete(accountId)
           queue.remove(lane, accountId).catch(() => {
             // A job without an owned account ends at once by itself.
           })

@@ -59,6 +59,8 @@ const PATIENCE = 3
 const EMPTY_MS = 1000
 /** Addresses whose last notice is remembered. */
 const REMEMBERED = 50_000
+/** A repeat comes within minutes. Nothing is believed for longer: the history of a mailbox that was made anew begins anew. */
+const REPEATS_MS = 10 * 60_000
 
 /**
  * Pulls the notices of Gmail, one batch at a time, so that no more than `maxMessages` are in the air:
@@ -75,7 +77,10 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   const about = { operation: 'push.pull', provider: 'gmail' } as const
   const stopping = new AbortController()
   /** By address, how far its last notice said: a notice that says no more is a repeat. */
-  const handedOver = new LRUCache<string, bigint>({ max: REMEMBERED })
+  const handedOver = new LRUCache<string, bigint>({
+    ...{ max: REMEMBERED, ttl: REPEATS_MS, ttlResolution: 0 },
+    perf: { now: () => clock.monotonic() },
+  })
   let topicName: string | undefined
   let problem: string | undefined
   let running: Promise<void> | undefined
