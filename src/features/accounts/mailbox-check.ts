@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { TokenSet } from '../../providers/login.ts'
 import { type MailProvider, ProviderError } from '../../providers/provider.ts'
 
@@ -8,17 +9,21 @@ const CHECK_MS = 10_000
  * the `ProviderError` that says no; trouble that passes does not keep an account from being linked.
  */
 export async function checkMailbox(
-  mail: Pick<MailProvider, 'verify'>,
+  mail: Pick<MailProvider, 'verify' | 'closeOperations'>,
   email: string,
   tokens: TokenSet,
   signal = AbortSignal.timeout(CHECK_MS),
 ): Promise<void> {
-  const access = { accountId: 'unsaved', email, settings: {}, secrets: {}, accessToken: async () => tokens.accessToken }
+  // Of its own: one that hangs must not make the others wait for their turn.
+  const accountId = `unsaved-${randomUUID()}`
+  const access = { accountId, email, settings: {}, secrets: {}, accessToken: async () => tokens.accessToken }
   try {
     await mail.verify(access, signal)
   } catch (error) {
     if (signal.aborted) return
     if (!(error instanceof ProviderError)) throw error
     if (error.kind === 'rejected' || error.kind === 'not_found') throw error
+  } finally {
+    await mail.closeOperations(accountId)
   }
 }

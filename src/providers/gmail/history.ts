@@ -59,6 +59,9 @@ export async function readHistory(
     if (!nextPageToken) return { ...fold(history), next: historyId, isLast: true }
     // The last record's own id leads on as well as the page token does, and needs nothing but itself after a crash.
     if (last !== undefined) return { ...fold(history), next: last, isLast: false }
+    if (nextPageToken === pageToken) {
+      throw new ProviderError('unavailable', 'reading the history of the mailbox: a page leads to itself')
+    }
     // A page may hold nothing of the types asked for, and more may follow it.
     pageToken = nextPageToken
   }

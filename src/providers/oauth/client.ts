@@ -24,8 +24,9 @@ export interface OAuthClientOptions {
 /** One signed-in request after another within the 10 s of a call. */
 export type Ask = (url: string, accessToken: string) => Promise<Record<string, unknown>>
 
-/** Without `expires_in` a token is taken for a short one. */
+/** Without `expires_in` a token is taken for a short one; none is believed for longer than a day. */
 const DEFAULT_LIFE_SECONDS = 300
+const LONGEST_LIFE_SECONDS = 86_400
 
 /**
  * The part of signing in that Google and Microsoft share: the authorization code flow with PKCE (RFC 7636), over
@@ -66,9 +67,10 @@ export function oauthClient(options: OAuthClientOptions) {
       const what = missing.join(' and ')
       throw new ProviderError('rejected', `${who} was not allowed to give access to ${what}`, { missingScope: true })
     }
+    const seconds = Math.min(answer.expires_in ?? DEFAULT_LIFE_SECONDS, LONGEST_LIFE_SECONDS)
     return {
       accessToken: answer.access_token,
-      expiresAt: clock.now() + Math.round((answer.expires_in ?? DEFAULT_LIFE_SECONDS) * 1000),
+      expiresAt: clock.now() + Math.round(seconds * 1000),
       ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
       scopes,
     }
