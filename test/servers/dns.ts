@@ -1,6 +1,4 @@
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
-import { question } from './names.ts'
+import { serveQuestions } from './names.ts'
 
 /** The records of one name. What is not given does not exist. */
 export interface ZoneEntry {
@@ -26,28 +24,15 @@ const TYPES = new Map([
 /** A name server on loopback that knows where mail is to be brought (MX) and fetched (SRV). */
 export async function startDns(zone: Readonly<Record<string, ZoneEntry>>): Promise<Dns> {
   const asked: string[] = []
-  const socket = createSocket('udp4')
-  socket.on('message', (query, from) => {
-    const { name, type, end } = question(query)
+  const served = await serveQuestions(({ name, type }) => {
     const kind = TYPES.get(type) ?? String(type)
     asked.push(`${kind} ${name}`)
     const entry = zone[name]
-    if (entry?.silent) return
+    if (entry?.silent) return undefined
     const records = kind === 'MX' ? (entry?.mx ?? []).map(mx) : kind === 'SRV' ? (entry?.srv ?? []).map(srv) : []
-    const head = Buffer.from(query.subarray(0, end))
-    head.writeUInt16BE(0x8180 | (entry === undefined ? 3 : 0), 2)
-    head.writeUInt16BE(records.length, 6)
-    head.writeUInt16BE(0, 8)
-    head.writeUInt16BE(0, 10)
-    socket.send(Buffer.concat([head, ...records.map((data) => record(type, data))]), from.port, from.address)
+    return { code: entry === undefined ? 3 : 0, records }
   })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  return {
-    server: `127.0.0.1:${socket.address().port}`,
-    asked,
-    close: () => new Promise((resolve) => void socket.close(() => resolve())),
-  }
+  return { ...served, asked }
 }
 
 const mx = ({ exchange, priority }: { exchange: string; priority: number }) =>
@@ -55,11 +40,6 @@ const mx = ({ exchange, priority }: { exchange: string; priority: number }) =>
 
 const srv = (entry: { name: string; port: number; priority: number; weight: number }) =>
   Buffer.concat([uint16(entry.priority), uint16(entry.weight), uint16(entry.port), domainName(entry.name)])
-
-function record(type: number, data: Buffer): Buffer {
-  // A pointer to the name in the question, class IN, 30 s.
-  return Buffer.concat([uint16(0xc00c), uint16(type), uint16(1), uint16(0), uint16(30), uint16(data.length), data])
-}
 
 function domainName(name: string): Buffer {
   const labels = name.split('.').filter((label) => label !== '')

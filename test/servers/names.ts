@@ -19,31 +19,54 @@ const RESPONSE_CODE = { 'no such name': 3, refused: 5 }
 /** A name server on loopback. */
 export async function startNameServer(answer: (name: string) => NameAnswer, ttlSeconds = 30): Promise<NameServer> {
   const asked: string[] = []
-  const socket = createSocket('udp4')
-  socket.on('message', (query, from) => {
-    const { name, type, end } = question(query)
+  const served = await serveQuestions(({ name, type }) => {
     asked.push(name)
     const said = answer(name)
-    if (said === 'silence') return
-    const addresses = typeof said === 'string' ? [] : said.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
+    if (said === 'silence') return undefined
+    if (typeof said === 'string') return { code: RESPONSE_CODE[said], records: [] }
+    const addresses = said.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
+    return { code: 0, ttlSeconds, records: addresses.map((text) => Buffer.from(ipaddr.parse(text).toByteArray())) }
+  })
+  return { ...served, asked }
+}
+
+interface Question {
+  name: string
+  type: number
+}
+
+interface Reply {
+  /** RCODE: 0 when the name exists. */
+  code: number
+  ttlSeconds?: number
+  /** The data of each record, all of the type asked for. */
+  records: readonly Buffer[]
+}
+
+/** Answers questions over UDP; one without a reply is never answered. */
+export async function serveQuestions(reply: (question: Question) => Reply | undefined) {
+  const socket = createSocket('udp4')
+  socket.on('message', (query, from) => {
+    const { name, type, end } = questionOf(query)
+    const said = reply({ name, type })
+    if (said === undefined) return
     const head = Buffer.from(query.subarray(0, end))
-    head.writeUInt16BE(0x8180 | (typeof said === 'string' ? RESPONSE_CODE[said] : 0), 2)
-    head.writeUInt16BE(addresses.length, 6)
+    head.writeUInt16BE(0x8180 | said.code, 2)
+    head.writeUInt16BE(said.records.length, 6)
     head.writeUInt16BE(0, 8)
     head.writeUInt16BE(0, 10)
-    const records = addresses.map((text) => record(text, type, ttlSeconds))
+    const records = said.records.map((data) => record(type, said.ttlSeconds ?? 30, data))
     socket.send(Buffer.concat([head, ...records]), from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   return {
     server: `127.0.0.1:${socket.address().port}`,
-    asked,
-    close: () => new Promise((resolve) => void socket.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => void socket.close(() => resolve())),
   }
 }
 
-export function question(query: Buffer): { name: string; type: number; end: number } {
+function questionOf(query: Buffer): Question & { end: number } {
   const labels: string[] = []
   let at = 12
   for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
@@ -53,8 +76,7 @@ export function question(query: Buffer): { name: string; type: number; end: numb
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function record(address: string, type: number, ttlSeconds: number): Buffer {
-  const data = Buffer.from(ipaddr.parse(address).toByteArray())
+function record(type: number, ttlSeconds: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12)
   // A pointer to the name in the question.
   head.writeUInt16BE(0xc00c, 0)

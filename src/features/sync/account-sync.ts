@@ -158,7 +158,7 @@ export class AccountSync {
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) throw error
     const nextRunInMs = retryAfterMs * (1 + 0.2 * Math.random())
-    const isResting = error.kind === 'rate_limited' && this.#work instanceof MailboxWork
+    const isResting = error.kind === 'rate_limited' && this.#work?.keepsRest === true
     if (isResting) this.#restUntil = this.#deps.clock.monotonic() + nextRunInMs
     return { nextRunInMs }
   }

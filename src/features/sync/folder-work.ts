@@ -16,6 +16,7 @@ interface Open extends OpenMailbox {
  *   onClose                                                  onChange
  */
 export class FolderWork implements Work {
+  readonly keepsRest = false
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: { accountId: string; epoch: number }

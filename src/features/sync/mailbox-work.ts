@@ -33,6 +33,7 @@ const VANISHED_MS = 5_000
 export class MailboxWork implements Work {
   /** Nothing stands open: every failure is about what is asked. */
   readonly isOpen = true
+  readonly keepsRest = true
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: { accountId: string; epoch: number }

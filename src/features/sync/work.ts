@@ -7,6 +7,8 @@ import type { Account } from '../accounts/index.ts'
 export interface Work {
   /** Whether a failure is about what is asked, not about reaching the provider. */
   readonly isOpen: boolean
+  /** Whether a limit is the account's own: then it is left alone until the limit is over, whoever wakes it. */
+  readonly keepsRest: boolean
   /** Which credentials were tried last. */
   readonly triedAccess: number | undefined
   /** False while some folder could not be read in the last look at everything. */
