@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { type Databases, databases, describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { describeRedis, type RedisOfSuite } from '../../../../test/kit/redis.ts'
+import { TEST_RING, type WebhookHouse, type WebhookHouseOptions, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+import { sampleEvent } from '../../../events/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { silentLog } from '../../../infra/log/index.ts'
+import { fixedClock, systemClock } from '../../../lib/clock.ts'
+import { type SharedClaims, sharedClaims } from '../../deduplication/index.ts'
+import { retryDelivery } from './retry.ts'
+
+/** An event as the one before it: of the same object in the same version. */
+const SAME = { objectId: 'msg_same', version: 1 }
+
+const settled = (house: WebhookHouse, statuses: string[]) =>
+  eventually(async () => {
+    const found = await house.deliveries()
+    expect(found.map(({ status }) => status)).toEqual(statuses)
+    return found
+  })
+
+const configure = (db: Db, changes: { enabled?: number; keyFields?: string; ttlSeconds?: number }) =>
+  db.transaction((tx) => tx.updateTable('deduplicationConfig').set(changes).execute())
+
+describeEachDatabase('an event that repeats another', (open) => suite(open))
+
+describeRedis('an event that repeats another, with the keys in Redis', (redis) => {
+  describeEachDatabase('on', (open) => suite(open, redis))
+
+  const open = databases('sqlite')
+  async function started(claims: SharedClaims) {
+    const receiver = closing(await startReceiver())
+    const house = closing(webhookHouse(await open(), { claims }))
+    await house.create({ url: receiver.url })
+    await house.engine.start()
+    return { receiver, house }
+  }
+
+  it('is sent when nothing is known of what it repeats, as after a database was restored', async () => {
+    const claims = await claimsIn(redis)
+    const before = await started(claims)
+    await before.house.record(SAME)
+    await settled(before.house, ['success'])
+    const after = await started(claims)
+    await after.house.record(SAME)
+    await settled(after.house, ['success'])
+  })
+
+  it('is sent at the most once more for each loss of Redis, and nothing is lost or sent twice itself', async () => {
+    // Redis is asked again soon after its return.
+    const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 1000 }
+    const { house, receiver } = await started(await claimsIn(redis, hasty))
+    let version = 0
+    const say = async () => {
+      version += 1
+      const news = { objectId: 'msg_news', version }
+      await house.record(SAME, news, news)
+    }
+    const sent = () => receiver.requests.map(({ headers }) => String(headers['webhook-id']))
+    const reached = (count: number) => eventually(() => expect(new Set(sent()).size).toBeGreaterThanOrEqual(count))
+    for (const step of ['start', 'stop', 'start', 'stop', 'start'] as const) {
+      if (step === 'stop') await redis.server.stop()
+      else await redis.server.start()
+      for (let times = 0; times < 20; times += 1) await say()
+      await reached(version)
+    }
+    await eventually(async () => {
+      const rows = await house.db.read.selectFrom('webhookDeliveries').select('status').execute()
+      expect(rows).toHaveLength(version * 3)
+      expect(rows.filter(({ status }) => status !== 'success' && status !== 'deduplicated')).toEqual([])
+    })
+    const requests = sent()
+    expect(new Set(requests).size).toBe(requests.length)
+    const events = await house.db.read.selectFrom('events').select(['id', 'objectId', 'version']).execute()
+    const sentOf = (objectId: string, of: number) =>
+      events.filter((event) => event.objectId === objectId && event.version === of && requests.includes(event.id))
+        .length
+    // In the database after a loss, in an empty Redis after a return.
+    expect(sentOf(SAME.objectId, SAME.version)).toBeLessThanOrEqual(4)
+    for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(sentOf('msg_news', of))
+    expect(requests.length).toBeLessThanOrEqual(version + 8)
+  })
+})
+
+async function claimsIn(redis: RedisOfSuite, clock = systemClock): Promise<SharedClaims> {
+  await redis.empty()
+  return sharedClaims({ redis: await redis.link(), clock, log: silentLog })
+}
+
+function suite(open: Databases, redis?: RedisOfSuite): void {
+  async function houseOf(db: Db, options: WebhookHouseOptions = {}) {
+    return closing(webhookHouse(db, { ...options, ...(redis && { claims: await claimsIn(redis) }) }))
+  }
+
+  it('is not sent, and leaves a row for every endpoint that would have heard of it', async () => {
+    const receiver = closing(await startReceiver())
+    const house = await houseOf(await open())
+    for (const id of ['one', 'two']) await house.create({ id, url: receiver.url })
+    await house.engine.start()
+    await house.record(SAME)
+    await settled(house, ['success', 'success'])
+    await house.record(SAME, { version: 2 })
+    const found = await settled(house, ['success', 'success', 'deduplicated', 'deduplicated', 'success', 'success'])
+    expect(found.slice(2, 4)).toMatchObject(
+      ['one', 'two'].map((endpointId) => ({ endpointId, attempt: 0, nextAttemptAt: null, attempts: [], error: null })),
+    )
+    expect(receiver.requests).toHaveLength(4)
+  })
+
+  it('is told within one batch too, by the times of the events, whenever they are fanned out', async () => {
+    const receiver = closing(await startReceiver())
+    const clock = fixedClock(Date.now())
+    const house = await houseOf(await open(), { clock })
+    await configure(house.db, { ttlSeconds: 60 })
+    await house.create({ url: receiver.url })
+    await house.record(SAME)
+    clock.advance(59_999)
+    await house.record(SAME)
+    clock.advance(1)
+    await house.record(SAME)
+    await house.engine.start()
+    await settled(house, ['success', 'deduplicated', 'success'])
+  })
+
+  it('is one by the fields that the settings name', async () => {
+    const receiver = closing(await startReceiver())
+    const house = await houseOf(await open())
+    await configure(house.db, { keyFields: '["eventType","data.subject"]' })
+    await house.create({ url: receiver.url })
+    const about = (subject: string) => ({ data: { subject } })
+    await house.record({ objectId: 'a', ...about('x') }, { objectId: 'b', ...about('x') }, about('y'))
+    await house.engine.start()
+    await settled(house, ['success', 'deduplicated', 'success'])
+    await configure(house.db, { enabled: 0 })
+    await house.record(about('x'))
+    await settled(house, ['success', 'deduplicated', 'success', 'success'])
+  })
+
+  it('is not one when nobody heard of the first, nor without a version to tell changes apart', async () => {
+    const receiver = closing(await startReceiver())
+    const house = await houseOf(await open())
+    await house.engine.start()
+    await house.record(SAME)
+    await eventually(async () => {
+      expect(await house.db.read.selectFrom('events').select('id').where('position', 'is', null).execute()).toEqual([])
+    })
+    await house.create({ url: receiver.url })
+    await house.record(SAME)
+    await settled(house, ['success'])
+    await house.record({ objectId: 'x', version: null }, { objectId: 'x', version: null })
+    await settled(house, ['success', 'success', 'success'])
+  })
+
+  it('can still be sent by hand; retries and tests are never suppressed', async () => {
+    const receiver = closing(await startReceiver())
+    const { type: _type, ...message } = sampleEvent('message.received')
+    const house = await houseOf(await open(), { readMessage: async () => message })
+    const { id: endpointId } = await house.create({ url: receiver.url })
+    await house.engine.start()
+    await house.record(SAME, SAME)
+    const [, suppressed] = await settled(house, ['success', 'deduplicated'])
+    await house.db.transaction((tx) =>
+      retryDelivery(tx, { dialect: house.db.dialect, queue: house.queue }, suppressed?.id ?? '', house.clock.now()),
+    )
+    await settled(house, ['success', 'success'])
+    await house.trials.testMessage('acc_test', 'msg_test')
+    for (let times = 0; times < 2; times += 1) await house.trials.test(endpointId)
+    expect(receiver.requests).toHaveLength(5)
+  })
+
+  it('is not the same event again: what holds its own claim is sent', async () => {
+    const receiver = closing(await startReceiver())
+    const house = await houseOf(await open())
+    await house.create({ url: receiver.url })
+    const [eventId = ''] = await house.record(SAME)
+    await house.engine.start()
+    await settled(house, ['success'])
+    // As after a crash that kept the claim and lost the deliveries.
+    await house.db.transaction(async (tx) => {
+      await tx.deleteFrom('webhookDeliveries').execute()
+      await tx.updateTable('events').set({ position: null }).where('id', '=', eventId).execute()
+    })
+    await house.record(SAME)
+    await settled(house, ['success', 'deduplicated'])
+    expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
+  })
+
+  it('survives a process killed between the claim and the deliveries: the first is sent, its repeat is not', async () => {
+    const place = await open.place()
+    const db = await open(place)
+    const receiver = closing(await startReceiver())
+    const house = await houseOf(db)
+    await house.create({ url: receiver.url })
+    const [first, repeat] = await house.record(SAME, SAME)
+
+    const script = [
+      '--import',
+      'tsx',
+      'test/kit/claiming-worker.ts',
+      JSON.stringify(place),
+      TEST_RING,
+      ...(redis ? [redis.server.url] : []),
+    ]
+    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    closing({ close: async () => void child.kill('SIGKILL') })
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(await house.deliveries()).toEqual([])
+
+    await house.queue.releaseInstance('worker')
+    await house.engine.start()
+    const found = await settled(house, ['success', 'deduplicated'])
+    expect(found.map(({ eventId }) => eventId)).toEqual([first, repeat])
+    expect(receiver.requests).toHaveLength(1)
+  })
+}

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+import { sampleEvent } from '../../../events/index.ts'
+import { cancelForAccount, eraseDeliveries, purgeDeliveries } from '../index.ts'
+import { deliveryStore } from './store.ts'
+
+describeEachDatabase('the end of deliveries', (open) => {
+  async function failingHouse() {
+    const receiver = closing(await startReceiver())
+    receiver.always({ status: 500 })
+    const house = closing(webhookHouse(await open()))
+    await house.create({ url: receiver.url, eventTypes: ['*'], retryDelayMs: 60_000 })
+    return { house, receiver }
+  }
+
+  it('a deleted account is heard of once more, by account.deleted, and nothing else of it is sent', async () => {
+    const { house, receiver } = await failingHouse()
+    await house.engine.start()
+    await house.record({ accountId: 'acc_a' }, { accountId: 'acc_b' })
+    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(2))
+    await house.db.transaction(async (tx) => {
+      // Recorded just before, and seen by no fan-out yet.
+      await house.recorder.record(tx, [
+        { ...sampleEvent('message.updated'), accountId: 'acc_a' },
+        { ...sampleEvent('account.deleted'), accountId: 'acc_a', objectId: 'acc_a' },
+      ])
+      await cancelForAccount(tx, 'acc_a')
+    })
+    await eventually(() => expect(receiver.requests).toHaveLength(3))
+    expect(JSON.parse(receiver.requests[2]?.body ?? '').type).toBe('account.deleted')
+    // Its attempt is written after the request.
+    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(2))
+    const seen = await house.deliveries()
+    expect(seen.map(({ accountId, eventType, status }) => [accountId, eventType, status])).toEqual([
+      ['acc_a', 'message.received', 'cancelled'],
+      ['acc_b', 'message.received', 'retrying'],
+      ['acc_a', 'account.deleted', 'retrying'],
+    ])
+
+    expect(await house.db.transaction((tx) => eraseDeliveries(tx, 'acc_a', 500))).toBe(1)
+    expect((await house.deliveries()).map(({ accountId, eventType }) => [accountId, eventType])).toEqual([
+      ['acc_b', 'message.received'],
+      ['acc_a', 'account.deleted'],
+    ])
+    expect(await attemptsLeft(house.db)).toBe(2)
+    expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(2)
+  })
+
+  it('old deliveries go in steps, the oldest first, with their attempts', async () => {
+    const { house } = await failingHouse()
+    await house.engine.start()
+    await house.record({}, {}, {})
+    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(3))
+    const purge = (beforeMs: number, limit: number) =>
+      house.db.transaction((tx) => purgeDeliveries(tx, beforeMs, limit))
+    expect(await purge(Date.now() - 60_000, 2)).toBe(false)
+    expect(await house.deliveries()).toHaveLength(3)
+    expect(await purge(Date.now() + 1000, 2)).toBe(true)
+    expect(await house.deliveries()).toHaveLength(1)
+    expect(await purge(Date.now() + 1000, 2)).toBe(false)
+    expect(await house.deliveries()).toEqual([])
+    expect(await attemptsLeft(house.db)).toBe(0)
+    expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(0)
+  })
+
+  it('a delivery whose event is gone is cancelled and holds nothing up', async () => {
+    const { house, receiver } = await failingHouse()
+    await house.engine.start()
+    await house.record({})
+    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(1))
+    const [delivery] = await house.deliveries()
+    await house.db.transaction(async (tx) => {
+      await tx.deleteFrom('events').execute()
+      await tx.updateTable('webhookDeliveries').set({ nextAttemptAt: 0 }).execute()
+      await house.queue.addIn(tx, 'deliver', [delivery?.endpointId ?? ''])
+    })
+    await eventually(async () =>
+      expect(await house.deliveries()).toMatchObject([{ status: 'cancelled', payload: null }]),
+    )
+    expect(receiver.requests).toHaveLength(1)
+  })
+})
+
+async function attemptsLeft(db: Parameters<typeof webhookHouse>[0]): Promise<number> {
+  return (await db.read.selectFrom('webhookAttempts').select('deliveryId').execute()).length
+}

@@ -1,0 +1,175 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { explain } from '../../../../test/kit/explain.ts'
+import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+import { fixedClock } from '../../../lib/clock.ts'
+import { recoverEndpoint } from './recovery.ts'
+
+const DAY_MS = 86_400_000
+const EVER = { sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER }
+
+const stamped = (house: WebhookHouse) =>
+  eventually(async () => {
+    expect(await house.db.read.selectFrom('events').select('id').where('position', 'is', null).execute()).toEqual([])
+  })
+
+const statuses = async (house: WebhookHouse) =>
+  (await house.deliveries()).map(({ eventId, status, trigger }) => [eventId, status, trigger])
+
+describeEachDatabase('recovering what an endpoint missed', (open) => {
+  async function started(clock = fixedClock(Date.now())) {
+    const receiver = closing(await startReceiver())
+    const house = closing(webhookHouse(await open(), { clock }))
+    const { id } = await house.create({ url: receiver.url, retryCount: 0 })
+    await house.engine.start()
+    return { house, receiver, id, clock }
+  }
+
+  it('brings the gap of an inactive endpoint once it is active again, each event once', async () => {
+    const { house, receiver, id } = await started()
+    await house.endpoints.update(id, { isActive: false })
+    const missed = await house.record({}, { type: 'mailbox.changed' }, { type: 'message.sent' }, { fanOut: false })
+    await stamped(house)
+    expect(await house.deliveries()).toEqual([])
+
+    expect(await recoverEndpoint(house, id, EVER)).toEqual({ recovered: 2, stoppedAt: undefined })
+    expect(await recoverEndpoint(house, id, EVER)).toEqual({ recovered: 0, stoppedAt: undefined })
+    expect(await statuses(house)).toEqual(missed.slice(0, 2).map((event) => [event, 'pending', 'recover']))
+    await house.endpoints.update(id, { isActive: true })
+    await eventually(async () =>
+      expect(await statuses(house)).toEqual(missed.slice(0, 2).map((event) => [event, 'success', 'recover'])),
+    )
+    expect(receiver.requests.map(({ headers }) => headers['webhook-id']).sort()).toEqual(missed.slice(0, 2).sort())
+  })
+
+  it('sends again what failed, under the same ids, and leaves alone what arrived, waits or was suppressed', async () => {
+    const { house, receiver, id } = await started()
+    receiver.script({ status: 500 })
+    const [failed] = await house.record({ objectId: 'a', version: 1 })
+    await eventually(async () => expect(await statuses(house)).toEqual([[failed, 'failed', 'event']]))
+    const [repeat] = await house.record({ objectId: 'a', version: 1 })
+    const [arrived] = await house.record({})
+    const before = await eventually(async () => {
+      expect(await statuses(house)).toEqual([
+        [failed, 'failed', 'event'],
+        [repeat, 'deduplicated', 'event'],
+        [arrived, 'success', 'event'],
+      ])
+      return house.deliveries()
+    })
+    expect((await recoverEndpoint(house, id, EVER)).recovered).toBe(1)
+    await eventually(async () => expect((await statuses(house))[0]).toEqual([failed, 'success', 'recover']))
+    expect((await house.deliveries()).map((delivery) => delivery.id)).toEqual(before.map((delivery) => delivery.id))
+    const [first, , third] = receiver.requests
+    expect([third?.body, third?.headers['webhook-id']]).toEqual([first?.body, failed])
+  })
+
+  it('takes only the events of its range, and of a deleted account only that it was deleted', async () => {
+    const { house, id, clock } = await started()
+    await house.endpoints.update(id, { isActive: false, eventTypes: ['*'] })
+    const sinceMs = clock.now() + DAY_MS
+    await house.record({})
+    clock.advance(DAY_MS)
+    const [kept = ''] = await house.record({})
+    await house.record({ accountId: 'acc_gone' })
+    const [last = ''] = await house.record({ accountId: 'acc_gone', type: 'account.deleted' })
+    clock.advance(DAY_MS)
+    await house.record({})
+    await stamped(house)
+    await house.db.transaction((tx) =>
+      tx.insertInto('accountErasures').values({ accountId: 'acc_gone', requestedAt: 1 }).execute(),
+    )
+    expect((await recoverEndpoint(house, id, { sinceMs, untilMs: sinceMs + DAY_MS })).recovered).toBe(2)
+    expect((await statuses(house)).map(([event]) => event)).toEqual([kept, last])
+  })
+
+  it('goes through a long range in steps, and says where to go on when its time is over', async () => {
+    const { house, id, clock } = await started()
+    await house.endpoints.update(id, { isActive: false })
+    for (let index = 0; index < 5; index += 1) {
+      await house.record(...Array.from({ length: 90 }, () => ({})))
+      clock.advance(1000)
+    }
+    await stamped(house)
+    let nowMs = 0
+    const slow = { ...clock, monotonic: () => (nowMs += 6000) }
+    const first = await recoverEndpoint({ ...house, clock: slow }, id, EVER)
+    expect(first).toEqual({ recovered: 400, stoppedAt: expect.any(Number) })
+    const rest = await recoverEndpoint(house, id, { ...EVER, sinceMs: first.stoppedAt ?? 0 })
+    expect(rest).toEqual({ recovered: 50, stoppedAt: undefined })
+  })
+
+  it('finds the gap once, however many ask at the same time, and reads by indexes', async () => {
+    const { house, id } = await started()
+    await house.endpoints.update(id, { isActive: false })
+    await house.record(...Array.from({ length: 20 }, () => ({})))
+    await stamped(house)
+    const found = await Promise.all(Array.from({ length: 4 }, () => recoverEndpoint(house, id, EVER)))
+    expect(found.reduce((sum, { recovered }) => sum + recovered, 0)).toBe(20)
+    const plan = await explain(house.db, (tx) =>
+      recoverEndpoint(
+        { ...house, db: { ...house.db, dialect: house.db.dialect, transaction: (run) => run(tx) } },
+        id,
+        EVER,
+      ),
+    )
+    expect(plan).not.toMatch(/SCAN (events|webhookDeliveries)$|Seq Scan on "?(events|webhookDeliveries)|TEMP B-TREE/m)
+  })
+})
+
+describeEachDatabase('sending a delivery of an inactive endpoint again', (open) => {
+  async function failedOnce() {
+    const receiver = closing(await startReceiver())
+    const house = closing(webhookHouse(await open()))
+    receiver.script({ status: 500 })
+    const { id } = await house.create({ url: receiver.url, retryCount: 0 })
+    await house.engine.start()
+    await house.record({})
+    const [delivery] = await eventually(async () => {
+      const found = await house.deliveries()
+      expect(found).toMatchObject([{ status: 'failed' }])
+      return found
+    })
+    await house.endpoints.update(id, { isActive: false })
+    return { house, receiver, id, deliveryId: delivery?.id ?? '' }
+  }
+
+  it('makes one attempt at once, while the caller waits', async () => {
+    const { house, receiver, id, deliveryId } = await failedOnce()
+    expect(await house.trials.retryInactive(deliveryId)).toBe(true)
+    expect(await house.deliveries()).toMatchObject([{ status: 'success', trigger: 'retry', attempt: 2 }])
+    expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body)
+    expect((await house.endpoints.get(id)).isActive).toBe(false)
+  })
+
+  it('is one attempt only when it fails; what waited goes on waiting', async () => {
+    const { house, receiver, id, deliveryId } = await failedOnce()
+    receiver.script({ status: 503 })
+    await house.trials.retryInactive(deliveryId)
+    expect(await house.deliveries()).toMatchObject([{ status: 'failed', attempt: 2, maxAttempts: 2 }])
+    await house.db.transaction((tx) =>
+      tx.updateTable('webhookDeliveries').set({ status: 'pending', nextAttemptAt: 1, maxAttempts: 9 }).execute(),
+    )
+    receiver.script({ status: 503 })
+    await house.trials.retryInactive(deliveryId)
+    expect(await house.deliveries()).toMatchObject([{ status: 'retrying', attempt: 3, maxAttempts: 9 }])
+    expect((await house.endpoints.get(id)).isActive).toBe(false)
+  })
+
+  it('is left to the queue when the endpoint is active, and alone while a worker has it', async () => {
+    const { house, receiver, id, deliveryId } = await failedOnce()
+    await house.db.transaction((tx) =>
+      tx
+        .updateTable('webhookDeliveries')
+        .set({ lease: 'a worker', leasedUntil: Date.now() + 60_000, nextAttemptAt: 1 })
+        .execute(),
+    )
+    expect(await house.trials.retryInactive(deliveryId)).toBe(true)
+    expect(receiver.requests).toHaveLength(1)
+    await house.endpoints.update(id, { isActive: true })
+    expect(await house.trials.retryInactive(deliveryId)).toBe(false)
+  })
+})

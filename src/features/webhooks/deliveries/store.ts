@@ -1,0 +1,146 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { findEvents } from '../../../events/index.ts'
+import type { Dialect, Handle, Tables, Tx } from '../../../infra/db/index.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
+import type { DeliveryQuery, DeliveryView } from './api.ts'
+import type { AttemptRow, DeliveryRow } from './delivery.ts'
+import { deliveryView } from './view.ts'
+
+export interface DeliveryStore {
+  /** Newest first. */
+  list(query: DeliveryQuery): Promise<Page<DeliveryView>>
+  get(id: string): Promise<DeliveryView>
+  /** In the order of the ids. */
+  getAll(ids: readonly string[]): Promise<DeliveryView[]>
+  /** The row, held against workers and others until the transaction ends. */
+  lock(id: string, dialect: Dialect): Promise<DeliveryRow>
+}
+
+/** With a filter, counting stops here. */
+const MAX_COUNT = 10_000
+const ROWS_PER_INSERT = 100
+
+export function deliveryStore(handle: Handle): DeliveryStore {
+  const all = () => handle.selectFrom('webhookDeliveries').selectAll()
+  return {
+    async list(query) {
+      const parts = [query.endpointId, query.status, query.eventType, query.accountId, query.eventId]
+      const filter = ['webhooks/deliveries', ...parts]
+      const request = pageRequest(query, filter, ['text'])
+      const matching = matched(handle, query)
+      let page = matching.selectAll().orderBy('id', 'desc')
+      const [afterId] = request.after ?? []
+      if (afterId !== undefined) page = page.where('id', '<', afterId)
+      const rows = await page
+        .limit(request.limit + 1)
+        .offset(request.offset)
+        .execute()
+      const filtered = parts.some((part) => part !== undefined)
+      const total = filtered ? await counted(handle, matching) : await totalOf(handle)
+      const { items, pagination } = pageOf(rows, request, total, filter, (row) => [row.id])
+      return { items: await views(handle, items), pagination }
+    },
+    async get(id) {
+      const [view] = await this.getAll([id])
+      if (view === undefined) throw notFound('webhook delivery', id)
+      return view
+    },
+    async getAll(ids) {
+      if (ids.length === 0) return []
+      const rows = await all().where('id', 'in', ids).execute()
+      const order = new Map(ids.map((id, index) => [id, index]))
+      rows.sort((left, right) => (order.get(left.id) ?? 0) - (order.get(right.id) ?? 0))
+      return views(handle, rows)
+    },
+    async lock(id, dialect) {
+      const row = await all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst()
+      if (row === undefined) throw notFound('webhook delivery', id)
+      return row
+    },
+  }
+}
+
+type Matching = SelectQueryBuilder<Tables, 'webhookDeliveries', unknown>
+
+function matched(handle: Handle, query: DeliveryQuery): Matching {
+  const { endpointId, status, eventId, eventType, accountId } = query
+  let matching: Matching = handle.selectFrom('webhookDeliveries')
+  if (endpointId !== undefined) matching = matching.where('endpointId', '=', endpointId)
+  if (eventId !== undefined) matching = matching.where('eventId', '=', eventId)
+  if (eventType !== undefined) matching = matching.where('eventType', '=', eventType)
+  if (accountId !== undefined) matching = matching.where('accountId', '=', accountId)
+  if (status !== undefined) matching = matching.where('status', '=', status)
+  // The index of states leaves the many successes out; SQLite uses it only where the query says so word by word.
+  if (status !== undefined && status !== 'success') matching = matching.where(sql<boolean>`"status" <> 'success'`)
+  return matching
+}
+
+/** Adds deliveries; every one is made here, so that the count stays right. */
+export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    await tx
+      .insertInto('webhookDeliveries')
+      .values(rows.slice(start, start + ROWS_PER_INSERT))
+      .execute()
+  }
+  await addToCount(tx, rows.length)
+}
+
+/** Removes deliveries and their attempts. */
+export async function deleteDeliveries(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.deleteFrom('webhookAttempts').where('deliveryId', 'in', ids).execute()
+  const { numDeletedRows } = await tx.deleteFrom('webhookDeliveries').where('id', 'in', ids).executeTakeFirst()
+  await addToCount(tx, -Number(numDeletedRows))
+}
+
+async function addToCount(tx: Tx, change: number): Promise<void> {
+  if (change === 0) return
+  await tx
+    .updateTable('webhookDeliveryCount')
+    .set((eb) => ({ total: eb('total', '+', change) }))
+    .where('id', '=', 1)
+    .execute()
+}
+
+async function counted(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
+  const { count } = await handle
+    .selectFrom(
+      matching
+        .select('id')
+        .limit(MAX_COUNT + 1)
+        .as('matching'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
+}
+
+async function totalOf(handle: Handle): Promise<number> {
+  const row = await handle.selectFrom('webhookDeliveryCount').select('total').where('id', '=', 1).executeTakeFirst()
+  return row?.total ?? 0
+}
+
+async function views(handle: Handle, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+  if (rows.length === 0) return []
+  const events = await findEvents(handle, [...new Set(rows.map((row) => row.eventId))])
+  const attempts = await attemptsByDelivery(
+    handle,
+    rows.map((row) => row.id),
+  )
+  return rows.map((row) => deliveryView(row, events.get(row.eventId), attempts.get(row.id) ?? []))
+}
+
+async function attemptsByDelivery(handle: Handle, ids: readonly string[]): Promise<Map<string, AttemptRow[]>> {
+  const rows = await handle
+    .selectFrom('webhookAttempts')
+    .selectAll()
+    .where('deliveryId', 'in', ids)
+    .orderBy('deliveryId')
+    .orderBy('attempt')
+    .execute()
+  const found = new Map<string, AttemptRow[]>(ids.map((id) => [id, []]))
+  for (const row of rows) found.get(row.deliveryId)?.push(row)
+  return found
+}

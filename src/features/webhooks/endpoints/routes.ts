@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { type App, done, type Idempotency, pageQuery } from '../../../infra/http/index.ts'
+import { createBody, endpointList, endpointParams, endpointSchema, updateBody } from './api.ts'
+import type { Endpoints } from './service.ts'
+
+const tags = ['Webhooks']
+const PATH = '/webhooks/endpoints'
+
+export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempotency: Idempotency }): void {
+  const { endpoints, idempotency } = deps
+
+  app.get(
+    PATH,
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags,
+        summary: 'List webhook endpoints',
+        querystring: Type.Object(pageQuery),
+        response: { 200: endpointList },
+      },
+    },
+    async (request) => {
+      const { items, pagination } = await endpoints.list(request.query)
+      return { endpoints: items, pagination }
+    },
+  )
+
+  app.post(
+    PATH,
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Create a webhook endpoint',
+        body: createBody,
+        response: { 201: endpointSchema },
+      },
+    },
+    idempotency.writing(async (request, reply) => {
+      const create = await endpoints.create(request.body)
+      reply.code(201)
+      return create
+    }),
+  )
+
+  app.get(
+    `${PATH}/:endpointId`,
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags,
+        summary: 'Get a webhook endpoint',
+        params: endpointParams,
+        response: { 200: endpointSchema },
+      },
+    },
+    (request) => endpoints.get(request.params.endpointId),
+  )
+
+  app.put(
+    `${PATH}/:endpointId`,
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Update a webhook endpoint',
+        params: endpointParams,
+        body: updateBody,
+        response: { 200: endpointSchema },
+      },
+    },
+    (request) => endpoints.update(request.params.endpointId, request.body),
+  )
+
+  app.delete(
+    `${PATH}/:endpointId`,
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Delete a webhook endpoint',
+        description: 'Deliveries that wait are cancelled; the history of deliveries stays.',
+        params: endpointParams,
+        response: { 200: done },
+      },
+    },
+    async (request) => {
+      await endpoints.delete(request.params.endpointId)
+      return { success: true, message: 'The webhook endpoint was deleted.' }
+    },
+  )
+}

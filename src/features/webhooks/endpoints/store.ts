@@ -1,0 +1,75 @@
+import type { Updateable } from 'kysely'
+import type { Dialect, Handle, Tables } from '../../../infra/db/index.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { EndpointRow } from './endpoint.ts'
+
+export interface EndpointStore {
+  /** By id, so oldest first for generated ids. */
+  list(): Promise<EndpointRow[]>
+  listActive(): Promise<EndpointRow[]>
+  find(id: string): Promise<EndpointRow | undefined>
+  get(id: string): Promise<EndpointRow>
+  /** As `get`, and nobody else changes the row before this transaction ends. */
+  lock(id: string, dialect: Dialect): Promise<EndpointRow>
+  /** As `lock`, for work that may be overtaken by the endpoint's deletion. */
+  findLocked(id: string, dialect: Dialect): Promise<EndpointRow | undefined>
+  /** False when the id is taken. */
+  insert(row: EndpointRow): Promise<boolean>
+  /** Answers the row as it is now; throws not_found. */
+  update(id: string, changes: Updateable<Tables['webhookEndpoints']>): Promise<EndpointRow>
+  /** True when it became inactive by this call. */
+  deactivate(id: string, nowMs: number): Promise<boolean>
+  /** Throws not_found. */
+  delete(id: string): Promise<void>
+}
+
+export function endpointStore(handle: Handle): EndpointStore {
+  const all = () => handle.selectFrom('webhookEndpoints').selectAll()
+  const find = (id: string) => all().where('id', '=', id).executeTakeFirst()
+  return {
+    list: () => all().orderBy('id').execute(),
+    listActive: () => all().where('isActive', '=', 1).orderBy('id').execute(),
+    find,
+    async get(id) {
+      return (await find(id)) ?? missing(id)
+    },
+    async lock(id, dialect) {
+      return (await this.findLocked(id, dialect)) ?? missing(id)
+    },
+    findLocked: (id, dialect) => all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst(),
+    async insert(row) {
+      const { numInsertedOrUpdatedRows } = await handle
+        .insertInto('webhookEndpoints')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirst()
+      return numInsertedOrUpdatedRows === 1n
+    },
+    async update(id, changes) {
+      const row = await handle
+        .updateTable('webhookEndpoints')
+        .set(changes)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? missing(id)
+    },
+    async deactivate(id, nowMs) {
+      const { numUpdatedRows } = await handle
+        .updateTable('webhookEndpoints')
+        .set({ isActive: 0, updatedAt: nowMs })
+        .where('id', '=', id)
+        .where('isActive', '=', 1)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+    async delete(id) {
+      const { numDeletedRows } = await handle.deleteFrom('webhookEndpoints').where('id', '=', id).executeTakeFirst()
+      if (numDeletedRows === 0n) missing(id)
+    },
+  }
+}
+
+function missing(id: string): never {
+  throw notFound('webhook endpoint', id)
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+import type { Outcome } from './attempt.ts'
+import { afterSigns, type Circuit, CLOSED, FAILURES_TO_OPEN, type Sign, signOf } from './circuit.ts'
+
+const failures = (count: number): Sign[] => Array(count).fill('failure')
+const OPEN = afterSigns(CLOSED, failures(FAILURES_TO_OPEN), 1000)
+const halfOpen = (circuit: Circuit): Circuit => ({ ...circuit, circuitState: 'half_open' })
+
+describe('a circuit', () => {
+  it('opens when the last of many attempts in a row failed, and not before', () => {
+    const almost = afterSigns(CLOSED, failures(FAILURES_TO_OPEN - 1), 1000)
+    expect(almost).toMatchObject({ circuitState: 'closed', circuitFailures: FAILURES_TO_OPEN - 1 })
+    expect(afterSigns(almost, ['failure'], 1000)).toMatchObject({
+      circuitState: 'open',
+      circuitFailures: FAILURES_TO_OPEN,
+      circuitOpenedAt: 1000,
+      circuitProbeAt: 2000,
+    })
+    expect(afterSigns(almost, ['success', 'failure'], 1000)).toMatchObject({
+      circuitState: 'closed',
+      circuitFailures: 1,
+    })
+  })
+
+  it('is not written while all goes well', () => {
+    expect(afterSigns(CLOSED, ['success', 'none', 'success'], 1000)).toBe(CLOSED)
+  })
+
+  it('doubles its pause with every failed probe, up to five minutes, and remembers when it opened', () => {
+    let circuit = OPEN
+    const pauses = Array.from({ length: 10 }, () => {
+      circuit = afterSigns(halfOpen(circuit), ['failure'], 50_000)
+      return (circuit.circuitProbeAt ?? 0) - 50_000
+    })
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((seconds) => seconds * 1000))
+    expect(circuit).toMatchObject({
+      circuitState: 'open',
+      circuitOpenedAt: 1000,
+      circuitFailures: FAILURES_TO_OPEN + 10,
+    })
+  })
+
+  it('closes on any success, and begins with the first pause the next time', () => {
+    expect(afterSigns(halfOpen(OPEN), ['success'], 5000)).toEqual(CLOSED)
+    expect(afterSigns(OPEN, ['success'], 5000)).toEqual(CLOSED)
+    const again = afterSigns(CLOSED, failures(FAILURES_TO_OPEN), 9000)
+    expect(again.circuitProbeAt).toBe(10_000)
+  })
+
+  it('keeps its pause when requests that were on their way fail late', () => {
+    expect(afterSigns(OPEN, failures(3), 1900)).toEqual({ ...OPEN, circuitFailures: FAILURES_TO_OPEN + 3 })
+  })
+
+  it('does not count replays, tests and faults of our own', () => {
+    const failed = (kind: 'timeout' | 'internal'): Outcome => ({
+      startedAt: 0,
+      durationMs: 1,
+      responseStatus: null,
+      responseBody: null,
+      error: { kind, message: '' },
+      retryAfterMs: undefined,
+      signatures: 0,
+      headerNames: [],
+    })
+    expect(signOf({ test: 0, trigger: 'event' }, failed('timeout'))).toBe('failure')
+    expect(signOf({ test: 0, trigger: 'event' }, failed('internal'))).toBe('none')
+    expect(signOf({ test: 1, trigger: 'test' }, failed('timeout'))).toBe('none')
+    for (const trigger of ['retry', 'recover'] as const) {
+      expect(signOf({ test: 0, trigger }, failed('timeout'))).toBe('failed-replay')
+    }
+    const replays: Sign[] = Array(100).fill('failed-replay')
+    expect(afterSigns(CLOSED, replays, 1000)).toBe(CLOSED)
+    // As a probe it ends the probe, and the pause stays as long as it was.
+    expect(afterSigns(halfOpen(OPEN), ['failed-replay'], 5000)).toMatchObject({
+      circuitState: 'open',
+      circuitProbeAt: 6000,
+    })
+  })
+})
+
+const EVENTS = 100
+const many = (count: number) => Array.from({ length: count }, (_, index) => ({ objectId: `msg_${index}` }))
+
+describeEachDatabase('an endpoint that keeps failing', (open) => {
+  const circuitOf = async (house: WebhookHouse, id: string) => (await house.endpoints.get(id)).circuit
+
+  async function broken(retryCount = 0) {
+    const receiver = closing(await startReceiver())
+    receiver.always({ status: 500 })
+    const house = closing(webhookHouse(await open()))
+    await house.engine.start()
+    const { id } = await house.create({ url: receiver.url, retryCount, retryDelayMs: 0 })
+    await house.record(...many(EVENTS))
+    await eventually(async () => expect(await circuitOf(house, id)).toMatchObject({ state: 'open' }))
+    return { receiver, house, id }
+  }
+
+  const waiting = async (house: WebhookHouse) =>
+    (await house.deliveries()).filter((delivery) => delivery.status === 'pending' && delivery.attempt === 0)
+
+  it('is left alone but for one delivery at a time, and gets the rest once that one arrives', async () => {
+    const { receiver, house, id } = await broken()
+    expect(await circuitOf(house, id)).toEqual({
+      state: expect.stringMatching(/open/),
+      openedAt: expect.any(String),
+      nextProbeAt: expect.any(String),
+      failures: expect.any(Number),
+    })
+    const whenOpened = receiver.requests.length
+    // Eight lanes may each have one on its way at the moment it opens.
+    expect(whenOpened).toBeLessThan(FAILURES_TO_OPEN + 16)
+
+    await eventually(() => expect(receiver.requests.length).toBeGreaterThan(whenOpened))
+    await eventually(async () => {
+      const sent = receiver.requests.length
+      expect((await circuitOf(house, id)).failures).toBe(sent)
+      expect(await waiting(house)).toHaveLength(EVENTS - sent)
+    })
+    expect(receiver.requests.length).toBeLessThan(whenOpened + 12)
+
+    const failed = receiver.requests.length
+    receiver.always({})
+    await eventually(async () => {
+      expect(await circuitOf(house, id)).toEqual({ state: 'closed', openedAt: null, nextProbeAt: null, failures: 0 })
+      expect(await waiting(house)).toEqual([])
+    })
+    const succeeded = (await house.deliveries()).filter((delivery) => delivery.status === 'success')
+    expect(succeeded.length).toBeGreaterThanOrEqual(EVENTS - failed - 1)
+    expect(succeeded.every((delivery) => delivery.attempt === 1)).toBe(true)
+  })
+
+  it('takes new events meanwhile, and does not hold up others', async () => {
+    const { house } = await broken()
+    const healthy = closing(await startReceiver())
+    await house.create({ url: healthy.url })
+    const before = (await waiting(house)).length
+    await house.record(...many(5))
+    await eventually(() => expect(healthy.requests).toHaveLength(5))
+    expect((await waiting(house)).length).toBeGreaterThanOrEqual(before)
+  })
+
+  it('is tried at once when it is changed, and when a test or a retry reaches it', async () => {
+    const { receiver, house, id } = await broken()
+    receiver.always({})
+    await house.trials.test(id)
+    expect(await circuitOf(house, id)).toMatchObject({ state: 'closed', failures: 0 })
+    await eventually(async () => expect(await waiting(house)).toEqual([]))
+
+    receiver.always({ status: 500 })
+    await house.record(...many(EVENTS))
+    await eventually(async () => expect((await circuitOf(house, id)).state).not.toBe('closed'))
+    receiver.always({})
+    await house.endpoints.update(id, { timeoutMs: 5000 })
+    await eventually(async () => expect(await waiting(house)).toEqual([]))
+  })
+
+  it('is probed again when the process of a probe died', async () => {
+    const { house, receiver, id } = await broken()
+    receiver.always({})
+    await house.engine.stop(0)
+    const lost = { circuitState: 'half_open', circuitProbeAt: Date.now() + 300 } as const
+    await house.db.transaction((tx) => tx.updateTable('webhookEndpoints').set(lost).where('id', '=', id).execute())
+    const next = closing(webhookHouse(house.db))
+    await next.engine.start()
+    await eventually(async () => expect(await circuitOf(next, id)).toMatchObject({ state: 'closed' }))
+    await eventually(async () => expect(await waiting(next)).toEqual([]))
+  })
+})

@@ -1,0 +1,88 @@
+import { isoTimeOrNull } from '../../../lib/time.ts'
+import type { DeliveryRow } from '../deliveries/delivery.ts'
+import type { EndpointRow } from '../endpoints/endpoint.ts'
+import type { Outcome } from './attempt.ts'
+
+/**
+ *     closed ── FAILURES_TO_OPEN in a row ──▶ open ── its pause is over ──▶ half_open: one delivery tries
+ *        ▲                                     ▲                                  │
+ *        └──────────── any success ────────────┼──────────────────────────────────┤
+ *                                              └── a longer pause ◀── failure ────┘
+ *
+ * It stands on the endpoint's row, so replicas share it. While it is not closed, deliveries wait and keep their attempts.
+ */
+export type Circuit = Pick<
+  EndpointRow,
+  'circuitState' | 'circuitFailures' | 'circuitPauses' | 'circuitOpenedAt' | 'circuitProbeAt'
+>
+
+export const CLOSED: Circuit = {
+  circuitState: 'closed',
+  circuitFailures: 0,
+  circuitPauses: 0,
+  circuitOpenedAt: null,
+  circuitProbeAt: null,
+}
+
+/** More than the attempts that one delivery can have: its own retries, however many, never open the circuit. */
+export const FAILURES_TO_OPEN = 25
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 5 * 60_000
+/** Beyond the endpoint's timeout: a probe whose process died counts as lost after that, and another may be sent. */
+const PROBE_MARGIN_MS = 30_000
+
+/** What one attempt says about its endpoint. A failed replay says nothing, but the probe that it was has ended. */
+export type Sign = 'success' | 'failure' | 'failed-replay' | 'none'
+
+export function signOf(delivery: Pick<DeliveryRow, 'test' | 'trigger'>, { error, responseStatus }: Outcome): Sign {
+  if (error === null) return 'success'
+  if (delivery.test === 1 || error.kind === 'internal' || responseStatus === 410) return 'none'
+  return delivery.trigger === 'event' ? 'failure' : 'failed-replay'
+}
+
+/** The circuit after these attempts, in the order of their ends. The same object when nothing changed. */
+export function afterSigns(circuit: Circuit, signs: readonly Sign[], nowMs: number): Circuit {
+  return signs.reduce((before, sign) => after(before, sign, nowMs), circuit)
+}
+
+function after(circuit: Circuit, sign: Sign, nowMs: number): Circuit {
+  if (sign === 'none') return circuit
+  if (sign === 'success') return isClean(circuit) ? circuit : CLOSED
+  const counts = sign === 'failure' ? 1 : 0
+  const circuitFailures = circuit.circuitFailures + counts
+  if (circuit.circuitState === 'half_open') {
+    return { ...circuit, circuitFailures, ...open(circuit.circuitPauses + counts, nowMs) }
+  }
+  if (counts === 0) return circuit
+  if (circuit.circuitState === 'open' || circuitFailures < FAILURES_TO_OPEN) return { ...circuit, circuitFailures }
+  return { circuitFailures, circuitOpenedAt: nowMs, ...open(0, nowMs) }
+}
+
+function open(pauses: number, nowMs: number) {
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(pauses, 30), LONGEST_PAUSE_MS)
+  return { circuitState: 'open', circuitPauses: pauses, circuitProbeAt: nowMs + pauseMs } as const
+}
+
+/** Closed and without a failure since the last success: a success need not be written. */
+function isClean(circuit: Circuit): boolean {
+  return circuit.circuitState === 'closed' && circuit.circuitFailures === 0
+}
+
+/** When the endpoint may next be sent to, as far as the circuit has a say; 0 is at any time. */
+export function opensAt({ circuitState, circuitProbeAt }: Circuit): number {
+  return circuitState === 'closed' ? 0 : (circuitProbeAt ?? 0)
+}
+
+/** The circuit while one delivery tries. */
+export function probing(endpoint: EndpointRow, nowMs: number): Pick<Circuit, 'circuitState' | 'circuitProbeAt'> {
+  return { circuitState: 'half_open', circuitProbeAt: nowMs + endpoint.timeoutMs + PROBE_MARGIN_MS }
+}
+
+export function circuitView(circuit: Circuit) {
+  return {
+    state: circuit.circuitState,
+    openedAt: isoTimeOrNull(circuit.circuitOpenedAt),
+    nextProbeAt: isoTimeOrNull(circuit.circuitProbeAt),
+    failures: circuit.circuitFailures,
+  }
+}

@@ -1,0 +1,125 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Dialect, Tx } from '../../../infra/db/index.ts'
+import type { DeliveryRow, Lease } from '../deliveries/delivery.ts'
+
+/** Leases run on the database's time, the one clock that replicas share. */
+export const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`
+export const isFree = (dialect: Dialect): RawBuilder<boolean> =>
+  sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
+
+/**
+ * Takes up to `limit` due deliveries of one endpoint, oldest due first. By state: what another worker holds is passed
+ * over until its lease runs out, so nothing is lost with a process and nothing is sent twice side by side.
+ */
+export async function claimDue(
+  tx: Tx,
+  dialect: Dialect,
+  endpointId: string,
+  lease: Lease,
+  nowMs: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const due = tx
+    .selectFrom('webhookDeliveries')
+    .select('id')
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', '<=', nowMs)
+    .where(isFree(dialect))
+    .orderBy('nextAttemptAt')
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(dialect.skipLocked)
+  const rows = await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: lease.token, leasedUntil: untilOf(dialect, lease) })
+    .where('id', 'in', due)
+    .returningAll()
+    .execute()
+  return rows.sort((left, right) => order(left, right))
+}
+
+function order(left: DeliveryRow, right: DeliveryRow): number {
+  return (left.nextAttemptAt ?? 0) - (right.nextAttemptAt ?? 0) || (left.id < right.id ? -1 : 1)
+}
+
+/** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `settle` sees to it). */
+export async function renewLease(tx: Tx, dialect: Dialect, ids: readonly string[], lease: Lease): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ leasedUntil: untilOf(dialect, lease) })
+    .where('id', 'in', ids)
+    .where('lease', '=', lease.token)
+    .execute()
+}
+
+/** Gives back what was claimed and not tried. */
+export async function releaseLease(tx: Tx, ids: readonly string[], token: string): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: null, leasedUntil: null })
+    .where('id', 'in', ids)
+    .where('lease', '=', token)
+    .execute()
+}
+
+/** For the start on the file store, where no other process can hold anything; it has an index for this, see migration 0004. */
+export async function releaseAllLeases(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set({ lease: null, leasedUntil: null })
+    .where('leasedUntil', 'is not', null)
+    .execute()
+}
+
+/** When the endpoint's next free delivery is due; undefined when none waits. */
+export async function findNextDue({ read, dialect }: Db, endpointId: string): Promise<number | undefined> {
+  const row = await read
+    .selectFrom('webhookDeliveries')
+    .select('nextAttemptAt')
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', 'is not', null)
+    .where(isFree(dialect))
+    .orderBy('nextAttemptAt')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.nextAttemptAt ?? undefined
+}
+
+/** Active endpoints with something due and free that may be sent: what the sweeper announces again. One index probe per endpoint. */
+export async function listEndpointsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
+  const rows = await read
+    .selectFrom('webhookEndpoints')
+    .select('id')
+    .where('isActive', '=', 1)
+    .where((eb) => eb.or([eb('circuitState', '=', 'closed'), eb('circuitProbeAt', '<=', nowMs)]))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhookDeliveries')
+          .select('webhookDeliveries.id')
+          .whereRef('webhookDeliveries.endpointId', '=', 'webhookEndpoints.id')
+          .where('nextAttemptAt', '<=', nowMs)
+          .where(isFree(dialect)),
+      ),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+const CANCELLED = { status: 'cancelled', nextAttemptAt: null, lease: null, leasedUntil: null } as const
+
+/** Ends deliveries that the worker holds. */
+export async function cancelHeld(tx: Tx, ids: readonly string[], token: string): Promise<void> {
+  await tx.updateTable('webhookDeliveries').set(CANCELLED).where('id', 'in', ids).where('lease', '=', token).execute()
+}
+
+/** Ends everything of an endpoint that waits; for an endpoint that is no more. */
+export async function cancelForEndpoint(tx: Tx, endpointId: string): Promise<void> {
+  await tx
+    .updateTable('webhookDeliveries')
+    .set(CANCELLED)
+    .where('endpointId', '=', endpointId)
+    .where('nextAttemptAt', 'is not', null)
+    .execute()
+}

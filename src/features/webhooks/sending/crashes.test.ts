@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { TEST_RING, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+
+const ROUNDS = 6
+const LEASE_MS = 2000
+
+describeEachDatabase('a process that records and delivers, killed again and again', (open) => {
+  /** Lets one work for a moment and kills it, wherever it is. */
+  async function workAndDie(place: Place): Promise<void> {
+    const script = ['--import', 'tsx', 'test/kit/webhook-worker.ts', JSON.stringify(place), TEST_RING, String(LEASE_MS)]
+    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 300))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  it('loses nothing, and repeats only under the same ids', { timeout: 120_000 }, async () => {
+    const place = await open.place()
+    const db = await open(place)
+    const receiver = closing(await startReceiver())
+    receiver.always(() => (Math.random() < 0.1 ? { status: 500 } : { delayMs: Math.random() * 10 }))
+    const house = closing(webhookHouse(db, { leaseMs: LEASE_MS }))
+    const { secret = '' } = await house.create({ url: receiver.url, retryDelayMs: 10, retryCount: 20 })
+    for (let round = 0; round < ROUNDS; round += 1) await workAndDie(place)
+
+    await house.queue.releaseInstance('worker')
+    await house.engine.start()
+    await eventually(async () => {
+      const open = db.read.selectFrom('webhookDeliveries').select('id').where('nextAttemptAt', 'is not', null)
+      const unseen = db.read.selectFrom('events').select('id').where('position', 'is', null)
+      expect([...(await open.execute()), ...(await unseen.execute())]).toEqual([])
+    }, 60_000)
+
+    const events = await db.read.selectFrom('events').select('id').execute()
+    const bodies = new Map<string, Set<string>>()
+    for (const { headers, body } of receiver.requests) {
+      const id = String(headers['webhook-id'])
+      bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
+    }
+    expect(events.length).toBeGreaterThan(ROUNDS)
+    expect([...bodies.keys()].sort()).toEqual(events.map((event) => event.id).sort())
+    expect([...bodies.values()].filter((each) => each.size > 1)).toEqual([])
+    receiver.verify(secret)
+  })
+})

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase, describePostgres } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startReceiver } from '../../../../test/servers/receiver.ts'
+import { stampEvents } from '../../../events/index.ts'
+import { sleep } from '../../../lib/abort.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { idGenerator } from '../../../lib/ids.ts'
+import { newDelivery } from '../deliveries/delivery.ts'
+import { insertDeliveries } from '../deliveries/store.ts'
+
+const HOUR_MS = 3_600_000
+
+describePostgres('two workers on one database', (open) => {
+  it('deliver every event once between them', async () => {
+    const place = await open.place()
+    const receiver = closing(await startReceiver())
+    const houses = [closing(webhookHouse(await open(place))), closing(webhookHouse(await open(place)))] as const
+    for (const house of houses) await house.engine.start()
+    const [one, two] = houses
+    for (let index = 0; index < 4; index += 1) await one.create({ url: `${receiver.url}/${index}` })
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? one : two).record({ objectId: `msg_${index}` })),
+    )
+    await eventually(async () => {
+      const { count } = await one.db.read
+        .selectFrom('webhookDeliveries')
+        .where('status', '=', 'success')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      expect(count).toBe(200)
+    })
+    const pairs = receiver.requests.map((request) => `${request.path} ${request.headers['webhook-id']}`)
+    expect(new Set(pairs).size).toBe(200)
+    expect(pairs).toHaveLength(200)
+  })
+})
+
+describeEachDatabase('an endpoint that is deleted while events become deliveries', (open) => {
+  it('leaves none that waits for ever, or for the next endpoint of that id', async () => {
+    const house = closing(webhookHouse(await open()))
+    const endpoint = await house.endpoints.get((await house.create({ url: 'http://app.example/' })).id)
+    await house.record({})
+    let deleting: Promise<void> | undefined
+    await house.db.transaction(async (tx) => {
+      const events = (await stampEvents(tx, house.db.dialect, 10)) ?? []
+      const made = events.map((event) => newDelivery(idGenerator(systemClock), event, endpoint, Date.now()))
+      await insertDeliveries(tx, made)
+      deleting = house.endpoints.delete(endpoint.id)
+      // It shall wait for this transaction; one that does not is done by then.
+      await Promise.race([deleting, sleep(300)])
+    })
+    await deleting
+    expect((await house.deliveries()).map(({ status }) => status)).toEqual(['cancelled'])
+  })
+})
+
+describeEachDatabase('a worker on a database that another worked on', (open, engine) => {
+  it('takes over what a dead worker held: at once on the file store, once its lease has run out elsewhere', async () => {
+    const receiver = closing(await startReceiver())
+    const house = closing(webhookHouse(await open()))
+    const endpoint = await house.endpoints.get((await house.create({ url: receiver.url })).id)
+    const [id = ''] = await house.record({ fanOut: false })
+    const event = { id, type: 'message.received', accountId: null }
+    const delivery = newDelivery(idGenerator(systemClock), event, endpoint, Date.now())
+    const leasedUntil = Date.now() + (engine === 'sqlite' ? HOUR_MS : 2000)
+    await house.db.transaction((tx) => insertDeliveries(tx, [{ ...delivery, lease: 'a dead worker', leasedUntil }]))
+
+    await house.engine.start()
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    if (engine === 'postgres') expect(Date.now()).toBeGreaterThanOrEqual(leasedUntil)
+  })
+})

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { idGenerator } from '../../../lib/ids.ts'
+import { newDelivery } from '../deliveries/delivery.ts'
+import { insertDeliveries } from '../deliveries/store.ts'
+import { endpointStore } from '../endpoints/store.ts'
+import type { Outcome } from './attempt.ts'
+import { claimDue, releaseLease } from './claims-store.ts'
+import { settle } from './results.ts'
+
+const SUCCESS: Outcome = {
+  startedAt: 1000,
+  durationMs: 5,
+  responseStatus: 200,
+  responseBody: null,
+  error: null,
+  retryAfterMs: undefined,
+  signatures: 1,
+  headerNames: [],
+}
+
+describeEachDatabase('writing what came of attempts', (open) => {
+  async function oneDelivery() {
+    const house = closing(webhookHouse(await open()))
+    const { id } = await house.create({ url: 'http://127.0.0.1/hook' })
+    const endpoint = await endpointStore(house.db.read).get(id)
+    const [eventId = ''] = await house.record({ fanOut: false })
+    const event = { id: eventId, type: 'message.received', accountId: null }
+    const delivery = newDelivery(idGenerator(systemClock), event, endpoint, 1)
+    await house.db.transaction((tx) => insertDeliveries(tx, [delivery]))
+    const claim = (token: string, forMs = 60_000) =>
+      house.db.transaction((tx) => claimDue(tx, house.db.dialect, id, { token, forMs }, Date.now(), 10))
+    const write = (token: string, outcome = SUCCESS) =>
+      house.db.transaction((tx) => settle(tx, house, [{ delivery, lease: token, endpoint, outcome }], 2000))
+    return { house, delivery, claim, write, id }
+  }
+
+  it('leaves no trace of a worker that lost its delivery to another', async () => {
+    const { house, claim, write, id } = await oneDelivery()
+    expect(await claim('first', 0)).toHaveLength(1)
+    expect(await claim('second')).toHaveLength(1)
+    await write('first')
+    expect(await house.deliveries()).toMatchObject([{ status: 'pending', attempt: 0, attempts: [] }])
+    expect(await house.endpoints.get(id)).toMatchObject({ lastDeliveryAt: null })
+    await write('second')
+    expect(await house.deliveries()).toMatchObject([{ status: 'success', attempt: 1, attempts: [{ attempt: 1 }] }])
+    expect(await house.endpoints.get(id)).toMatchObject({ lastDeliveryAt: new Date(2000).toISOString() })
+  })
+
+  it('gives a delivery to one worker at a time, and to the next when it is given back', async () => {
+    const { house, delivery, claim } = await oneDelivery()
+    expect(await claim('first')).toHaveLength(1)
+    expect(await claim('second')).toHaveLength(0)
+    await house.db.transaction((tx) => releaseLease(tx, [delivery.id], 'second'))
+    expect(await claim('second')).toHaveLength(0)
+    await house.db.transaction((tx) => releaseLease(tx, [delivery.id], 'first'))
+    expect(await claim('second')).toHaveLength(1)
+  })
+
+  it('plans the next attempt from the end of this one', async () => {
+    const { house, claim, write } = await oneDelivery()
+    await claim('first')
+    const error = { kind: 'timeout', message: 'There was no complete answer in time.' } as const
+    await write('first', { ...SUCCESS, responseStatus: null, error })
+    const nextAttemptAt = new Date(3000).toISOString()
+    expect(await house.deliveries()).toMatchObject([{ status: 'retrying', attempt: 1, nextAttemptAt, error }])
+  })
+})

@@ -1,0 +1,357 @@
+import { generate } from 'selfsigned'
+import { expect, it } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { type Received, startReceiver } from '../../../../test/servers/receiver.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { fixedClock } from '../../../lib/clock.ts'
+import type { DeliveryView } from '../index.ts'
+
+const receiverFor = async () => closing(await startReceiver())
+
+async function startedHouse(db: Db, options = {}): Promise<WebhookHouse> {
+  const house = closing(webhookHouse(db, options))
+  await house.engine.start()
+  return house
+}
+
+async function arrived(house: WebhookHouse, expected: Partial<DeliveryView>[]): Promise<DeliveryView[]> {
+  return eventually(async () => {
+    const found = await house.deliveries()
+    expect(found).toMatchObject(expected)
+    return found
+  })
+}
+
+const gapsMs = (requests: readonly Received[]) =>
+  requests.slice(1).map((request, index) => request.atMs - (requests[index]?.atMs ?? 0))
+
+describeEachDatabase('delivering', (open) => {
+  it('brings a recorded event to the receiver, signed as the published libraries verify it', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { secret = '' } = await house.create({ url: receiver.url })
+    const [eventId = ''] = await house.record({})
+
+    const [delivery] = await arrived(house, [{ status: 'success', attempt: 1, responseStatus: 204, error: null }])
+    const [request] = receiver.requests
+    if (request === undefined) throw new Error('nothing came')
+    receiver.verify(secret)
+    expect(request.headers).toMatchObject({ 'webhook-id': eventId, 'content-type': 'application/json' })
+    expect(JSON.parse(request.body)).toEqual(delivery?.payload)
+    expect(Object.keys(JSON.parse(request.body)).slice(0, 3)).toEqual(['deliveryId', 'test', 'id'])
+    expect(JSON.parse(request.body)).toMatchObject({
+      deliveryId: delivery?.id,
+      test: false,
+      id: eventId,
+      type: 'message.received',
+      accountId: 'acc_test',
+      sequence: 1,
+      objectId: 'msg_test',
+      version: 1,
+      data: { subject: 'Grüße, 東京 & “quotes”' },
+    })
+  })
+
+  it('repeats a failed delivery retryCount times, retryDelayMs apart, with the same bytes and a fresh signature', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500, body: 'no\0pe' })
+    const { secret = '' } = await house.create({ url: receiver.url, retryCount: 2, retryDelayMs: 1100 })
+    await house.record({})
+
+    const [delivery] = await arrived(house, [
+      { status: 'failed', attempt: 3, maxAttempts: 3, nextAttemptAt: null, responseStatus: 500, responseBody: 'nope' },
+    ])
+    expect(delivery?.attempts.map(({ attempt, error }) => [attempt, error?.kind])).toEqual([
+      [1, 'http_status'],
+      [2, 'http_status'],
+      [3, 'http_status'],
+    ])
+    receiver.verify(secret)
+    expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+    expect(new Set(receiver.requests.map((request) => request.headers['webhook-id'])).size).toBe(1)
+    expect(new Set(receiver.requests.map((request) => request.headers['webhook-timestamp'])).size).toBe(3)
+    for (const gapMs of gapsMs(receiver.requests)) expect(gapMs).toBeGreaterThan(1090)
+  })
+
+  it('waits as long as Retry-After says when that is longer than retryDelayMs', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script({ status: 503, headers: { 'retry-after': '2' } })
+    await house.create({ url: receiver.url, retryDelayMs: 10 })
+    await house.record({})
+    await arrived(house, [{ status: 'success', attempt: 2 }])
+    expect(gapsMs(receiver.requests)[0]).toBeGreaterThan(1990)
+  })
+
+  it('counts a timeout, a cut connection, a redirect and a half answer as failures, and follows nothing', async () => {
+    const [target, receiver] = [await receiverFor(), await receiverFor()]
+    const house = await startedHouse(await open())
+    receiver.script('hang', 'reset', { status: 302, headers: { location: target.url } }, 'stall', { status: 200 })
+    await house.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 1500 })
+    await house.record({})
+    const [delivery] = await arrived(house, [{ status: 'success', attempt: 5 }])
+    expect(delivery?.attempts.map(({ error }) => error?.kind)).toEqual([
+      'timeout',
+      'reset',
+      'redirect',
+      'timeout',
+      undefined,
+    ])
+    expect(target.requests).toEqual([])
+  })
+
+  it('reads at most 64 KB of an answer and keeps 16 KB of it', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script(
+      { status: 200, body: 'a'.repeat(40_000) },
+      { status: 200, body: 'é'.repeat(1_000_000) },
+      { status: 500, body: Buffer.alloc(40_000, 0xff) },
+    )
+    await house.create({ url: receiver.url, retryCount: 0 })
+    const expected = [
+      { status: 'success', text: 'a'.repeat(16 * 1024) },
+      { status: 'success', text: 'é'.repeat(8 * 1024) },
+      { status: 'failed', text: '\ufffd'.repeat(Math.floor((16 * 1024) / 3)) },
+    ]
+    for (const [index, { status, text }] of expected.entries()) {
+      await house.record({ objectId: `msg_${index}` })
+      await eventually(async () => {
+        const delivery = (await house.deliveries())[index]
+        expect(delivery?.status).toBe(status)
+        expect(Buffer.byteLength(delivery?.responseBody ?? '')).toBeLessThanOrEqual(16 * 1024)
+        expect(delivery?.responseBody?.slice(0, 5000)).toBe(text.slice(0, 5000))
+      })
+    }
+  })
+
+  it('keeps sending what comes in while one request hangs', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.script('hang')
+    await house.create({ url: receiver.url, timeoutMs: 60_000 })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await house.record({ objectId: 'second' })
+    await house.record({ objectId: 'third' })
+    await eventually(() => expect(receiver.requests).toHaveLength(3), 30_000)
+  })
+
+  it('has at most eight requests at one endpoint and starts them in the order of the events', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 20 })
+    await house.create({ url: receiver.url })
+    const ids = await house.record(...Array.from({ length: 100 }, (_, index) => ({ objectId: `msg_${index}` })))
+    await eventually(() => expect(receiver.requests).toHaveLength(100))
+    expect(receiver.mostOpen).toBeLessThanOrEqual(8)
+    receiver.requests.forEach((request, index) => {
+      const place = ids.indexOf(String(request.headers['webhook-id']))
+      expect(Math.abs(place - index)).toBeLessThan(8)
+    })
+  })
+
+  it('sends each type only to the active endpoints that subscribe to it', async () => {
+    const house = await startedHouse(await open())
+    const hooks = {
+      defaults: { receiver: await receiverFor(), body: {} },
+      everything: { receiver: await receiverFor(), body: { eventTypes: [] } },
+      star: { receiver: await receiverFor(), body: { eventTypes: ['*'] } },
+      accounts: { receiver: await receiverFor(), body: { eventTypes: ['account.*', 'message.sent'] } },
+      inactive: { receiver: await receiverFor(), body: { eventTypes: ['*'], isActive: false } },
+    }
+    for (const { receiver, body } of Object.values(hooks)) await house.create({ url: receiver.url, ...body })
+    await house.record(
+      { type: 'message.received' },
+      { type: 'message.sent' },
+      { type: 'mailbox.changed' },
+      { type: 'account.paused' },
+    )
+    const typesAt = ({ receiver }: { receiver: { requests: Received[] } }) =>
+      receiver.requests.map((request) => JSON.parse(request.body).type).sort()
+    const all = ['account.paused', 'mailbox.changed', 'message.received', 'message.sent']
+    await eventually(() => {
+      expect(typesAt(hooks.defaults)).toEqual(['mailbox.changed', 'message.received'])
+      expect(typesAt(hooks.everything)).toEqual(all)
+      expect(typesAt(hooks.star)).toEqual(all)
+      expect(typesAt(hooks.accounts)).toEqual(['account.paused', 'message.sent'])
+    })
+    expect(hooks.inactive.receiver.requests).toEqual([])
+    expect(await house.deliveries()).toHaveLength(12)
+  })
+
+  it('holds back what waits while the endpoint is inactive, and makes nothing new', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500 })
+    const { id } = await house.create({ url: receiver.url, retryDelayMs: 100, retryCount: 20 })
+    await house.record({})
+    await arrived(house, [{ status: 'retrying' }])
+    await house.endpoints.update(id, { isActive: false })
+    const before = (await house.deliveries()).map(({ attempt }) => attempt)
+    await house.record({ objectId: 'unheard' })
+    await eventually(async () => {
+      const unstamped = house.db.read.selectFrom('events').select('id').where('position', 'is', null)
+      expect(await unstamped.execute()).toEqual([])
+    })
+    receiver.always({ status: 200 })
+    const [delivery, ...others] = await house.deliveries()
+    expect(others).toEqual([])
+    // One attempt may have been on its way when the endpoint became inactive.
+    expect(delivery?.attempt).toBeLessThanOrEqual((before[0] ?? 0) + 1)
+    await house.endpoints.update(id, { isActive: true })
+    await arrived(house, [{ status: 'success' }])
+  })
+
+  it('gives back what it had in hand when the endpoint becomes inactive', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 2000 })
+    const { id } = await house.create({ url: receiver.url })
+    await house.record(...Array.from({ length: 60 }, () => ({})))
+    await eventually(() => expect(receiver.requests.length).toBeGreaterThan(0))
+    await house.endpoints.update(id, { isActive: false })
+    await eventually(async () => {
+      const held = house.db.read.selectFrom('webhookDeliveries').select('id').where('lease', 'is not', null)
+      expect(await held.execute()).toEqual([])
+    })
+    expect(receiver.requests.length).toBeLessThan(60)
+    expect(await house.deliveries({ status: 'pending' })).toHaveLength(60 - receiver.requests.length)
+  })
+
+  it('ends without working through a backlog, but lets requests on their way finish', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ delayMs: 2000 })
+    await house.create({ url: receiver.url })
+    await house.record(...Array.from({ length: 60 }, () => ({})))
+    await eventually(() => expect(receiver.requests).toHaveLength(8))
+    await house.engine.stop(20_000)
+    expect(receiver.requests).toHaveLength(8)
+    expect(await house.deliveries({ status: 'success' })).toHaveLength(8)
+  })
+
+  it('takes 410 for an answer: the endpoint becomes inactive and others hear of it', async () => {
+    const [gone, other] = [await receiverFor(), await receiverFor()]
+    const house = await startedHouse(await open())
+    gone.always({ status: 410 })
+    const { id } = await house.create({ url: gone.url })
+    await house.create({ url: other.url, eventTypes: ['webhook.*'] })
+    await house.record({})
+    await eventually(() => expect(other.requests).toHaveLength(1))
+    expect(JSON.parse(other.requests[0]?.body ?? '')).toMatchObject({
+      type: 'webhook.endpoint_disabled',
+      objectId: id,
+      data: { endpointId: id, reason: 'gone' },
+    })
+    expect(await house.endpoints.get(id)).toMatchObject({ isActive: false })
+    expect((await house.deliveries({ endpointId: id }))[0]).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(gone.requests).toHaveLength(1)
+  })
+
+  it('cancels what waits when the endpoint is deleted', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    receiver.always({ status: 500 })
+    const { id } = await house.create({ url: receiver.url, retryDelayMs: 60_000 })
+    await house.record({})
+    await arrived(house, [{ status: 'retrying' }])
+    await house.endpoints.delete(id)
+    await arrived(house, [{ status: 'cancelled', nextAttemptAt: null, attempt: 1 }])
+  })
+
+  it('signs with both secrets for a day after a rotation', async () => {
+    const receiver = await receiverFor()
+    const clock = fixedClock(Date.now())
+    const house = await startedHouse(await open(), { clock })
+    const { id, secret: first = '' } = await house.create({ url: receiver.url })
+    const second = 'a text of our own'
+    await house.endpoints.update(id, { secret: second })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    receiver.verify(first)
+    receiver.verify(second)
+
+    clock.advance(24 * 60 * 60_000)
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(2))
+    expect(receiver.requests[1]?.headers['webhook-signature']?.toString().split(' ')).toHaveLength(1)
+
+    await house.endpoints.update(id, { secret: null })
+    await house.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(3))
+    expect(receiver.requests[2]?.headers['webhook-signature']).toBeUndefined()
+    const seen = await house.deliveries()
+    expect(seen.map(({ requestHeaders }) => requestHeaders['webhook-signature'])).toEqual([
+      'v1,*** v1,***',
+      'v1,***',
+      undefined,
+    ])
+  })
+
+  it('sends the custom headers and never shows their values', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { id } = await house.create({
+      url: receiver.url,
+      headers: { 'X-Token': 's3cret', 'content-type': 'text/json' },
+    })
+    await house.record({})
+    const [delivery] = await arrived(house, [{ status: 'success' }])
+    expect(receiver.requests[0]?.headers).toMatchObject({ 'x-token': 's3cret', 'content-type': 'text/json' })
+    expect(delivery?.requestHeaders).toMatchObject({ 'x-token': '***', 'content-type': '***' })
+    const rows = await house.db.read.selectFrom('webhookEndpoints').selectAll().execute()
+    expect(JSON.stringify([delivery, rows, await house.endpoints.get(id)])).not.toContain('s3cret')
+  })
+
+  it('carries an event of the largest size unchanged', async () => {
+    const receiver = await receiverFor()
+    const house = await startedHouse(await open())
+    const { secret = '' } = await house.create({ url: receiver.url })
+    const body = { text: '€'.repeat(86_500), html: null }
+    await house.record({ data: { body } })
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    receiver.verify(secret)
+    expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toMatchObject({ body })
+  })
+
+  it('goes over TLS only to a server whose certificate is trusted', async () => {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'hooks.example.com' }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'hooks.example.com' }] }],
+    })
+    const receiver = closing(await startReceiver({ tls: { key, cert } }))
+    const url = receiver.url.replace('127.0.0.1', 'hooks.example.com')
+    const trusting = await startedHouse(await open(), { ca: cert })
+    await trusting.create({ url, retryCount: 0 })
+    await trusting.create({ url: receiver.url, retryCount: 0 })
+    await trusting.record({})
+    const seen = await eventually(async () => {
+      const found = await trusting.deliveries()
+      expect(found.map(({ status }) => status).sort()).toEqual(['failed', 'success'])
+      return found
+    })
+    expect(seen.find(({ status }) => status === 'success')?.url).toBe(url)
+    expect(seen.find(({ status }) => status === 'failed')?.error?.kind).toBe('tls')
+    expect(receiver.requests).toHaveLength(1)
+  })
+
+  it('sends what a stop cut off again after the next start, under the same ids', async () => {
+    const receiver = await receiverFor()
+    const db = await open()
+    const first = await startedHouse(db)
+    receiver.script('hang')
+    await first.create({ url: receiver.url, timeoutMs: 60_000 })
+    await first.record({})
+    await eventually(() => expect(receiver.requests).toHaveLength(1))
+    await first.close()
+    const second = await startedHouse(db)
+    await arrived(second, [{ status: 'success', attempt: 1 }])
+    const [cut, whole] = receiver.requests
+    expect(whole?.body).toBe(cut?.body)
+    expect(whole?.headers['webhook-id']).toBe(cut?.headers['webhook-id'])
+  })
+})

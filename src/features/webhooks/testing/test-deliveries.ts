@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type EventRow,
+  type EventType,
+  findEvents,
+  type NewEvent,
+  type Recorder,
+  sampleEvent,
+} from '../../../events/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Outbound } from '../../../infra/http/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import { type DeliveryRow, newDelivery } from '../deliveries/delivery.ts'
+import { holdForRetry, retryable } from '../deliveries/retry.ts'
+import { insertDeliveries } from '../deliveries/store.ts'
+import { type EndpointRow, openEndpoint } from '../endpoints/endpoint.ts'
+import { endpointStore } from '../endpoints/store.ts'
+import { subscribes } from '../endpoints/subscriptions.ts'
+import { attempt } from '../sending/attempt.ts'
+import { attemptInput } from '../sending/attempt-input.ts'
+import { renewLease } from '../sending/claims-store.ts'
+import { settle } from '../sending/results.ts'
+
+/** A stored message as its `message.received` says it. */
+export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
+
+/** Reads a message by account (or alias) and id; throws not_found. */
+export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
+
+/** Deliveries that are tried while the caller waits, one attempt each. The tests answer the ids of theirs. */
+export interface Trials {
+  /** One `webhook.test` to the endpoint, active or not. Throws not_found. */
+  test(endpointId: string): Promise<string>
+  /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
+  testMessage(accountId: string, messageId: string): Promise<string[]>
+  /** An example of this type to every active endpoint that hears of it; it stands in the streams as well. */
+  testEvent(type: EventType): Promise<{ eventId: string; deliveryIds: string[] }>
+  /**
+   * Sends a delivery of an inactive endpoint once, at once; what waited and failed goes on waiting. False when the endpoint is active:
+   * then it is a matter of the queue. Left alone while a worker has it. Throws not_found, conflict.
+   */
+  retryInactive(deliveryId: string): Promise<boolean>
+  /** Lets those on their way finish for at most `graceMs`; then their callers hear `not_ready`. */
+  stop(graceMs: number): Promise<void>
+}
+
+export interface TrialDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  log: Log
+  sealer: Sealer
+  recorder: Recorder
+  outbound: Outbound
+  readMessage: ReadMessage
+}
+
+interface Pair {
+  endpoint: EndpointRow
+  delivery: DeliveryRow
+}
+
+/** Added to the longest timeout: after that a trial whose process died is an ordinary waiting delivery. */
+const LEASE_MARGIN_MS = 30_000
+
+export function trials(deps: TrialDeps): Trials {
+  const { db, clock, recorder } = deps
+  const cut = new AbortController()
+  const running = new Set<Promise<unknown>>()
+
+  async function tracked<T>(sending: Promise<T>): Promise<T> {
+    running.add(sending)
+    try {
+      return await sending
+    } catch (error) {
+      throw cut.signal.aborted ? new AppError('not_ready', { cause: error }) : error
+    } finally {
+      running.delete(sending)
+    }
+  }
+
+  async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
+    const token = randomUUID()
+    const { row, pairs } = await db.transaction(async (tx) => {
+      const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
+      const row = (await findEvents(tx, [eventId])).get(eventId)
+      if (row === undefined) throw new Error(`the event ${eventId} is not there after it was recorded`)
+      const pairs = targets.map((endpoint) => ({
+        endpoint,
+        delivery: { ...newDelivery(deps.ids, row, endpoint, clock.now(), trigger), lease: token },
+      }))
+      if (pairs.length === 0) return { row, pairs }
+      const made = pairs.map(({ delivery }) => delivery)
+      await insertDeliveries(tx, made)
+      const longestMs = Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs))
+      await renewLease(
+        tx,
+        db.dialect,
+        made.map(({ id }) => id),
+        { token, forMs: longestMs + LEASE_MARGIN_MS },
+      )
+      return { row, pairs }
+    })
+    await tryAll(row, pairs, token)
+    return { eventId: row.id, deliveryIds: pairs.map(({ delivery }) => delivery.id) }
+  }
+
+  async function subscribed(type: EventType): Promise<EndpointRow[]> {
+    const active = await endpointStore(db.read).listActive()
+    return active.filter((row) => subscribes(JSON.parse(row.eventTypes), type))
+  }
+
+  async function tryAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
+    const attempted = await Promise.all(
+      pairs.map(async ({ endpoint, delivery }) => {
+        const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
+        return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, cut.signal) }
+      }),
+    )
+    if (attempted.length > 0) await db.transaction((tx) => settle(tx, deps, attempted, clock.now()))
+  }
+
+  async function retryInactive(deliveryId: string): Promise<boolean> {
+    const token = randomUUID()
+    const taken = await db.transaction(async (tx) => {
+      const { delivery, endpoint, event } = await retryable(tx, db.dialect, deliveryId)
+      if (endpoint.isActive === 1) return undefined
+      const lease = { token, forMs: endpoint.timeoutMs + LEASE_MARGIN_MS }
+      const held = await holdForRetry(tx, db.dialect, delivery, lease, clock.now())
+      return { event, pairs: held === undefined ? [] : [{ endpoint, delivery: held }] }
+    })
+    if (taken === undefined) return false
+    await tryAll(taken.event, taken.pairs, token)
+    return true
+  }
+
+  return {
+    async test(endpointId) {
+      const endpoint = await endpointStore(db.read).get(endpointId)
+      const { deliveryIds } = await tracked(send(sample(endpoint), [endpoint], 'test'))
+      return deliveryIds[0] ?? ''
+    },
+    async testMessage(accountId, messageId) {
+      const message = await deps.readMessage(accountId, messageId)
+      const event: NewEvent = { ...message, type: 'message.received' }
+      const { deliveryIds } = await tracked(send(event, await subscribed(event.type), 'test-message'))
+      return deliveryIds
+    },
+    async testEvent(type) {
+      return tracked(send(sampleEvent(type), await subscribed(type), 'test'))
+    },
+    retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
+    async stop(graceMs) {
+      const grace = setTimeout(() => cut.abort(), graceMs)
+      await Promise.allSettled(running)
+      clearTimeout(grace)
+    },
+  }
+}
+
+function sample(endpoint: EndpointRow): NewEvent {
+  const event = sampleEvent('webhook.test')
+  return { ...event, objectId: endpoint.id, data: { ...event.data, endpointId: endpoint.id } }
+}
