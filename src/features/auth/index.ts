@@ -2,21 +2,21 @@
  * Hosted authentication: single-use sessions, the pages that people see, and the accounts they link.
  * Opening a page changes nothing; a session is used up in the transaction that links its account.
  */
-import './schema.ts'
+import './tables.ts'
 import type { App, Idempotency, Outbound } from '../../infra/http/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
 import type { AuthScreen } from '../../ui/hosted/index.ts'
 import { brand } from '../../ui/hosted/index.ts'
-import { authorizeRoutes } from './authorize-routes.ts'
-import { callbackRoutes } from './callback-routes.ts'
-import { consents, type Logins } from './consent.ts'
-import { detection } from './detection.ts'
-import { type FlowDeps, flow } from './flow.ts'
-import { imapRoutes } from './imap-routes.ts'
-import { type AuthSessionsDeps, authSessions } from './service.ts'
-import { sessionRoutes } from './session-routes.ts'
+import { detection } from './detection/detection.ts'
+import { type FlowDeps, flow } from './hosted/access.ts'
+import { authorizeRoutes } from './hosted/routes.ts'
+import { imapRoutes } from './imap/routes.ts'
+import { consents, type Logins } from './oauth/consents.ts'
+import { callbackRoutes } from './oauth/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
 
-export { type Logins, redirectUri } from './consent.ts'
+export { type Logins, redirectUri } from './oauth/consents.ts'
 export { purgeAuthSessions } from './purge.ts'
 
 export interface AuthDeps extends AuthSessionsDeps, Omit<FlowDeps, 'sessions' | 'brand' | 'consents' | 'detection'> {

@@ -3,7 +3,7 @@ import { lockState, type Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isoTime } from '../../lib/time.ts'
-import { issuerKey, type LicenceClaims, LicenceKeyError, readLicenceKey } from './token.ts'
+import { issuerKey, type LicenceClaims, LicenceKeyError, readLicenceKey } from './key.ts'
 
 export interface Licence {
   readonly plan: string

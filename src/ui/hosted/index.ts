@@ -4,8 +4,8 @@
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { consentPage } from './consent-page.ts'
-export { emailPage } from './email-page.ts'
 export { type FormFaults, NO_FAULTS } from './fields.ts'
 export { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from './imap-page.ts'
 export type { PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
+export { emailPage } from './start-page.ts'

@@ -1,8 +1,8 @@
-import { type App, errorSchema, type Idempotency } from '../../infra/http/index.ts'
-import { invalid } from '../../lib/errors.ts'
-import { isoTime } from '../../lib/time.ts'
-import type { Flow } from './flow.ts'
-import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from './schemas.ts'
+import { type App, errorSchema, type Idempotency } from '../../../infra/http/index.ts'
+import { invalid } from '../../../lib/errors.ts'
+import { isoTime } from '../../../lib/time.ts'
+import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from '../api.ts'
+import type { Flow } from '../hosted/access.ts'
 import { authorizeUrl } from './service.ts'
 
 /** What an application calls: make a session, ask what became of it, start it from a screen of its own. */

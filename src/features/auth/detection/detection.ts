@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url'
 import { LRUCache } from 'lru-cache'
-import type { Outbound } from '../../infra/http/index.ts'
-import type { DnsRecords } from '../../infra/net/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { Outbound } from '../../../infra/http/index.ts'
+import type { DnsRecords } from '../../../infra/net/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { ProviderName } from '../../../providers/provider.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
 import { detectedProvider, knownServer } from './known-servers.ts'
 

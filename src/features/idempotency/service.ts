@@ -13,8 +13,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AppError } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import { isKept, keptError, REPLAYED } from './answer.ts'
-import { claims, stillRunning } from './claims.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'
+import { claims, stillRunning } from './keys.ts'
 import type { Lease } from './store.ts'
 
 export interface IdempotencyDeps {

@@ -1,12 +1,12 @@
-import type { Db } from '../../infra/db/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import { secretToken } from '../../lib/ids.ts'
-import type { Sealer } from '../../lib/seal.ts'
-import type { LoginProvider } from '../../providers/login.ts'
-import type { ProviderName } from '../../providers/provider.ts'
-import { consentStore } from './consent-store.ts'
-import { type AuthSession, hashOf } from './session.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { secretToken } from '../../../lib/ids.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import type { LoginProvider } from '../../../providers/login.ts'
+import type { ProviderName } from '../../../providers/provider.ts'
+import { type AuthSession, hashOf } from '../sessions/session.ts'
+import { consentStore } from './store.ts'
 
 export type Logins = { readonly [Name in Exclude<ProviderName, 'imap'>]?: LoginProvider | undefined }
 

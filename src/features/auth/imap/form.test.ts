@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { folder } from '../../../test/kit/hosted.ts'
-import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
-import { fieldFaults, formValues, passwordTokens, selectableFolders } from './imap-form.ts'
+import { folder } from '../../../../test/kit/hosted.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../../lib/seal.ts'
+import { fieldFaults, formValues, passwordTokens, selectableFolders } from './form.ts'
 
 const fields = { host: 'imap.example.com', port: '993', username: 'ada', password: ' geheim ', smtpPassword: 'zwei' }
 const empty = { ...fields, password: '', smtpPassword: '' }

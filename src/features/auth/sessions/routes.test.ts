@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, type Hosted, IMAP_FIELDS, imapForm, serveHosted } from '../../../test/kit/hosted.ts'
-import { loginAt } from '../../../test/kit/oauth.ts'
-import type { Db } from '../../infra/db/index.ts'
-import { fixedClock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import { purgeAuthSessions } from './index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { BROWSER_ACCEPT, type Hosted, IMAP_FIELDS, imapForm, serveHosted } from '../../../../test/kit/hosted.ts'
+import { loginAt } from '../../../../test/kit/oauth.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { fixedClock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { purgeAuthSessions } from '../index.ts'
 
 const START = Date.parse('2026-03-01T12:00:00Z')
 const MINUTE = 60_000

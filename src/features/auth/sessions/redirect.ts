@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../lib/errors.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
 
 const REFUSED_SCHEMES = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:'])
 const MAX_LENGTH = 2048

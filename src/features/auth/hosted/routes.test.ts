@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { BROWSER_ACCEPT, fieldValue, type Hosted, imapForm, refreshOf, serveHosted } from '../../../test/kit/hosted.ts'
-import { loginAt } from '../../../test/kit/oauth.ts'
-import type { Db } from '../../infra/db/index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import {
+  BROWSER_ACCEPT,
+  fieldValue,
+  type Hosted,
+  imapForm,
+  refreshOf,
+  serveHosted,
+} from '../../../../test/kit/hosted.ts'
+import { loginAt } from '../../../../test/kit/oauth.ts'
+import type { Db } from '../../../infra/db/index.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
 const HTML_ACCEPT = { accept: BROWSER_ACCEPT }

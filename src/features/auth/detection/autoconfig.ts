@@ -1,5 +1,5 @@
 import { DOMParser, type Element } from '@xmldom/xmldom'
-import type { Outbound } from '../../infra/http/index.ts'
+import type { Outbound } from '../../../infra/http/index.ts'
 
 /** A mail server to propose in the form, where everything of it can be changed. */
 export interface ProposedServer {

@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify'
-import type { App } from '../../infra/http/index.ts'
-import { invalid } from '../../lib/errors.ts'
-import type { ProviderName } from '../../providers/provider.ts'
-import { consentPage, continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../ui/hosted/index.ts'
-import { wantsHtml } from './accepts.ts'
-import { type Admitted, bodyOf, type Flow } from './flow.ts'
-import { imapStep } from './imap-step.ts'
+import type { App } from '../../../infra/http/index.ts'
+import { invalid } from '../../../lib/errors.ts'
+import type { ProviderName } from '../../../providers/provider.ts'
+import { consentPage, continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../../ui/hosted/index.ts'
+import { authorizeBody, authorizeQuery } from '../api.ts'
+import { imapStep } from '../imap/step.ts'
+import { wantsHtml } from './accept.ts'
+import { type Admitted, bodyOf, type Flow } from './access.ts'
 import { PROVIDER_NAMES } from './provider-names.ts'
-import { authorizeBody, authorizeQuery } from './schemas.ts'
 
 const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
 const MAX_EMAIL = 320

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type App, errorSchema, type RouteLimits } from '../../infra/http/index.ts'
-import { AppError, type ErrorDetail } from '../../lib/errors.ts'
-import { html } from '../../lib/html.ts'
-import type { FolderRole, RemoteFolder } from '../../providers/provider.ts'
-import { continuePage } from '../../ui/hosted/index.ts'
+import { type App, errorSchema, type RouteLimits } from '../../../infra/http/index.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
+import { html } from '../../../lib/html.ts'
+import type { FolderRole, RemoteFolder } from '../../../providers/provider.ts'
+import { continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
   formPortFaults,
@@ -12,12 +12,12 @@ import {
   type ImapFields,
   parseImapConnection,
   verifyImap,
-} from '../accounts/index.ts'
-import { wantsHtml } from './accepts.ts'
-import { type Admitted, bodyOf, type Flow } from './flow.ts'
-import { fieldFaults, selectableFolders, signInFault } from './imap-form.ts'
-import { imapStep } from './imap-step.ts'
-import { folderList, foldersBody, imapBody } from './schemas.ts'
+} from '../../accounts/index.ts'
+import { folderList, foldersBody, imapBody } from '../api.ts'
+import { wantsHtml } from '../hosted/accept.ts'
+import { type Admitted, bodyOf, type Flow } from '../hosted/access.ts'
+import { fieldFaults, selectableFolders, signInFault } from './form.ts'
+import { imapStep } from './step.ts'
 
 /** One bucket for both: listing folders tries a password as well. */
 const LIMITS: RouteLimits = { name: 'auth.imap', address: { limit: 120, windowMs: 600_000 } }

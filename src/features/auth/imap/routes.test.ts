@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import {
   BROWSER_ACCEPT,
   fieldValue,
@@ -9,12 +9,12 @@ import {
   localGuard,
   refreshOf,
   serveHosted,
-} from '../../../test/kit/hosted.ts'
-import { GuardError } from '../../infra/net/index.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import { imapProvider } from '../../providers/imap/index.ts'
-import { ProviderError } from '../../providers/provider.ts'
+} from '../../../../test/kit/hosted.ts'
+import { GuardError } from '../../../infra/net/index.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { imapProvider } from '../../../providers/imap/index.ts'
+import { ProviderError } from '../../../providers/provider.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
 const PATH = '/auth/authorize/imap'

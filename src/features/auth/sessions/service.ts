@@ -1,14 +1,20 @@
 import type { Static } from 'typebox'
-import type { Db, Tx } from '../../infra/db/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import { type Ids, secretToken } from '../../lib/ids.ts'
-import { cleanText } from '../../lib/text.ts'
-import { isoTime } from '../../lib/time.ts'
-import type { ProviderName } from '../../providers/provider.ts'
-import { type Account, type Accounts, countAccounts, type LicenceCheck, type LinkAccount } from '../accounts/index.ts'
+import type { Db, Tx } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type Ids, secretToken } from '../../../lib/ids.ts'
+import { cleanText } from '../../../lib/text.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { ProviderName } from '../../../providers/provider.ts'
+import {
+  type Account,
+  type Accounts,
+  countAccounts,
+  type LicenceCheck,
+  type LinkAccount,
+} from '../../accounts/index.ts'
+import type { newSessionBody } from '../api.ts'
 import { redirectTarget } from './redirect.ts'
-import type { newSessionBody } from './schemas.ts'
 import { type AuthSession, sessionView } from './session.ts'
 import { authSessionStore } from './store.ts'
 

@@ -1,10 +1,10 @@
-import { AppError, type ErrorDetail } from '../../lib/errors.ts'
-import { SealError, type Sealer } from '../../lib/seal.ts'
-import type { RemoteFolder } from '../../providers/provider.ts'
-import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../ui/hosted/index.ts'
-import type { ImapField, ImapFields } from '../accounts/index.ts'
-import type { ProposedServer } from './autoconfig.ts'
-import { knownServer } from './known-servers.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
+import { SealError, type Sealer } from '../../../lib/seal.ts'
+import type { RemoteFolder } from '../../../providers/provider.ts'
+import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../../ui/hosted/index.ts'
+import type { ImapField, ImapFields } from '../../accounts/index.ts'
+import type { ProposedServer } from '../detection/autoconfig.ts'
+import { knownServer } from '../detection/known-servers.ts'
 
 const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
 

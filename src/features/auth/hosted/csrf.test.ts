@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
-import { pageState } from './page-state.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../../lib/seal.ts'
+import { pageState } from './csrf.ts'
 
 const ring = parseKeyRing(generateKeyRing())
 const at = (publicUrl: string, keys = ring) => pageState({ sealer: sealer(keys), publicUrl })

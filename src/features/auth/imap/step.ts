@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import type { RemoteFolder } from '../../providers/provider.ts'
-import { type FormFaults, imapPage, NO_FAULTS } from '../../ui/hosted/index.ts'
-import type { ImapFields } from '../accounts/index.ts'
-import type { ProposedServer } from './autoconfig.ts'
-import type { Admitted, Flow } from './flow.ts'
-import { formValues, selectableFolders } from './imap-form.ts'
-import { demandText, HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer } from './known-servers.ts'
-import { authorizeUrl } from './service.ts'
+import type { RemoteFolder } from '../../../providers/provider.ts'
+import { type FormFaults, imapPage, NO_FAULTS } from '../../../ui/hosted/index.ts'
+import type { ImapFields } from '../../accounts/index.ts'
+import type { ProposedServer } from '../detection/autoconfig.ts'
+import { demandText, HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer } from '../detection/known-servers.ts'
+import type { Admitted, Flow } from '../hosted/access.ts'
+import { authorizeUrl } from '../sessions/service.ts'
+import { formValues, selectableFolders } from './form.ts'
 
 export interface ImapStep {
   fields: ImapFields

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import type { Handle, Tables } from '../../infra/db/index.ts'
+import type { Handle, Tables } from '../../../infra/db/index.ts'
 
 export type ConsentRow = Selectable<Tables['oauthFlows']>
 

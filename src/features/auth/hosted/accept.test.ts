@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { wantsHtml } from './accepts.ts'
+import { wantsHtml } from './accept.ts'
 
 it.each([
   [undefined, true],

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { asAppError } from '../../infra/http/index.ts'
-import type { AppError, ErrorCode } from '../../lib/errors.ts'
-import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../ui/hosted/index.ts'
-import { wantsHtml } from './accepts.ts'
+import { asAppError } from '../../../infra/http/index.ts'
+import type { AppError, ErrorCode } from '../../../lib/errors.ts'
+import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../../ui/hosted/index.ts'
+import { wantsHtml } from './accept.ts'
 
 /** Draws a page with everything that goes around it. */
 export type SendPage = (reply: FastifyReply, draw: (context: PageContext) => string, status?: number) => string

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Sealer } from '../../lib/seal.ts'
-import { sameText } from '../../lib/sign.ts'
-import { hashOf } from './session.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import { sameText } from '../../../lib/sign.ts'
+import { hashOf } from '../sessions/session.ts'
 
 /**
  * The proof that a form was posted from a page of ours, in the browser that opened it. The page carries the state, a
