@@ -1,16 +1,20 @@
-// The import rules of docs/design.md, over src/: only downward, no cycles, a room only through its index, sideways only
+// The import rules of docs/design.md, over src/: only downward, no cycles, a module only through its index, sideways only
 // types and read fragments. `node scripts/check-imports.mjs` prints the faults and exits 1 when there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Floors by folder or file of src, the first match; what stands in src itself (app, main, config …) is on top. */
-const FLOORS = [
+/** The composition root: it alone knows everything below. */
+const ROOT = 6
+/** Layers by folder or file of src; the first match counts. */
+const LAYERS = [
+  ['app/', ROOT],
+  ['config/', 5],
   ['features/accounts/', 3],
   ['features/labels/', 3.1],
   ['features/messages/', 3.2],
   ['features/', 4],
-  // The contract, with its error, lies below the providers that keep it.
+  // The contract, with its error class, is below the providers that implement it.
   ['providers/provider.ts', 1.5],
   ['providers/mailbox-session.ts', 1.5],
   ['providers/login.ts', 1.5],
@@ -23,19 +27,20 @@ const FLOORS = [
   ['events/', 2],
   ['migrations/', 2],
   ['infra/', 1],
-  // Pages as functions of what they show: like infra, they know no business.
+  // Pages as functions of their content. Like infra, they know no business rules.
   ['ui/', 1],
   ['lib/', 0],
 ]
-const TOP = 5
-/** Folders whose direct subfolders are rooms; `events` and `migrations` are rooms themselves, `lib` is open. */
-const ROOM_PARENTS = ['infra', 'features', 'providers', 'ui']
-const ROOMS = ['events', 'migrations']
-/** The contract of the providers stands beside their folders. */
+/** The entry points: main.ts, cli, demo. */
+const TOP = 7
+/** Folders whose direct subfolders are modules; `lib`, `app`, `cli` and `demo` have no entrance. */
+const MODULE_PARENTS = ['infra', 'features', 'providers', 'ui']
+const MODULES = ['config', 'events', 'migrations']
+/** The contract of the providers is beside their folders. */
 const OPEN_FILES = ['provider', 'mailbox-session', 'login', 'push', 'registry'].map((name) => `providers/${name}.ts`)
-/** Within infra these carry the others: the store, the log, the network, the connections to Redis. */
-const INFRA_GROUND = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
-/** What a room lets others of its floor join into their queries stands in a file of this name. */
+/** Within infra the others are built on these: the store, the log, the network, the connections to Redis. */
+const INFRA_BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
+/** Files of query fragments that other modules of the same layer may join into their queries. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 
 /**
@@ -99,16 +104,16 @@ function importsOf(src, file) {
 }
 
 function faultsOf(src, file, { path, typeOnly, names }) {
-  const [from, to] = [floorOf(file), floorOf(path)]
-  const [here, there] = [roomOf(file), roomOf(path)]
+  const [from, to] = [layerOf(file), layerOf(path)]
+  const [here, there] = [moduleOf(file), moduleOf(path)]
   if (here !== undefined && here === there) return []
   const faults = []
-  if (to > from) faults.push(`${file}: imports ${path}, which is on a higher floor (${to} above ${from}).`)
+  if (to > from) faults.push(`${file}: imports ${path}, which is on a higher layer (${to} above ${from}).`)
   if (there !== undefined && !isEntrance(path, there)) {
-    faults.push(`${file}: imports ${path}; a room is entered through ${there}/index.ts only.`)
+    faults.push(`${file}: imports ${path}; import it through ${there}/index.ts.`)
   }
-  const sideways = to === from && from !== TOP && from !== 0
-  if (sideways && !typeOnly && !INFRA_GROUND.includes(there)) {
+  const sideways = to === from && from < ROOT && from !== 0
+  if (sideways && !typeOnly && !INFRA_BASE.includes(there)) {
     const others = names.filter((name) => !isReadFragment(src, path, name))
     if (others.length > 0) {
       faults.push(
@@ -116,30 +121,30 @@ function faultsOf(src, file, { path, typeOnly, names }) {
       )
     }
   }
-  if (sideways && !typeOnly && INFRA_GROUND.includes(there) && INFRA_GROUND.includes(here)) {
+  if (sideways && !typeOnly && INFRA_BASE.includes(there) && INFRA_BASE.includes(here)) {
     faults.push(
-      `${file}: takes ${names.join(', ')} from ${path}; ${here} and ${there} both carry the rest of infra and only share types.`,
+      `${file}: takes ${names.join(', ')} from ${path}; ${here} and ${there} are both a base of infra and may share only types.`,
     )
   }
   return faults
 }
 
-function floorOf(file) {
-  return FLOORS.find(([folder]) => file.startsWith(folder))?.[1] ?? TOP
+function layerOf(file) {
+  return LAYERS.find(([folder]) => file.startsWith(folder))?.[1] ?? TOP
 }
 
-function roomOf(file) {
+function moduleOf(file) {
   const parts = file.split('/')
-  if (parts.length > 2 && ROOM_PARENTS.includes(parts[0])) return `${parts[0]}/${parts[1]}`
-  if (parts.length > 1 && (ROOMS.includes(parts[0]) || ROOM_PARENTS.includes(parts[0]))) return parts[0]
+  if (parts.length > 2 && MODULE_PARENTS.includes(parts[0])) return `${parts[0]}/${parts[1]}`
+  if (parts.length > 1 && (MODULES.includes(parts[0]) || MODULE_PARENTS.includes(parts[0]))) return parts[0]
   return undefined
 }
 
-function isEntrance(path, room) {
-  return path === `${room}/index.ts` || OPEN_FILES.includes(path)
+function isEntrance(path, module) {
+  return path === `${module}/index.ts` || OPEN_FILES.includes(path)
 }
 
-/** True when the room's index takes this name from a file of read fragments. */
+/** True when the module's index takes this name from a file of read fragments. */
 function isReadFragment(src, index, name) {
   if (!existsSync(join(src, index))) return false
   const source = importsOf(src, index).find(({ names }) => names.includes(name))

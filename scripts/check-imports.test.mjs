@@ -21,7 +21,7 @@ function faultsOf(tree) {
 }
 
 describe('imports may', () => {
-  it('go down, through the index of a room', () => {
+  it('go down, through the index of a module', () => {
     expect(
       faultsOf({
         'lib/ids.ts': '',
@@ -31,8 +31,11 @@ describe('imports may', () => {
         'features/accounts/index.ts':
           "import { open } from '../../infra/db/index.ts'\nimport { kind } from '../../providers/provider.ts'",
         'features/sync/index.ts': "import { accounts } from '../accounts/index.ts'",
-        'app.ts': "import { sync } from './features/sync/index.ts'\nimport { config } from './config.ts'",
-        'config.ts': '',
+        'app/features.ts':
+          "import { sync } from '../features/sync/index.ts'\nimport { config } from '../config/index.ts'\nimport { store } from './store.ts'",
+        'app/store.ts': '',
+        'config/index.ts': '',
+        'main.ts': "import { app } from './app/features.ts'",
       }),
     ).toEqual([])
   })
@@ -62,7 +65,7 @@ describe('imports may', () => {
     ).toEqual([])
   })
 
-  it('go from other rooms of infra to the ground of infra', () => {
+  it('go from other modules of infra to its bases', () => {
     expect(
       faultsOf({ 'infra/queue/index.ts': "import { stateOr } from '../db/index.ts'", 'infra/db/index.ts': '' }),
     ).toEqual([])
@@ -71,23 +74,23 @@ describe('imports may', () => {
 
 describe('a fault is', () => {
   it.each([
-    ['lib', 'infra/db', 'lib/ids.ts: imports infra/db/index.ts, which is on a higher floor (1 above 0).', 'lib/ids.ts'],
+    ['lib', 'infra/db', 'lib/ids.ts: imports infra/db/index.ts, which is on a higher layer (1 above 0).', 'lib/ids.ts'],
     [
       'infra',
       'events',
-      'infra/db/x.ts: imports events/index.ts, which is on a higher floor (2 above 1).',
+      'infra/db/x.ts: imports events/index.ts, which is on a higher layer (2 above 1).',
       'infra/db/x.ts',
     ],
     [
       'a provider',
       'features/accounts',
-      'providers/imap/x.ts: imports features/accounts/index.ts, which is on a higher floor (3 above 2).',
+      'providers/imap/x.ts: imports features/accounts/index.ts, which is on a higher layer (3 above 2).',
       'providers/imap/x.ts',
     ],
     [
       'accounts',
       'features/sync',
-      'features/accounts/x.ts: imports features/sync/index.ts, which is on a higher floor (4 above 3).',
+      'features/accounts/x.ts: imports features/sync/index.ts, which is on a higher layer (4 above 3).',
       'features/accounts/x.ts',
     ],
   ])('an upward import, types too, from %s to %s', (_from, to, fault, file) => {
@@ -97,10 +100,18 @@ describe('a fault is', () => {
     ])
   })
 
-  it('a room that reads the configuration or the application', () => {
+  it('a feature that reads the configuration or the composition root', () => {
     expect(
-      faultsOf({ 'features/sync/x.ts': "import type { Config } from '../../config.ts'", 'config.ts': '' }),
-    ).toEqual(['features/sync/x.ts: imports config.ts, which is on a higher floor (5 above 4).'])
+      faultsOf({
+        'features/sync/x.ts':
+          "import type { Config } from '../../config/index.ts'\nimport type { App } from '../../app/lifecycle.ts'",
+        'config/index.ts': '',
+        'app/lifecycle.ts': '',
+      }),
+    ).toEqual([
+      'features/sync/x.ts: imports config/index.ts, which is on a higher layer (5 above 4).',
+      'features/sync/x.ts: imports app/lifecycle.ts, which is on a higher layer (6 above 4).',
+    ])
   })
 
   it('what a mailbox holds looking up at what is done with it', () => {
@@ -109,20 +120,18 @@ describe('a fault is', () => {
         'features/labels/x.ts': "import type { M } from '../messages/index.ts'",
         'features/messages/index.ts': '',
       }),
-    ).toEqual(['features/labels/x.ts: imports features/messages/index.ts, which is on a higher floor (3.2 above 3.1).'])
+    ).toEqual(['features/labels/x.ts: imports features/messages/index.ts, which is on a higher layer (3.2 above 3.1).'])
   })
 
-  it('a room entered beside its index', () => {
+  it('a module imported past its index', () => {
     expect(
       faultsOf({
         'features/sync/x.ts': "import { store } from '../accounts/store.ts'",
         'features/accounts/store.ts': '',
       }),
-    ).toEqual([
-      'features/sync/x.ts: imports features/accounts/store.ts; a room is entered through features/accounts/index.ts only.',
-    ])
-    expect(faultsOf({ 'app.ts': "import { record } from './events/record.ts'", 'events/record.ts': '' })).toEqual([
-      'app.ts: imports events/record.ts; a room is entered through events/index.ts only.',
+    ).toEqual(['features/sync/x.ts: imports features/accounts/store.ts; import it through features/accounts/index.ts.'])
+    expect(faultsOf({ 'app/app.ts': "import { record } from '../events/record.ts'", 'events/record.ts': '' })).toEqual([
+      'app/app.ts: imports events/record.ts; import it through events/index.ts.',
     ])
   })
 
@@ -143,10 +152,10 @@ describe('a fault is', () => {
     ])
   })
 
-  it('a value that one ground of infra takes from another', () => {
+  it('a value that one base of infra takes from another', () => {
     expect(faultsOf({ 'infra/db/x.ts': "import { logger } from '../log/index.ts'", 'infra/log/index.ts': '' })).toEqual(
       [
-        'infra/db/x.ts: takes logger from infra/log/index.ts; infra/db and infra/log both carry the rest of infra and only share types.',
+        'infra/db/x.ts: takes logger from infra/log/index.ts; infra/db and infra/log are both a base of infra and may share only types.',
       ],
     )
   })

@@ -17,7 +17,7 @@ it.each([
 it.each([
   ['src/lib/clock.ts', 'const x = Date.now()'],
   ['src/lib/time.ts', 'const x = new Date(ms)'],
-  ['src/config.ts', 'return process.env'],
+  ['src/config/index.ts', 'return process.env'],
   ['test/kit/a.ts', 'return process.env'],
   ['src/cli/cli.test.ts', 'const path = process.env.PATH'],
   ['src/lib/a.ts', 'x\n'.repeat(500)],

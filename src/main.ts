@@ -1,20 +1,20 @@
-import { app } from './app.ts'
-import { readConfig } from './config.ts'
-import { ground } from './ground.ts'
-import { run, type SignalName } from './lifecycle.ts'
+import { app } from './app/app.ts'
+import { run, type SignalName } from './app/lifecycle.ts'
+import { runtimeContext } from './app/runtime-context.ts'
+import { readConfig } from './config/index.ts'
 
 /** The service as a process: settings, application, signals, drain, exit. Throws `ConfigError` before anything is opened. */
 export async function main(): Promise<void> {
-  const base = ground(readConfig())
+  const context = runtimeContext(readConfig())
   // The database and its journal are for this user alone, whatever the folder allows.
   process.umask(0o077)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
-      base.log.fatal('An unexpected error ends the process.', { operation: 'service.crash', error })
+      context.log.fatal('An unexpected error ends the process.', { operation: 'service.crash', error })
       process.exit(1)
     })
   }
-  await run(app(base), base, {
+  await run(app(context), context, {
     onSignal(listener) {
       for (const signal of ['SIGINT', 'SIGTERM'] satisfies SignalName[]) process.on(signal, () => listener(signal))
     },

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { app } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
-import { ground } from '../../src/ground.ts'
+import { app } from '../../src/app/app.ts'
+import { runtimeContext } from '../../src/app/runtime-context.ts'
+import { loadConfig } from '../../src/config/index.ts'
 
 export async function openApiFile() {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-openapi-'))
@@ -15,7 +15,7 @@ export async function openApiFile() {
     DATA_DIR: folder,
     LOG_LEVEL: 'error',
   }
-  const service = app(ground(loadConfig({ environment, folder })))
+  const service = app(runtimeContext(loadConfig({ environment, folder })))
   try {
     const { url } = await service.start(new AbortController().signal)
     const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) })

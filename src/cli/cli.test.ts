@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { VERSION } from '../app/version.ts'
 import { migrations } from '../migrations/index.ts'
-import { VERSION } from '../version.ts'
 import { cli } from './cli.ts'
 
 describe('posthorn', () => {

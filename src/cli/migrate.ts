@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { type Config, readConfig } from '../config.ts'
+import { fileStorePath, openFileStore, openStore } from '../app/store.ts'
+import { type Config, readConfig } from '../config/index.ts'
 import { type Db, migrateUp, migrationStatus } from '../infra/db/index.ts'
 import { type Log, silentLog } from '../infra/log/index.ts'
 import { migrations } from '../migrations/index.ts'
-import { fileStorePath, openFileStore, openStore } from '../store.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Applies what is pending. On the file store the service must be stopped (its folder is locked). */

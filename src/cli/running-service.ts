@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/index.ts'
 import { keptApiKey } from '../infra/secrets/index.ts'
 import { type Given, UsageError } from './command.ts'
 

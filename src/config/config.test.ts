@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../config.ts'
 import { generateKeyRing } from '../lib/seal.ts'
+import { ConfigError, loadConfig } from './index.ts'
 import { SETTINGS } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-config-'))

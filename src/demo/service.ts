@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { app } from '../app.ts'
-import { loadConfig } from '../config.ts'
-import { ground } from '../ground.ts'
+import { app } from '../app/app.ts'
+import { runtimeContext } from '../app/runtime-context.ts'
+import { loadConfig } from '../config/index.ts'
 
 export interface DemoService {
   url: string
@@ -25,7 +25,7 @@ export async function startDemoService(folder: string, settings: Record<string, 
     SERVICE_API_KEY: key,
     LOG_LEVEL: 'error',
   }
-  const service = app(ground(loadConfig({ environment, folder })))
+  const service = app(runtimeContext(loadConfig({ environment, folder })))
   try {
     const { url } = await service.start(new AbortController().signal)
     return { url, key, stop: service.stop }

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { app } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
-import { ground } from '../../src/ground.ts'
+import { app } from '../../src/app/app.ts'
+import { runtimeContext } from '../../src/app/runtime-context.ts'
+import { loadConfig } from '../../src/config/index.ts'
 import { checkEventsOf, type Place } from './database.ts'
 
 /** The whole service inside the test's process, on a free port. */
@@ -30,7 +30,7 @@ export async function startService(
     LOG_LEVEL: 'fatal',
     ...options.environment,
   }
-  const service = app(ground(loadConfig({ environment, folder })))
+  const service = app(runtimeContext(loadConfig({ environment, folder })))
   let ran = false
   const stop = async () => {
     await service.stop()

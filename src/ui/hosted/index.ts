@@ -1,6 +1,6 @@
 /**
  * The pages that people see while connecting a mailbox: drawn on the server, styled inline, usable without JavaScript.
- * They know nothing of sessions or providers; the auth room says what to show.
+ * They know nothing of sessions or providers; the auth feature says what to show.
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { consentPage } from './consent-page.ts'

@@ -1,10 +1,10 @@
-import type { Config } from './config.ts'
-import type { AddressGuard } from './infra/net/index.ts'
-import type { Clock } from './lib/clock.ts'
-import { gmailProvider } from './providers/gmail/index.ts'
-import { imapProvider } from './providers/imap/index.ts'
-import { microsoftMail } from './providers/microsoft/index.ts'
-import type { MailProvider, ProviderName } from './providers/provider.ts'
+import type { Config } from '../config/index.ts'
+import type { AddressGuard } from '../infra/net/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { gmailProvider } from '../providers/gmail/index.ts'
+import { imapProvider } from '../providers/imap/index.ts'
+import { microsoftMail } from '../providers/microsoft/index.ts'
+import type { MailProvider, ProviderName } from '../providers/provider.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {
@@ -14,7 +14,7 @@ export interface MailProvidersDeps {
   logins: SignIn
 }
 
-/** The mail side of every provider, once for the process. Those whose client is taken out of the settings stay: their accounts tell why. */
+/** The mail side of every provider, once per process; also of those without a client in the settings, whose accounts report why they fail. */
 export function mailProviders({ config, guard, clock, logins }: MailProvidersDeps) {
   const imap = imapProvider({ guard, clock })
   const gmail = gmailProvider({

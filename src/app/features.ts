@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
-import type { Config } from './config.ts'
-import { eraseEvents, recorder } from './events/index.ts'
+import type { Config } from '../config/index.ts'
+import { eraseEvents, recorder } from '../events/index.ts'
 import {
   accountRoutes,
-  accounts as accountsRoom,
+  accounts as accountsFeature,
   countAccounts,
   erasure,
   fence,
@@ -11,67 +11,67 @@ import {
   ownership as ownershipOf,
   refreshTokenOfGone,
   revoker,
-} from './features/accounts/index.ts'
-import { authRoutes } from './features/auth/index.ts'
-import { deduplicationRoutes, repeats, sharedClaims } from './features/deduplication/index.ts'
-import { EventStreams, feedRoutes } from './features/feed/index.ts'
-import { health, healthRoutes, type Phase } from './features/health/index.ts'
-import { idempotency as idempotencyRoom } from './features/idempotency/index.ts'
-import { serviceKey } from './features/keys/index.ts'
-import { eraseLabels, labelRoutes } from './features/labels/index.ts'
-import { licence as licenceOf } from './features/licence/index.ts'
-import { logRoutes, sharedLogs } from './features/logs/index.ts'
-import { bodyKeeper, eraseMessages, messageReader, messageRoutes } from './features/messages/index.ts'
+} from '../features/accounts/index.ts'
+import { authRoutes } from '../features/auth/index.ts'
+import { deduplicationRoutes, repeats, sharedClaims } from '../features/deduplication/index.ts'
+import { EventStreams, feedRoutes } from '../features/feed/index.ts'
+import { health, healthRoutes, type Phase } from '../features/health/index.ts'
+import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
+import { serviceKey } from '../features/keys/index.ts'
+import { eraseLabels, labelRoutes } from '../features/labels/index.ts'
+import { licence as licenceOf } from '../features/licence/index.ts'
+import { logRoutes, sharedLogs } from '../features/logs/index.ts'
+import { bodyKeeper, eraseMessages, messageReader, messageRoutes } from '../features/messages/index.ts'
 import {
   erasePush,
   gmailPuller,
   type Push,
+  push as pushFeature,
   pushLane,
-  push as pushRoom,
   pushRoutes,
   webhookTarget,
-} from './features/push/index.ts'
+} from '../features/push/index.ts'
 import {
   debouncedQueueRoutes,
   eraseCursors,
   lookSoon,
+  sync as syncFeature,
   syncLane,
-  sync as syncRoom,
   wakeAccount,
-} from './features/sync/index.ts'
+} from '../features/sync/index.ts'
 import {
   cancelForAccount,
   deliveryRoutes,
   endpointRoutes,
-  endpoints as endpointsRoom,
+  endpoints as endpointsFeature,
   eraseDeliveries,
   isSubscription,
   notices,
   subscribes,
   trials as trialsOf,
   WebhookEngine,
-} from './features/webhooks/index.ts'
-import { closeServer, createServer, type App as HttpServer, openApiRoutes } from './infra/http/index.ts'
+} from '../features/webhooks/index.ts'
+import { closeServer, createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import type { ProviderName } from '../providers/provider.ts'
+import type { AuthScreen } from '../ui/hosted/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
-import type { Ground } from './lifecycle.ts'
 import { mailProviders } from './mail-providers.ts'
-import type { ProviderName } from './providers/provider.ts'
+import { retentionJob } from './retention.ts'
+import type { RuntimeContext } from './runtime-context.ts'
 import { signIn, signInProblems, signInStates, tellSignIn } from './sign-in.ts'
-import type { AuthScreen } from './ui/hosted/index.ts'
-import { upkeep } from './upkeep.ts'
 import { VERSION } from './version.ts'
 
-/** Every room, made and handed what it needs of the others. */
-export interface Rooms {
-  /** Begins the work and answers requests; says at which address. */
+/** The features of the service, wired. */
+export interface Features {
+  /** Starts the workers and the HTTP server; returns its address. */
   start(port: number): Promise<string>
-  /** Stops accepting, lets what runs finish for at most `drainMs`, gives the accounts back. Twice safely. */
+  /** Stops accepting requests, waits up to `drainMs` for running work, then releases the accounts. Twice safely. */
   close(drainMs: number): Promise<void>
 }
 
-/** The same for every room: an address of the store, a clock, ids, a log. */
-export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms {
-  const { config, clock, ids, instanceId, log } = ground
+/** Makes every feature and hands it what it needs of the others. */
+export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure): Features {
+  const { config, clock, ids, instanceId, log } = context
   const { db, secrets, redis, bus, cache, queue, guard, outbound, records } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound }
@@ -93,7 +93,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       await push.forget(accountId)
     },
   })
-  const accounts = accountsRoom({
+  const accounts = accountsFeature({
     ...shared,
     events,
     licence,
@@ -120,7 +120,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     onChange: () => push.wayChanged(),
   })
   const webhook = webhookTarget(config.publicUrl)
-  const push: Push = pushRoom({
+  const push: Push = pushFeature({
     ...shared,
     accounts,
     ownership,
@@ -142,7 +142,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     },
   })
   const bodies = bodyKeeper({ ...shared, accounts, mail })
-  const sync = syncRoom({
+  const sync = syncFeature({
     ...shared,
     accounts,
     ownership,
@@ -162,10 +162,10 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   const webhooks = new WebhookEngine({ ...shared, recorder: events, repeats: repeats({ db, claims }) })
   const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
   const streams = new EventStreams(shared)
-  const keeping = upkeep({ ...shared, retention: config })
-  const logs = sharedLogs({ bus, ring: ground.logs, instanceId, instances: () => livingInstances(db.read) })
+  const retention = retentionJob({ ...shared, retention: config })
+  const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })
 
-  const idempotency = idempotencyRoom({ db, clock, sealer })
+  const idempotency = idempotencyFeature({ db, clock, sealer })
   const server = createServer({
     log,
     ids,
@@ -210,7 +210,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
   pushRoutes(server, { db, log, lookSoon: look, tendSoon: push.tendSoon })
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })
-  endpointRoutes(server, { endpoints: endpointsRoom(shared), idempotency })
+  endpointRoutes(server, { endpoints: endpointsFeature(shared), idempotency })
   deliveryRoutes(server, { ...shared, trials, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
   feedRoutes(server, { db, streams, isSubscription, subscribes })
@@ -239,7 +239,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
       webhooks.stop(drainMs),
       trials.stop(drainMs),
       erasing.stop(),
-      keeping.stop(),
+      retention.stop(),
     ])
     await ownership.stop()
     logs.close()
@@ -251,7 +251,7 @@ export function openRooms(ground: Ground, infrastructure: Infrastructure): Rooms
     async start(port) {
       await webhooks.start()
       await erasing.start()
-      await keeping.start()
+      await retention.start()
       if (config.syncStoreBodies) await bodies.start()
       sync.start()
       push.start()

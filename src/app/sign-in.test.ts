@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from './config.ts'
-import { type LogFields, silentLog } from './infra/log/index.ts'
-import { systemClock } from './lib/clock.ts'
+import { loadConfig } from '../config/index.ts'
+import { type LogFields, silentLog } from '../infra/log/index.ts'
+import { systemClock } from '../lib/clock.ts'
 import { signIn, signInProblems, signInStates, tellSignIn } from './sign-in.ts'
 
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' }

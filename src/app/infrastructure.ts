@@ -1,15 +1,15 @@
-import { type Bus, memoryBus, openPostgresBus, openRedisBus } from './infra/bus/index.ts'
-import { type Cache, memoryCache, redisCache } from './infra/cache/index.ts'
-import type { Db } from './infra/db/index.ts'
-import { type Outbound, outbound } from './infra/http/index.ts'
-import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from './infra/net/index.ts'
-import { databaseQueue, type Queue, redisQueue } from './infra/queue/index.ts'
-import { openRedis, type RedisLink } from './infra/redis/index.ts'
-import { openSecrets, type Secrets } from './infra/secrets/index.ts'
-import type { Ground } from './lifecycle.ts'
+import { type Bus, memoryBus, openPostgresBus, openRedisBus } from '../infra/bus/index.ts'
+import { type Cache, memoryCache, redisCache } from '../infra/cache/index.ts'
+import type { Db } from '../infra/db/index.ts'
+import { type Outbound, outbound } from '../infra/http/index.ts'
+import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from '../infra/net/index.ts'
+import { databaseQueue, type Queue, redisQueue } from '../infra/queue/index.ts'
+import { openRedis, type RedisLink } from '../infra/redis/index.ts'
+import { openSecrets, type Secrets } from '../infra/secrets/index.ts'
+import type { RuntimeContext } from './runtime-context.ts'
 import { migrateAtStart, openStore } from './store.ts'
 
-/** What the rooms stand on; each part is one kind of several, chosen here by the settings. */
+/** What the features are built on. The settings choose the kind of each part. */
 export interface Infrastructure {
   db: Db
   secrets: Secrets
@@ -27,11 +27,11 @@ export interface Infrastructure {
 
 /** Opens the store (migrated), the secrets, and the kinds of bus, cache and queue that the settings ask for. */
 export async function openInfrastructure(
-  ground: Ground,
+  context: RuntimeContext,
   aborted: AbortSignal,
   onMigrate: () => void,
 ): Promise<Infrastructure> {
-  const { config, clock, log, redactor } = ground
+  const { config, clock, log, redactor } = context
   const closers: (() => Promise<void>)[] = []
   const opened = <T>(part: T, close: (part: T) => Promise<void>): T => {
     closers.push(() => close(part))
@@ -45,11 +45,11 @@ export async function openInfrastructure(
     onMigrate()
     await migrateAtStart(db, config, log)
     const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
-    const redis = await openRedisIfAsked(ground, aborted)
+    const redis = await openRedisIfAsked(context, aborted)
     if (redis !== undefined) opened(redis, (part) => part.close())
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
-    const bus = opened(await openBus(ground, db, redis), (part) => part.close())
-    const queue = opened(openQueue(ground, db, bus, redis), (part) => part.close())
+    const bus = opened(await openBus(context, db, redis), (part) => part.close())
+    const queue = opened(openQueue(context, db, bus, redis), (part) => part.close())
     const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
     return {
       db,
@@ -70,7 +70,7 @@ export async function openInfrastructure(
 }
 
 async function openRedisIfAsked(
-  { config, log, redactor }: Ground,
+  { config, log, redactor }: RuntimeContext,
   aborted: AbortSignal,
 ): Promise<RedisLink | undefined> {
   if (config.redisUrl === undefined) return undefined
@@ -79,13 +79,13 @@ async function openRedisIfAsked(
   return openRedis({ url: config.redisUrl, log }, aborted)
 }
 
-async function openBus({ config, log }: Ground, db: Db, redis: RedisLink | undefined): Promise<Bus> {
+async function openBus({ config, log }: RuntimeContext, db: Db, redis: RedisLink | undefined): Promise<Bus> {
   if (redis !== undefined) return openRedisBus({ redis, log })
   return config.databaseUrl === undefined ? memoryBus({ log }) : openPostgresBus({ url: config.databaseUrl, db, log })
 }
 
-function openQueue(ground: Ground, db: Db, bus: Bus, redis: RedisLink | undefined): Queue {
-  const { clock, ids, log, instanceId } = ground
+function openQueue(context: RuntimeContext, db: Db, bus: Bus, redis: RedisLink | undefined): Queue {
+  const { clock, ids, log, instanceId } = context
   const shared = { clock, log, instanceId }
   return redis === undefined ? databaseQueue({ ...shared, db, bus, ids }) : redisQueue({ ...shared, redis })
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
-import type { Config } from './config.ts'
+import type { Config } from '../config/index.ts'
 import {
   DatabaseUnavailable,
   type Db,
@@ -10,9 +10,9 @@ import {
   openPostgres,
   openSqlite,
   requireMigrated,
-} from './infra/db/index.ts'
-import type { Log } from './infra/log/index.ts'
-import { migrations } from './migrations/index.ts'
+} from '../infra/db/index.ts'
+import type { Log } from '../infra/log/index.ts'
+import { migrations } from '../migrations/index.ts'
 
 export interface Store {
   db: Db
@@ -31,7 +31,7 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
       maxConnections: config.databaseMaxConnections,
       onError: (error) => log.warn('A database connection was lost.', { operation: 'db.connection', error }),
     })
-    await askOnce(db)
+    await checkConnection(db)
     return { db, close: () => db.close() }
   }
   const folder = resolve(config.dataDir)
@@ -50,14 +50,14 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
   }
 }
 
-/** A wrong address or password shows now, with the name of the setting, and not as the failure of whatever reads first. */
-async function askOnce(db: Db): Promise<void> {
+/** Reports a wrong address or password now, with the name of the setting, instead of at the first query. */
+async function checkConnection(db: Db): Promise<void> {
   try {
     await sql`select 1`.execute(db.read)
   } catch (error) {
     await db.close()
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new Error(`DATABASE_URL leads to no usable database: ${error.reason}`, { cause: error })
+    throw new Error(`Cannot use the database of DATABASE_URL: ${error.reason}`, { cause: error })
   }
 }
 

@@ -1,21 +1,6 @@
-import type { Config } from './config.ts'
-import type { Log, LogRing, Redactor } from './infra/log/index.ts'
-import { withTimeout } from './lib/abort.ts'
-import type { Clock } from './lib/clock.ts'
-import type { Ids } from './lib/ids.ts'
-
-/** What exists before the application and outlives it. */
-export interface Ground {
-  config: Config
-  clock: Clock
-  ids: Ids
-  /** `ins_…`: this process, in records, heartbeats and leases. */
-  instanceId: string
-  log: Log
-  logs: LogRing
-  /** For secrets that become known during the start: `redactor.hide(secret)`. */
-  redactor: Redactor
-}
+import type { Log } from '../infra/log/index.ts'
+import { withTimeout } from '../lib/abort.ts'
+import type { RuntimeContext } from './runtime-context.ts'
 
 /** The service as `main.ts` sees it. */
 export interface App {
@@ -30,7 +15,7 @@ export interface App {
 
 export type SignalName = 'SIGINT' | 'SIGTERM'
 
-/** How the process hears of signals and ends; `process` itself, but for tests. */
+/** How the process receives signals and ends: `process` itself, except in tests. */
 export interface Host {
   onSignal(listener: (signal: SignalName) => void): void
   exit(code: number): void
@@ -47,7 +32,7 @@ const STOP = { operation: 'service.stop' }
  * Starts the app and, at the first signal, stops it and exits 0. A second signal more than 1 s later exits 1 at once, and so
  * do a start or a stop that fails.
  */
-export async function run(app: App, { log, clock }: Pick<Ground, 'log' | 'clock'>, host: Host): Promise<void> {
+export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' | 'clock'>, host: Host): Promise<void> {
   const aborted = new AbortController()
   const firstSignal = once(aborted.signal)
   let firstSignalAtMs: number | undefined

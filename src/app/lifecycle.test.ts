@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type LogEntry, logger, redactor } from './infra/log/index.ts'
-import { fixedClock } from './lib/clock.ts'
-import { idGenerator } from './lib/ids.ts'
+import { type LogEntry, logger, redactor } from '../infra/log/index.ts'
+import { fixedClock } from '../lib/clock.ts'
+import { idGenerator } from '../lib/ids.ts'
 import { type App, run, type SignalName } from './lifecycle.ts'
 
 /** Runs an app in a process that only looks like one: signals are sent by hand, and exits are written down. */

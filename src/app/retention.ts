@@ -1,0 +1,86 @@
+import type { Config } from '../config/index.ts'
+import { purgeEvents } from '../events/index.ts'
+import { purgeAuthSessions } from '../features/auth/index.ts'
+import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
+import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
+import { purgeDeliveries } from '../features/webhooks/index.ts'
+import type { Db, Tx } from '../infra/db/index.ts'
+import type { Log } from '../infra/log/index.ts'
+import type { Queue, Worker } from '../infra/queue/index.ts'
+import { sleep } from '../lib/abort.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface RetentionDeps {
+  db: Db
+  queue: Queue
+  clock: Clock
+  log: Log
+  retention: Pick<Config, 'retentionEventsDays' | 'retentionDeliveriesDays' | 'retentionSessionsDays'>
+}
+
+/** Deletes expired rows once an hour, on one replica at a time. */
+export interface Retention {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const PAUSE_MS = 20
+const QUEUE = 'retention'
+const JOB = 'purge'
+const EVERY_MS = 60 * 60 * 1000
+const ROWS_PER_TRANSACTION = 500
+const DAY_MS = 24 * 60 * 60 * 1000
+/** A late fan-out still needs the claims made at the time of its events. */
+const CLAIMS_KEPT_MS = 60 * 60 * 1000
+const GRACE_MS = 5000
+
+/** Deletes up to `limit` rows older than `beforeMs`; returns true when there may be more. */
+type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<boolean>
+
+export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps): Retention {
+  const plan: readonly [purge: Purge, keptMs: number][] = [
+    [purgeDeliveries, retention.retentionDeliveriesDays * DAY_MS],
+    [purgeEvents, retention.retentionEventsDays * DAY_MS],
+    [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
+    [purgeIdempotencyKeys, 0],
+    [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
+  ]
+  let worker: Worker | undefined
+  let renewal: NodeJS.Timeout | undefined
+
+  /** Small transactions with a pause after each, so that a large backlog of expired rows does not block requests. */
+  async function run(signal: AbortSignal): Promise<void> {
+    for (const [purge, keptMs] of plan) {
+      const beforeMs = clock.now() - keptMs
+      for (let more = true; more && !signal.aborted; ) {
+        more = await db.transaction((tx) => purge(tx, beforeMs, ROWS_PER_TRANSACTION))
+        if (more) await sleep(PAUSE_MS, signal)
+      }
+    }
+    log.debug('Expired rows are deleted.', { operation: 'service.retention' })
+  }
+
+  return {
+    async start() {
+      worker = queue.work(QUEUE, { concurrency: 1 }, async (_key, { signal }) => {
+        await run(signal)
+        return { nextRunInMs: EVERY_MS }
+      })
+      await queue.add(QUEUE, JOB)
+      // Has an effect only when the queue lost the job.
+      renewal = setInterval(() => {
+        queue.add(QUEUE, JOB, { delayMs: EVERY_MS }).catch((error: unknown) => {
+          log.warn('Cannot schedule the deletion of expired rows; the next attempt is in an hour.', {
+            operation: 'service.retention',
+            error,
+          })
+        })
+      }, EVERY_MS)
+    },
+    async stop() {
+      clearInterval(renewal)
+      await worker?.stop(GRACE_MS)
+      worker = undefined
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { Config, Loaded } from '../config/index.ts'
+import { type Log, type LogRing, logger, logRing, type Redactor, redactor, stdoutSink } from '../infra/log/index.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Ids, idGenerator } from '../lib/ids.ts'
+
+/** What exists before the application and outlives it. */
+export interface RuntimeContext {
+  config: Config
+  clock: Clock
+  ids: Ids
+  /** `ins_…`: this process, in log records, heartbeats and leases. */
+  instanceId: string
+  log: Log
+  logs: LogRing
+  /** For secrets that become known during the start: `redactor.hide(secret)`. */
+  redactor: Redactor
+}
+
+/** Makes the clock, ids and log of this process. Warnings about its settings are the first log records. */
+export function runtimeContext({ config, warnings }: Loaded): RuntimeContext {
+  const clock = systemClock
+  const ids = idGenerator(clock)
+  const instanceId = ids('ins')
+  const hiding = redactor()
+  for (const secret of [
+    ...[config.serviceApiKey, config.adminPassword, config.encryptionKeys, config.licenceKey],
+    ...[config.googleClientSecret, config.microsoftClientSecret],
+  ]) {
+    if (secret !== undefined) hiding.hide(secret)
+  }
+  const logs = logRing()
+  const log = logger({
+    level: config.logLevel,
+    clock,
+    ids,
+    instance: instanceId,
+    redactor: hiding,
+    sinks: [stdoutSink(), logs.add],
+  })
+  for (const warning of warnings) log.warn(warning, { operation: 'service.settings' })
+  return { config, clock, ids, instanceId, log, logs, redactor: hiding }
+}

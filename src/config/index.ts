@@ -1,0 +1,13 @@
+/**
+ * The settings of the service: environment, then `service.config.json`, then defaults. Each is declared once in `table/`.
+ * Nothing else reads the environment of the process.
+ */
+import { type Loaded, loadConfig } from './load.ts'
+
+export { ConfigError, type Loaded, loadConfig } from './load.ts'
+export type { Config } from './settings.ts'
+
+/** The settings of this process. Throws `ConfigError`. */
+export function readConfig(): Loaded {
+  return loadConfig({ environment: process.env, folder: process.cwd() })
+}
