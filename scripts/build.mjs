@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 const ENTRIES = {
   posthorn: 'src/cli/posthorn.ts',
   demo: 'src/demo/demo.ts',
-  'demo-site': 'src/demo/site.ts',
+  'demo-emulator': 'src/demo/provider-emulator.ts',
   bench: 'bench/bench.ts',
 }
 

@@ -1,5 +1,5 @@
 // `.env.example` and `docs/settings.md`, from the table of settings.
-import { SETTINGS } from '../../src/config/settings.ts'
+import { SETTINGS } from '../../src/config/settings/index.ts'
 
 const SECTIONS = [
   ['Service', ['PORT', 'REDIS_URL']],

@@ -1,5 +1,5 @@
 import { systemClock } from '../lib/clock.ts'
-import { generateSigningSecret, webhookHeaders } from '../lib/sign.ts'
+import { generateSigningSecret, webhookHeaders } from '../lib/signature.ts'
 import { isoTime } from '../lib/time.ts'
 import { type Command, required, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'

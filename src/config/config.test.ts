@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { generateKeyRing } from '../lib/seal.ts'
 import { ConfigError, loadConfig } from './index.ts'
-import { SETTINGS } from './settings.ts'
+import { SETTINGS } from './settings/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-config-'))
 const empty = mkdtempSync(join(tmpdir(), 'posthorn-config-'))

@@ -5,7 +5,7 @@
 import { type Loaded, loadConfig } from './load.ts'
 
 export { ConfigError, type Loaded, loadConfig } from './load.ts'
-export type { Config } from './settings.ts'
+export type { Config } from './settings/index.ts'
 
 /** The settings of this process. Throws `ConfigError`. */
 export function readConfig(): Loaded {

@@ -1,6 +1,6 @@
 import { type ConfigFile, type Environment, isBranch, readConfigFile, unknownPaths, valueAt } from './file.ts'
 import type { Basics, Setting } from './setting.ts'
-import { type Config, SETTINGS } from './settings.ts'
+import { type Config, SETTINGS } from './settings/index.ts'
 
 export interface Sources {
   environment: Environment

@@ -6,13 +6,13 @@ import { run, type SignalName } from '../app/lifecycle.ts'
 import { silentLog } from '../infra/log/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { demoApi } from './api.ts'
+import { tellStory } from './imap-scenario.ts'
 import { type DemoMailServer, startDemoMailServer } from './mail-server.ts'
 import { type Narrator, narrator } from './narrator.ts'
+import type { SiteName } from './provider-emulator.ts'
+import { tellSiteStory } from './provider-scenario.ts'
 import { type DemoReceiver, startDemoReceiver } from './receiver.ts'
 import { type DemoService, startDemoService } from './service.ts'
-import type { SiteName } from './site.ts'
-import { tellSiteStory } from './site-story.ts'
-import { tellStory } from './story.ts'
 
 /**
  * `npm run demo`: the whole service on a file store in a temporary folder, a throwaway mail server and an application
@@ -160,9 +160,9 @@ function byHand(mail: DemoMailServer): string[] {
 const isSite = (provider: string): provider is SiteName => provider === 'gmail' || provider === 'microsoft'
 
 /** A file of its own in dist/, because what it stands on is for development only: the demo of IMAP runs without. */
-async function siteModule(): Promise<typeof import('./site.ts')> {
+async function siteModule(): Promise<typeof import('./provider-emulator.ts')> {
   try {
-    return await import(new URL('./demo-site.js', import.meta.url).href)
+    return await import(new URL('./demo-emulator.js', import.meta.url).href)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error

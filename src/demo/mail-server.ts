@@ -3,7 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import hoodiecrow, { type ImapServer } from 'hoodiecrow-imap'
 import fetchHandlers, { type FetchHandler, type FetchItem } from 'hoodiecrow-imap/lib/commands/handlers/fetch.js'
 import { generate } from 'selfsigned'
-import { demoMail, type MailText, SEEDED_MAILS } from './mails.ts'
+import { demoMail, type MailText, SEEDED_MAILS } from './messages.ts'
 
 export interface DemoMailServer {
   host: string

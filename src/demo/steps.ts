@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../lib/clock.ts'
 import type { DemoApi } from './api.ts'
-import type { MailText } from './mails.ts'
+import type { MailText } from './messages.ts'
 import type { Narrator } from './narrator.ts'
 import type { DemoReceiver } from './receiver.ts'
 

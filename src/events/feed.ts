@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Handle, Tables } from '../infra/db/index.ts'
-import type { EventRow } from './body.ts'
+import type { EventRow } from './event.ts'
 
 /** What of an event decides who hears of it. */
 export type EventHead = Pick<EventRow, 'id' | 'type' | 'accountId'> & { position: number }

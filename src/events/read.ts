@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Handle } from '../infra/db/index.ts'
-import type { EventRow } from './body.ts'
+import type { EventRow } from './event.ts'
 
 /** Events by id; those that are gone are missing. */
 export async function findEvents(handle: Handle, ids: readonly string[]): Promise<Map<string, EventRow>> {

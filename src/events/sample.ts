@@ -1,4 +1,4 @@
-import { API_VERSION, type EventBody } from './body.ts'
+import { API_VERSION, type EventBody } from './event.ts'
 import { ENTRIES, type EventType, type NewEvent } from './types.ts'
 
 /** An event of this type as it might have happened, ready to be recorded: the example of the catalogue. */

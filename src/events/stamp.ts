@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Dialect, Handle, Tx } from '../infra/db/index.ts'
-import type { EventRow } from './body.ts'
+import type { EventRow } from './event.ts'
 
 /** How many of the next events, or exactly these. */
 export type Which = number | readonly string[]

@@ -4,8 +4,8 @@ import type { App } from '../../infra/http/index.ts'
 import { invalid, notFound } from '../../lib/errors.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import { parseTime } from '../../lib/time.ts'
+import { eventList, eventParams, listQuery, streamedEventSchema, streamHeaders, streamQuery } from './api.ts'
 import { eventView } from './event-view.ts'
-import { eventList, eventParams, listQuery, streamedEventSchema, streamHeaders, streamQuery } from './schemas.ts'
 import type { EventStreams } from './streams.ts'
 
 const tags = ['Events']

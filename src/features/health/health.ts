@@ -4,9 +4,9 @@ import type { Db } from '../../infra/db/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
+import type { Detailed, Reason, Summary } from './api.ts'
 import { memory } from './memory.ts'
 import { type Probed, probe, problemOf, remembered } from './probe.ts'
-import type { Detailed, Reason, Summary } from './schemas.ts'
 
 /** Where the service is in its life. Requests are welcome only while it is ready. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'draining'

@@ -4,4 +4,4 @@
  */
 export { type Health, type HealthDeps, health, type Phase, type ProviderState } from './health.ts'
 export { healthRoutes } from './routes.ts'
-export { type WaitingRoom, waitingRoom } from './waiting-room.ts'
+export { type WaitingRoom, waitingRoom } from './startup-server.ts'

@@ -1,7 +1,7 @@
 import type { App } from '../../infra/http/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import { detailedSchema, statusSchema, summarySchema } from './api.ts'
 import type { Health } from './health.ts'
-import { detailedSchema, statusSchema, summarySchema } from './schemas.ts'
 
 /** Without a bucket: what watches the process asks `live` and `ready`, often from the address of everybody's proxy. */
 const PUBLIC = { access: 'public' } as const

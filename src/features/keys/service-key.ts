@@ -1,5 +1,5 @@
 import { type Authenticator, type Caller, sentKey } from '../../infra/http/index.ts'
-import { sameText } from '../../lib/sign.ts'
+import { sameText } from '../../lib/signature.ts'
 
 /** The holder of SERVICE_API_KEY. */
 const SERVICE_CALLER: Caller = { owner: 'service', scopes: ['read', 'write', 'admin'] }

@@ -4,7 +4,7 @@ import type { Cache } from '../../infra/cache/index.ts'
 import { type App, nullable, pageQuery, pagination, timestamp } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
-import type { SharedLogs } from './shared.ts'
+import type { SharedLogs } from './replica-logs.ts'
 
 export interface LogRoutesDeps {
   logs: Pick<SharedLogs, 'select'>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ENTRIES, EVENT_TYPES, type EventType, eventSchema, sampleBody } from '../../events/index.ts'
 import type { Notice, Notices } from '../../infra/http/index.ts'
-import { webhookHeaders } from '../../lib/sign.ts'
+import { webhookHeaders } from '../../lib/signature.ts'
 
 const envelope = Type.Object(
   {

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
-import { classOf } from './address-class.ts'
+import { classOf } from './addresses.ts'
+import type { Resolve, Resolved } from './dns.ts'
 import { hostName } from './host-name.ts'
 import { privateTargets } from './private-targets.ts'
-import type { Resolve, Resolved } from './resolver.ts'
 
 /** Where something is asked to connect. */
 export interface ConnectTarget {

@@ -12,6 +12,6 @@ export {
   type GuardDeps,
   GuardError,
 } from './address-guard.ts'
+export { type Resolve, type Resolved, resolver } from './dns.ts'
 export {} from './host-name.ts'
 export { type DnsRecords, dnsRecords } from './records.ts'
-export { type Resolve, type Resolved, resolver } from './resolver.ts'

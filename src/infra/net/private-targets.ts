@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { classOf, isWithin } from './address-class.ts'
+import { classOf, isWithin } from './addresses.ts'
 import { hostName } from './host-name.ts'
 
 /** Which addresses that are not public the setting PRIVATE_TARGETS opens. */

@@ -4,7 +4,7 @@ import { generateKeyRing, parseKeyRing, type RingKey, type Sealer, sealer } from
 import { type Db, findState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
 import { checkCanary } from './canary.ts'
-import { findKept, keep } from './kept-file.ts'
+import { findKept, keep } from './secret-file.ts'
 
 export interface SecretsDeps {
   /** What the settings give. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Sealer } from '../../../lib/seal.ts'
-import { sameText } from '../../../lib/sign.ts'
+import { sameText } from '../../../lib/signature.ts'
 import { hashOf } from '../sessions/session.ts'
 
 /**

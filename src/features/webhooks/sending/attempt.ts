@@ -2,7 +2,7 @@ import { type Outbound, type OutboundAnswer, OutboundError, type OutboundFailure
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
-import { webhookHeaders } from '../../../lib/sign.ts'
+import { webhookHeaders } from '../../../lib/signature.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
 
 /** Why an attempt failed: no answer came, or one that is not 2xx. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.ts'
-import type { DemoSite, SiteName } from './site.ts'
+import type { DemoSite, SiteName } from './provider-emulator.ts'
 import { listMessages, receiveMail, registerWebhook, type Scene } from './steps.ts'
 
 /** Where the story of a mailbox with a consent page happens. */

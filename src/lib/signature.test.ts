@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, it } from 'vitest'
-import { generateSigningSecret, sameText, webhookHeaders } from './sign.ts'
+import { generateSigningSecret, sameText, webhookHeaders } from './signature.ts'
 
 it('reproduces the vector published with the Standard Webhooks specification', () => {
   const headers = webhookHeaders({

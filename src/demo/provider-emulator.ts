@@ -1,6 +1,6 @@
 import { startGoogle } from '../../test/servers/google.ts'
 import { startMicrosoft } from '../../test/servers/microsoft.ts'
-import { demoMail, type MailText, SEEDED_MAILS } from './mails.ts'
+import { demoMail, type MailText, SEEDED_MAILS } from './messages.ts'
 
 /** A provider of mail with a consent page of its own, on this machine: no project, no client and no account anywhere is needed. */
 export interface DemoSite {

@@ -1,8 +1,8 @@
-import type { Setting } from './setting.ts'
-import { loggingSettings } from './table/logging.ts'
-import { productSettings } from './table/product.ts'
-import { providerSettings } from './table/providers.ts'
-import { serviceSettings } from './table/service.ts'
+import type { Setting } from '../setting.ts'
+import { loggingSettings } from './logging.ts'
+import { productSettings } from './product.ts'
+import { providerSettings } from './providers.ts'
+import { serviceSettings } from './service.ts'
 
 /**
  * Every setting, once, in the order of the generated `.env.example` and `docs/settings.md`. A key here is a field of
