@@ -17,6 +17,12 @@ export interface OwnedAccount {
 export function instanceStore(handle: Handle, dialect: Dialect) {
   const living = () => handle.selectFrom('instances').select('id')
   return {
+    /** Does an account have no owner? Accounts of instances without a row are not counted. */
+    async hasUnowned(): Promise<boolean> {
+      const accounts = handle.selectFrom('accounts').select('id').where('ownerInstance', 'is', null)
+      return (await accounts.limit(1).execute()).length > 0
+    },
+
     /** Registers the instance, or begins its life anew. */
     async register(id: string): Promise<void> {
       const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs }
@@ -117,8 +123,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 
-/** The instances that live now; a dead one is among them until it is buried. */
+/** The instances that live now, in the order of their ids; a dead one is among them until it is buried. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
-  const rows = await handle.selectFrom('instances').select('id').execute()
-  return rows.map((row) => row.id)
+  return idsOf(await handle.selectFrom('instances').select('id').orderBy('id').execute())
 }

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import { plansOf } from '../../../test/kit/plans.ts'
 import { type Bus, memoryBus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
@@ -15,6 +16,7 @@ import {
   type OwnershipTiming,
   ownership,
 } from './index.ts'
+import { instanceStore } from './instance-store.ts'
 
 const HOUR = 3_600_000
 
@@ -86,6 +88,40 @@ describeEachDatabase('ownership', (open) => {
       { lost: [], gained: [], changed: [id] },
       { lost: [id], gained: [], changed: [] },
     ])
+  })
+
+  const write = (db: Db, id: string, values: { paused?: number; ownerInstance?: null }) =>
+    db.transaction((tx) => tx.updateTable('accounts').set(values).where('id', '=', id).execute())
+
+  it('reads the owned accounts only after a hint, and takes a free account without one', async () => {
+    const { db, bus, ids } = await linked(3)
+    const [changed = '', freed = ''] = ids
+    const a = instance(db, bus, 'a', { fullRoundMs: HOUR })
+    await a.start()
+    await write(db, changed, { paused: 1 })
+    const beats = () => db.read.selectFrom('instances').select('heartbeatAt').executeTakeFirstOrThrow()
+    for (let rounds = 0; rounds < 3; rounds += 1) {
+      const before = await beats()
+      await eventually(async () => expect(await beats()).not.toEqual(before))
+    }
+    expect(a.changes).toHaveLength(1)
+    await write(db, freed, { ownerInstance: null })
+    await eventually(() => expect(a.changes).toHaveLength(2))
+    expect(a.changes[1]).toEqual({ lost: [freed], gained: [freed], changed: [changed] })
+  })
+
+  it('finds a change whose hint was lost by its next full round', async () => {
+    const { db, bus, ids } = await linked(1)
+    const a = instance(db, bus, 'a', { fullRoundMs: 100 })
+    await a.start()
+    await write(db, ids[0] ?? '', { paused: 1 })
+    await eventually(() => expect(a.changes.at(-1)).toEqual({ lost: [], gained: [], changed: ids }))
+  })
+
+  it('finds a free account by an index', async () => {
+    const db = await open()
+    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).hasUnowned())
+    expect(plan).toMatch(/accounts_ownerInstance/)
   })
 
   it('instances that join get their share little by little, and nothing moves afterwards', async () => {

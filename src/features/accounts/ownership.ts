@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from './account.ts'
-import { instanceStore, type OwnedAccount } from './instance-store.ts'
+import { instanceStore, livingInstances, type OwnedAccount } from './instance-store.ts'
 import { fairMove } from './share.ts'
 
 export interface OwnershipDeps {
@@ -21,6 +21,8 @@ export interface OwnershipDeps {
 export interface OwnershipTiming {
   /** Between two rounds. */
   roundMs: number
+  /** At most this long between two rounds that read every account, with or without a hint. */
+  fullRoundMs: number
   /** An instance that was silent for so long is dead. */
   deadAfterMs: number
   /** Least time between two rounds that were asked for by hints. */
@@ -34,8 +36,10 @@ export interface OwnershipTiming {
 const TAKEN_PER_TRANSACTION = 200
 
 /**
- * One round: beat → bury the dead → take or give back a fair share → see what is ours and tell what changed. What is ours is
- * always read from the rows, so a round that failed in the middle costs nothing but time.
+ * One round: beat → bury the dead → take or give back a fair share → read the owned accounts and notify the listeners. The
+ * last two read every account, so they run only when a hint, another set of instances or a free account asks for them,
+ * when the last full round did not finish, and every `fullRoundMs`: a lost hint delays a change by that long. Ownership is
+ * always read from the rows, so a round that failed halfway costs nothing but time.
  */
 export function ownership(deps: OwnershipDeps): Ownership {
   return new Rounds(deps)
@@ -54,6 +58,11 @@ class Rounds implements Ownership {
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #hinted = false
+  /** The next round reads every account; set until such a round has finished. */
+  #fullDue = true
+  #lastFullMs = Number.NEGATIVE_INFINITY
+  /** The living instances at the last full round. */
+  #living = ''
   #unsubscribe: (() => void) | undefined
   #stopping: Promise<void> | undefined
 
@@ -62,6 +71,7 @@ class Rounds implements Ownership {
     this.instanceId = deps.instanceId
     this.#timing = {
       roundMs: 5_000,
+      fullRoundMs: 60_000,
       deadAfterMs: 30_000,
       hintGapMs: 100,
       movesPerRound: 100,
@@ -131,6 +141,7 @@ class Rounds implements Ownership {
 
   async #run(): Promise<void> {
     this.#timer = undefined
+    this.#fullDue ||= this.#hinted
     this.#hinted = false
     this.#running = this.#round()
     try {
@@ -155,11 +166,19 @@ class Rounds implements Ownership {
     } else {
       this.#deps.log.warn('This instance was declared dead and begins anew', { operation: 'accounts.ownership' })
       this.#see([])
+      this.#fullDue = true
       await this.#register()
     }
     if (!this.#timing.soleProcess) await this.#bury(this.#timing.deadAfterMs)
-    await this.#move()
+    const living = (await livingInstances(this.#deps.db.read)).join()
+    const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
+    this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
+    if (!this.#fullDue) return
+    const isBalanced = await this.#move()
     this.#see(await this.#reader().mine(this.instanceId))
+    this.#fullDue = !isBalanced
+    this.#lastFullMs = beatAtMs
+    this.#living = living
   }
 
   /** The one write that comes every few seconds, whether there is work or not: what it meets, others would. */
@@ -198,10 +217,11 @@ class Rounds implements Ownership {
     }
   }
 
-  async #move(): Promise<void> {
+  /** Returns false when the next round has to move more accounts. */
+  async #move(): Promise<boolean> {
     const shares = await this.#reader().shares()
     // Buried since the beat: the next round begins anew.
-    if (!shares.owned.has(this.instanceId)) return
+    if (!shares.owned.has(this.instanceId)) return false
     const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
     const nowMs = this.#deps.clock.monotonic()
     // Hints make rounds frequent; giving back stays gradual, or thousands of mailboxes would reconnect at once.
@@ -214,9 +234,10 @@ class Rounds implements Ownership {
     for (let left = take; left > 0; ) {
       const limit = Math.min(left, TAKEN_PER_TRANSACTION)
       const taken = await this.#write((store) => store.take(this.instanceId, limit))
-      if (taken < limit) break
+      if (taken < limit) return false
       left -= taken
     }
+    return giveBack === 0
   }
 
   /** Compares what is ours now with what was, and tells the difference. */
