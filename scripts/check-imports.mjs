@@ -15,10 +15,7 @@ const LAYERS = [
   ['features/messages/', 3.2],
   ['features/', 4],
   // The contract, with its error class, is below the providers that implement it.
-  ['providers/provider.ts', 1.5],
-  ['providers/mailbox-session.ts', 1.5],
-  ['providers/login.ts', 1.5],
-  ['providers/push.ts', 1.5],
+  ['providers/contract/', 1.5],
   // What several providers are built on.
   ['providers/mime/', 1.8],
   ['providers/oauth/', 1.8],
@@ -36,8 +33,6 @@ const TOP = 7
 /** Folders whose direct subfolders are modules; `lib`, `app`, `cli` and `demo` have no entrance. */
 const MODULE_PARENTS = ['infra', 'features', 'providers', 'ui']
 const MODULES = ['config', 'events', 'migrations']
-/** The contract of the providers is beside their folders. */
-const OPEN_FILES = ['provider', 'mailbox-session', 'login', 'push', 'registry'].map((name) => `providers/${name}.ts`)
 /** Within infra the others are built on these: the store, the log, the network, the connections to Redis. */
 const INFRA_BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
 /** Files of query fragments that other modules of the same layer may join into their queries. */
@@ -141,7 +136,7 @@ function moduleOf(file) {
 }
 
 function isEntrance(path, module) {
-  return path === `${module}/index.ts` || OPEN_FILES.includes(path)
+  return path === `${module}/index.ts`
 }
 
 /** True when the module's index takes this name from a file of read fragments. */

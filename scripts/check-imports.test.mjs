@@ -27,9 +27,9 @@ describe('imports may', () => {
         'lib/ids.ts': '',
         'infra/db/index.ts': "export { open } from './open.ts'",
         'infra/db/open.ts': "import { ids } from '../../lib/ids.ts'",
-        'providers/provider.ts': "import type { Db } from '../infra/db/index.ts'",
+        'providers/contract/index.ts': "import type { Db } from '../../infra/db/index.ts'",
         'features/accounts/index.ts':
-          "import { open } from '../../infra/db/index.ts'\nimport { kind } from '../../providers/provider.ts'",
+          "import { open } from '../../infra/db/index.ts'\nimport { kind } from '../../providers/contract/index.ts'",
         'features/sync/index.ts': "import { accounts } from '../accounts/index.ts'",
         'app/features.ts':
           "import { sync } from '../features/sync/index.ts'\nimport { config } from '../config/index.ts'\nimport { store } from './store.ts'",
@@ -59,8 +59,8 @@ describe('imports may', () => {
           "import { messageStore } from '../messages/index.ts'\nimport { labelStore } from '../labels/index.ts'",
         'features/messages/index.ts': "import { labelStore } from '../labels/index.ts'",
         'features/labels/index.ts': '',
-        'providers/imap/index.ts': "import { ProviderError } from '../provider.ts'",
-        'providers/provider.ts': '',
+        'providers/imap/index.ts': "import { ProviderError } from '../contract/index.ts'",
+        'providers/contract/index.ts': '',
       }),
     ).toEqual([])
   })

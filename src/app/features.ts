@@ -52,7 +52,7 @@ import {
   WebhookEngine,
 } from '../features/webhooks/index.ts'
 import { closeServer, createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
-import type { ProviderName } from '../providers/provider.ts'
+import type { ProviderName } from '../providers/contract/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { mailProviders } from './mail-providers.ts'

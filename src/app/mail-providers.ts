@@ -1,10 +1,10 @@
 import type { Config } from '../config/index.ts'
 import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { imapProvider } from '../providers/imap/index.ts'
 import { microsoftMail } from '../providers/microsoft/index.ts'
-import type { MailProvider, ProviderName } from '../providers/provider.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {

@@ -2,8 +2,8 @@ import type { Config } from '../config/index.ts'
 import { redirectUri } from '../features/auth/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { LoginProvider } from '../providers/contract/index.ts'
 import { gmailLogin } from '../providers/gmail/index.ts'
-import type { LoginProvider } from '../providers/login.ts'
 import { microsoftLogin } from '../providers/microsoft/index.ts'
 
 /** Signing in at Google and at Microsoft, as far as the settings allow it. */

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { ProviderName } from '../providers/provider.ts'
+import type { ProviderName } from '../providers/contract/index.ts'
 
 /** One thing that happened, stored in the transaction that made it happen, never changed but for `position`. */
 interface EventTable {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/lib/clock.ts'
+import type { LoginProvider } from '../../src/providers/contract/index.ts'
 import { gmailLogin } from '../../src/providers/gmail/index.ts'
-import type { LoginProvider } from '../../src/providers/login.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/index.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'

@@ -10,7 +10,7 @@ import { type AddressGuard, addressGuard } from '../../src/infra/net/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
-import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/provider.ts'
+import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/contract/index.ts'
 import { accountsRoom } from './accounts.ts'
 
 const HOSTED_KEY = 'test-key'

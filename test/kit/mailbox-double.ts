@@ -1,14 +1,17 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import {
+  type FolderRole,
   type FoundMail,
   type KnownMail,
+  type MailboxMail,
   type MailboxSession,
   type MailboxStep,
+  ProviderError,
+  type RemoteFolder,
   type ScopeSyncRequest,
   WHOLE_MAILBOX,
-} from '../../src/providers/mailbox-session.ts'
-import { type FolderRole, type MailboxMail, ProviderError, type RemoteFolder } from '../../src/providers/provider.ts'
+} from '../../src/providers/contract/index.ts'
 
 /** A mail at the provider. */
 export interface DoubleMail {

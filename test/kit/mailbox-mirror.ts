@@ -1,5 +1,5 @@
-import type { FoundMail, KnownMail, MailboxSession, MailboxStep } from '../../src/providers/mailbox-session.ts'
-import { ProviderError } from '../../src/providers/provider.ts'
+import type { FoundMail, KnownMail, MailboxSession, MailboxStep } from '../../src/providers/contract/index.ts'
+import { ProviderError } from '../../src/providers/contract/index.ts'
 
 /** A mail as the mirror holds it. */
 export type MirrorRow = FoundMail & { announced: boolean }

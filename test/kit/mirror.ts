@@ -1,4 +1,4 @@
-import type { FolderSession, FolderStep, KnownMessage, RemoteMessage } from '../../src/providers/provider.ts'
+import type { FolderSession, FolderStep, KnownMessage, RemoteMessage } from '../../src/providers/contract/index.ts'
 
 /**
  * What a folder looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of

@@ -1,9 +1,8 @@
 import type { LinkAccount } from '../../src/features/accounts/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { LoginProvider, ProviderName } from '../../src/providers/contract/index.ts'
 import { gmailLogin } from '../../src/providers/gmail/login.ts'
-import type { LoginProvider } from '../../src/providers/login.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/login.ts'
-import type { ProviderName } from '../../src/providers/provider.ts'
 import { SIGN_IN_CLIENT } from '../servers/sign-in.ts'
 
 /** Signing in at a stand-in, as either provider. */

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { MailAccess } from '../../src/providers/contract/index.ts'
 import { microsoftMail } from '../../src/providers/microsoft/index.ts'
-import type { MailAccess } from '../../src/providers/provider.ts'
 
 export interface Asked {
   method: string

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/lib/clock.ts'
-import type { IdMailboxFixture } from '../../src/providers/conformance-mailbox-suite.ts'
+import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { type Google, startGoogle } from './google.ts'
 

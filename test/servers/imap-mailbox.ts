@@ -1,9 +1,9 @@
 import { ImapFlow } from 'imapflow'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { MailboxFixture } from '../../src/providers/conformance.ts'
+import type { MailboxFixture } from '../../src/providers/contract/folder-mailbox-conformance.ts'
+import type { MailAccess, RemoteMessage } from '../../src/providers/contract/index.ts'
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
-import type { MailAccess, RemoteMessage } from '../../src/providers/provider.ts'
 import type { Dovecot } from './dovecot.ts'
 
 /** Lets everything pass, as the guard does for a host the operator allowed. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
-import type { MailAccess } from '../../src/providers/provider.ts'
+import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {
   /** Untagged lines of every SELECT and EXAMINE. */

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 
 /** One event type: when it is sent, the JSON Schema of its `data`, and one that might have happened. */
 export interface EventEntry<Data extends TSchema = TSchema> {

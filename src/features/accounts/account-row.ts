@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EventType, NewEvent } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Account } from './account.ts'
 import type { AccountRow } from './store.ts'
 

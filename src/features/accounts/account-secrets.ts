@@ -1,7 +1,6 @@
 import type { Sealer } from '../../lib/seal.ts'
 import { isoTime } from '../../lib/time.ts'
-import type { TokenSet } from '../../providers/login.ts'
-import type { MailSecrets } from '../../providers/provider.ts'
+import type { MailSecrets, TokenSet } from '../../providers/contract/index.ts'
 import { type LinkAccount, RefreshTokenMissing, type TokenSummary } from './account.ts'
 import type { AccountRow } from './store.ts'
 

@@ -1,7 +1,6 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
 import type { Page, PageQuery } from '../../lib/page.ts'
-import type { TokenSet } from '../../providers/login.ts'
-import type { MailAccess, MailSecrets, MailSettings, ProviderName } from '../../providers/provider.ts'
+import type { MailAccess, MailSecrets, MailSettings, ProviderName, TokenSet } from '../../providers/contract/index.ts'
 
 /** How the work on an account goes. `paused` is not among them: it is a wish of the operator, kept beside. */
 export type WorkStatus = 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from './index.ts'
 
 const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }

@@ -1,6 +1,6 @@
 import { AppError, invalid } from '../../lib/errors.ts'
-import type { LoginProvider } from '../../providers/login.ts'
-import { type MailProvider, ProviderError, type ProviderName } from '../../providers/provider.ts'
+import type { LoginProvider } from '../../providers/contract/index.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import type { LinkAccount } from './account.ts'
 import { checkMailbox } from './mailbox-check.ts'
 

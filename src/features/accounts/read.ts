@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Handle } from '../../infra/db/index.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 
 /** The living instances that own some of these accounts, with what they own, in order. What nobody owns is left out: its next owner looks first. */
 export async function ownersOf(handle: Handle, accountIds: readonly string[]): Promise<Map<string, string[]>> {

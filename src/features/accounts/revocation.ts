@@ -1,8 +1,7 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import type { LoginProvider } from '../../providers/login.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { openSecrets } from './account-secrets.ts'
 import { type AccountRow, accountStore } from './store.ts'
 

@@ -9,7 +9,7 @@ import type { App } from '../../infra/http/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
-import { type MailAccess, ProviderError } from '../../providers/provider.ts'
+import { type MailAccess, ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
 import { accountRoutes } from './index.ts'
 

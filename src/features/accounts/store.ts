@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/page.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
 

@@ -6,8 +6,8 @@ import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import type { LoginProvider, TokenSet } from '../../providers/login.ts'
-import { ProviderError, type ProviderName } from '../../providers/provider.ts'
+import type { LoginProvider, TokenSet } from '../../providers/contract/index.ts'
+import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import {
   LEAST_LIFE_MS,
   type OAuthSecrets,

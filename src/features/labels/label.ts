@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/text.ts'
-import type { ProviderName, RemoteFolder } from '../../providers/provider.ts'
+import type { ProviderName, RemoteFolder } from '../../providers/contract/index.ts'
 import type { LabelRow } from './store.ts'
 
 /** A new row for a folder the provider listed. */

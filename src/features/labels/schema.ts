@@ -1,4 +1,4 @@
-import type { FolderRole } from '../../providers/provider.ts'
+import type { FolderRole } from '../../providers/contract/index.ts'
 
 /** A Gmail label, a Graph folder or an IMAP folder. The id is stable over a rename. */
 interface LabelTable {

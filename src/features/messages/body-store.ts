@@ -1,6 +1,6 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
 import { cleanJson } from '../../lib/text.ts'
-import type { MessageBody } from '../../providers/provider.ts'
+import type { MessageBody } from '../../providers/contract/index.ts'
 import type { StoredMail } from './mailbox.ts'
 
 /** A message whose body is wanted, and how it is found at the provider now. */

@@ -1,7 +1,7 @@
 import type { Dialect, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { RemoteMessage } from '../../providers/provider.ts'
+import type { RemoteMessage } from '../../providers/contract/index.ts'
 import { type IncomingRow, incomingRow } from './incoming.ts'
 import { matchMails } from './match.ts'
 import { type MessageRow, messageStore } from './store.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase } from '../../../test/kit/database.ts'
 import { type MailboxInStepOptions, mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 import { labelRoutes } from '../labels/index.ts'
 import { messageRoutes } from './routes.ts'
 

@@ -8,7 +8,7 @@ import type {
   MessageBody,
   MessagePlace,
   ProviderName,
-} from '../../providers/provider.ts'
+} from '../../providers/contract/index.ts'
 import type { Accounts } from '../accounts/index.ts'
 import type { MessageRow } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { messageBodySchema, messageSchema } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
-import type { ProviderName } from '../../providers/provider.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 import type { MessageFields } from './incoming.ts'
 import type { MessageRow } from './store.ts'
 

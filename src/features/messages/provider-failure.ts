@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 
 /** Runs a live read; what the provider could not do becomes the caller's answer: 404, 502 or 504. */
 export async function live<T>(what: string, work: () => Promise<T>): Promise<T> {

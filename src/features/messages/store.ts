@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
-import type { KnownMessage } from '../../providers/provider.ts'
+import type { KnownMessage } from '../../providers/contract/index.ts'
 import { isAllMail } from './labeller.ts'
 import type { Candidate, Keys } from './match.ts'
 

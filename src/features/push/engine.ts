@@ -2,7 +2,7 @@ import type { Tx } from '../../infra/db/index.ts'
 import type { Queue, Worker } from '../../infra/queue/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
-import { ProviderError, type ProviderName } from '../../providers/provider.ts'
+import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { type Ownership, OwnershipLost, ownersOf } from '../accounts/index.ts'
 import { type PushWay, type SubscriberDeps, subscriber } from './subscriber.ts'
 

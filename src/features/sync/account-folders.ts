@@ -1,4 +1,4 @@
-import { type FolderMail, type FolderSession, type FolderStep, ProviderError } from '../../providers/provider.ts'
+import { type FolderMail, type FolderSession, type FolderStep, ProviderError } from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import { cursorStore } from './cursor-store.ts'

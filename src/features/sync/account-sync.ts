@@ -1,6 +1,6 @@
 import type { Tx } from '../../infra/db/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type MailProvider, ProviderError } from '../../providers/provider.ts'
+import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
 import { type Account, OwnershipLost, type WorkStatus } from '../accounts/index.ts'
 import { cursorStore } from './cursor-store.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming, syncLane } from './deps.ts'

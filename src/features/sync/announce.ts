@@ -1,5 +1,5 @@
 import { type EventData, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
-import type { FolderRole, ProviderName } from '../../providers/provider.ts'
+import type { FolderRole, ProviderName } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { type Message, type MessageContext, type MessageRow, messageView } from '../messages/index.ts'
 

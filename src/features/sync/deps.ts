@@ -5,7 +5,7 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { MailProvider, ProviderName } from '../../providers/provider.ts'
+import type { MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
 import type { BodyKeeper } from '../messages/index.ts'
 

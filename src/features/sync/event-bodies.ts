@@ -1,5 +1,11 @@
-import type { MailboxStep } from '../../providers/mailbox-session.ts'
-import type { FolderMail, FolderStep, MailAccess, MailboxMail, MessageBody } from '../../providers/provider.ts'
+import type {
+  FolderMail,
+  FolderStep,
+  MailAccess,
+  MailboxMail,
+  MailboxStep,
+  MessageBody,
+} from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import { arrivalType, type EventBodies } from './announce.ts'

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { FolderStep, RemoteMessage } from '../../providers/provider.ts'
+import type { FolderStep, RemoteMessage } from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   type Candidate,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RemoteFolder } from '../../providers/provider.ts'
+import type { RemoteFolder } from '../../providers/contract/index.ts'
 import { type LabelRow, labelOf } from '../labels/index.ts'
 import { planFolders, renameSuspects, wishes } from './folder-plan.ts'
 

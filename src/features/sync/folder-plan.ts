@@ -1,4 +1,4 @@
-import type { RemoteFolder } from '../../providers/provider.ts'
+import type { RemoteFolder } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 
 /** What a listing of folders says about the labels stored. */

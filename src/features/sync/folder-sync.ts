@@ -1,4 +1,4 @@
-import { type FolderSession, type FolderStep, ProviderError } from '../../providers/provider.ts'
+import { type FolderSession, type FolderStep, ProviderError } from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { type Candidate, messageStore, messageWriter } from '../messages/index.ts'
 import type { EventBodies } from './announce.ts'

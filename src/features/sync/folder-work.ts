@@ -1,4 +1,4 @@
-import { type FolderMail, ProviderError } from '../../providers/provider.ts'
+import { type FolderMail, ProviderError } from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 import type { SyncDeps, SyncTiming } from './deps.ts'

@@ -1,5 +1,5 @@
 import type { Tx } from '../../infra/db/index.ts'
-import type { RemoteFolder } from '../../providers/provider.ts'
+import type { RemoteFolder } from '../../providers/contract/index.ts'
 import { describedBy, isDescribedBy, type LabelRow, labelOf, labelStore } from '../labels/index.ts'
 import { folderEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'

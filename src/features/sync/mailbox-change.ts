@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { FoundMail, MailboxStep } from '../../providers/mailbox-session.ts'
+import type { FoundMail, MailboxStep } from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   allMail,

@@ -4,7 +4,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import type { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 
 interface Step {
   kind: 'deliver' | 'flag' | 'move' | 'label' | 'remove' | 'expire' | 'fail'

@@ -1,4 +1,4 @@
-import type { FolderRole } from '../../providers/provider.ts'
+import type { FolderRole } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 
 /** Where a mail stands that carries these labels. */

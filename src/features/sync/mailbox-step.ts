@@ -1,4 +1,4 @@
-import type { FoundMail, MailboxStep } from '../../providers/mailbox-session.ts'
+import type { FoundMail, MailboxStep } from '../../providers/contract/index.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
 import { type MailboxContext, mailboxChange } from './mailbox-change.ts'

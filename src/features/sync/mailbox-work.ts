@@ -1,5 +1,11 @@
-import { type MailboxSession, type MailboxStep, WHOLE_MAILBOX } from '../../providers/mailbox-session.ts'
-import { type MailAccess, type MailboxMail, ProviderError } from '../../providers/provider.ts'
+import {
+  type MailAccess,
+  type MailboxMail,
+  type MailboxSession,
+  type MailboxStep,
+  ProviderError,
+  WHOLE_MAILBOX,
+} from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'

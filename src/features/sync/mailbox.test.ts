@@ -5,7 +5,7 @@ import { connected } from '../../../test/kit/in-step.ts'
 import type { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { mailboxInStep, PROVIDERS, QUIET } from '../../../test/kit/mailbox-in-step.ts'
 import { syncService } from '../../../test/kit/sync.ts'
-import { ProviderError } from '../../providers/provider.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 import { eraseMessages } from '../messages/index.ts'
 
 const KINDS = ['whole', 'folders'] as const

@@ -1,4 +1,4 @@
-import type { RemoteMessage } from '../../providers/provider.ts'
+import type { RemoteMessage } from '../../providers/contract/index.ts'
 import type { CursorRow } from './cursor-store.ts'
 
 /** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */

@@ -1,5 +1,5 @@
-import type { FolderSession, RemoteFolder } from '../../providers/provider.ts'
-import { ProviderError } from '../../providers/provider.ts'
+import type { FolderSession, RemoteFolder } from '../../providers/contract/index.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { incomingRow, messageStore } from '../messages/index.ts'
 import type { SyncDeps } from './deps.ts'

@@ -3,9 +3,9 @@ import {
   type KnownMail,
   type MailboxSession,
   type MailboxStep,
+  ProviderError,
   WHOLE_MAILBOX,
-} from '../../providers/mailbox-session.ts'
-import { ProviderError } from '../../providers/provider.ts'
+} from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import type { EventBodies } from './announce.ts'

@@ -1,4 +1,4 @@
-import type { FolderStep } from '../../providers/provider.ts'
+import type { FolderStep } from '../../providers/contract/index.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
 import { type FolderContext, folderChange } from './folder-change.ts'

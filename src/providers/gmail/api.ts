@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { inBatches, type RestAnswer, type RestMailbox, shape } from '../rest/index.ts'
 import { batchBody, batchParts } from './batch-parts.ts'
 import { gmailFailure } from './errors.ts'

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /** How much may stand before the member. */
 const BEFORE_LIMIT = 256 * 1024

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { RestAnswer } from '../rest/index.ts'
 
 /** One answer inside a batch: the number of its request, and undefined where it was longer than what is kept of one. */

@@ -1,5 +1,5 @@
-import type { Comparing, KnownMail } from '../mailbox-session.ts'
-import { ProviderError } from '../provider.ts'
+import type { Comparing, KnownMail } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { listPage } from './api.ts'
 import { labelState, STARRED, UNREAD } from './labels.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { shape } from '../rest/index.ts'
 
 /**

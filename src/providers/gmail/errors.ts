@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { type RestAnswer, statusFailure } from '../rest/index.ts'
 
 /** A used-up day begins anew at midnight in California; asked every hour, a raised quota is noticed too. */

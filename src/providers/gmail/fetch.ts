@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { FoundMail } from '../mailbox-session.ts'
-import { ProviderError } from '../provider.ts'
+import type { FoundMail } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { getMessages } from './api.ts'
 import { foundMail, LEAN_FIELDS, labelsOf, MESSAGE_FIELDS, STATE_FIELDS } from './map.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { type RestMailbox, type RestRequest, shape } from '../rest/index.ts'
 import { COST, ME } from './api.ts'
 

@@ -4,9 +4,8 @@
  */
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { LoginProvider } from '../login.ts'
-import { type MailboxMail, type Provider, ProviderError } from '../provider.ts'
-import type { PushProvider } from '../push.ts'
+import type { LoginProvider, PushProvider } from '../contract/index.ts'
+import { type MailboxMail, type Provider, ProviderError } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
 import { readProfile } from './api.ts'
 import { gmailFailure } from './errors.ts'

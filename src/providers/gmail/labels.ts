@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { FolderRole, RemoteFolder } from '../provider.ts'
+import type { FolderRole, RemoteFolder } from '../contract/index.ts'
 import { type RestMailbox, shape } from '../rest/index.ts'
 
 const NAME_LIMIT = 1000

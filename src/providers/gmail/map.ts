@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cleanText } from '../../lib/text.ts'
-import type { FoundMail } from '../mailbox-session.ts'
+import type { FoundMail, MessageBody } from '../contract/index.ts'
 import { headerFields, htmlToText, keptSnippet, keptText } from '../mime/index.ts'
-import type { MessageBody } from '../provider.ts'
 import { labelState } from './labels.ts'
 import { attachmentsOf, headersOf, isBodyPart, leafParts, type Part, partText, record, text } from './parts.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { type MailOperations, ProviderError } from '../contract/index.ts'
 import { attachmentName, cleanField } from '../mime/index.ts'
-import { type MailOperations, ProviderError } from '../provider.ts'
 import { type RestMailbox, type RestRequest, shape } from '../rest/index.ts'
 import { COST, ME } from './api.ts'
 import { base64Member } from './base64-member.ts'

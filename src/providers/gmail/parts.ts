@@ -1,5 +1,5 @@
+import type { RemoteAttachment } from '../contract/index.ts'
 import { attachmentName, bareContentId, cleanField, decodeBytes, type Header, headerValue } from '../mime/index.ts'
-import type { RemoteAttachment } from '../provider.ts'
 
 const ATTACHMENTS_LIMIT = 200
 const TYPE_LIMIT = 255

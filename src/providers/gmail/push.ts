@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { type MailAccess, ProviderError } from '../provider.ts'
-import type { PushProvider, PushSubscription, PushTarget } from '../push.ts'
+import type { PushProvider, PushSubscription, PushTarget } from '../contract/index.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { type RestClient, shape } from '../rest/index.ts'
 import { COST, ME } from './api.ts'
 

@@ -3,10 +3,11 @@ import {
   type Comparing,
   type MailboxSession,
   type MailboxStep,
+  ProviderError,
+  type RemoteFolder,
   type ScopeSyncRequest,
   WHOLE_MAILBOX,
-} from '../mailbox-session.ts'
-import { ProviderError, type RemoteFolder } from '../provider.ts'
+} from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { listPage, readProfile } from './api.ts'
 import { difference, type Stretch, stretches } from './compare.ts'

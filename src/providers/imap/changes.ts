@@ -1,5 +1,5 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
-import type { FolderSyncRequest } from '../provider.ts'
+import type { FolderSyncRequest } from '../contract/index.ts'
 import type { Changes } from './compare.ts'
 import type { Cursor } from './cursor.ts'
 import { connectionLost } from './errors.ts'

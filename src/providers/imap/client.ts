@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
-import { type ImapSettings, type MailAccess, ProviderError } from '../provider.ts'
+import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { providerError, timedOut } from './errors.ts'
 import type { Pacing } from './pacing.ts'
 

@@ -1,5 +1,5 @@
 import type { ImapFlow } from 'imapflow'
-import type { FolderSyncRequest } from '../provider.ts'
+import type { FolderSyncRequest } from '../contract/index.ts'
 import { flagState } from './map.ts'
 
 export interface Changes {

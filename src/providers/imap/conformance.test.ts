@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
-import { mailProviderConformance } from '../conformance.ts'
+import { mailProviderConformance } from '../contract/folder-mailbox-conformance.ts'
 
 const servers: Record<string, DovecotOptions> = {
   'imap with QRESYNC': {},

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /** How far a folder is stored. Every number is a promise about rows that were stored together with it. */
 export interface Cursor {

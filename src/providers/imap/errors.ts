@@ -1,5 +1,5 @@
 import { GuardError } from '../../infra/net/index.ts'
-import { ProviderError, type ProviderErrorKind } from '../provider.ts'
+import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /**
  * Every failure of imapflow, of the socket under it and of the address guard, as a `ProviderError`. The server's own

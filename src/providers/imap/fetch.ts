@@ -1,5 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
-import type { RemoteMessage } from '../provider.ts'
+import type { RemoteMessage } from '../contract/index.ts'
 import type { Caution } from './caution.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'

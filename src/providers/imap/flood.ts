@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /** What a server may say that nobody asked for: so much at once, and what runs off in the long run. */
 export interface FloodAllowance {

@@ -1,6 +1,6 @@
 import type { ImapFlow, ListResponse } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { FolderRole, RemoteFolder } from '../provider.ts'
+import type { FolderRole, RemoteFolder } from '../contract/index.ts'
 
 const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Inbox': 'inbox',

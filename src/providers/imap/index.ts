@@ -4,7 +4,7 @@
  */
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderMail, MailAccess, Provider } from '../provider.ts'
+import type { FolderMail, MailAccess, Provider } from '../contract/index.ts'
 import { cautions } from './caution.ts'
 import { dial } from './client.ts'
 import { FLOOD_ALLOWANCE, type FloodAllowance } from './flood.ts'

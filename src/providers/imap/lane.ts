@@ -1,5 +1,5 @@
 import type { MailboxObject } from 'imapflow'
-import type { MailAccess } from '../provider.ts'
+import type { MailAccess } from '../contract/index.ts'
 import { type Dialling, dial, type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
+import type { RemoteMessage } from '../contract/index.ts'
 import { cleanField, headerFields, keptSnippet, NAME_LIMIT, parseHeaders } from '../mime/index.ts'
-import type { RemoteMessage } from '../provider.ts'
 import { beginningText, readableText, TEXT_BYTES, unstructuredText } from './message-text.ts'
 import { attachmentsOf, type Leaf, leaves } from './structure.ts'
 

@@ -7,7 +7,7 @@ import { dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { alternativeMail, deepMail, htmlMail, hugeMail, plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MessagePlace } from '../provider.ts'
+import type { MessagePlace } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
 describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream'
 import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
 import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
-import { attachmentName, parseHeaders } from '../mime/index.ts'
 import {
   type FolderOperations,
   type MessageBody,
   type MessagePlace,
   ProviderError,
   type RemoteMessage,
-} from '../provider.ts'
+} from '../contract/index.ts'
+import { attachmentName, parseHeaders } from '../mime/index.ts'
 import { bytesOf, fetchMessages, listUids } from './fetch.ts'
 import { listFolders } from './folders.ts'
 import type { Lane } from './lane.ts'

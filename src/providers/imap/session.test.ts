@@ -5,7 +5,7 @@ import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../te
 import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { FolderSession, ProviderError } from '../provider.ts'
+import type { FolderSession, ProviderError } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
 describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {

@@ -1,7 +1,7 @@
 import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../provider.ts'
+import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../contract/index.ts'
 import type { Cautions } from './caution.ts'
 import { type ImapClient, whileHeard } from './client.ts'
 import { connectionLost, providerError, timedOut } from './errors.ts'

@@ -1,7 +1,7 @@
 import type { MessageStructureObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
+import type { RemoteAttachment } from '../contract/index.ts'
 import { attachmentName, bareContentId } from '../mime/index.ts'
-import type { RemoteAttachment } from '../provider.ts'
 
 /** A part that holds bytes: what BODYSTRUCTURE says about it. */
 export interface Leaf {

@@ -5,7 +5,7 @@ import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } fro
 import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail, uglyMails } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { FolderSession } from '../provider.ts'
+import type { FolderSession } from '../contract/index.ts'
 import { imapProvider } from './index.ts'
 
 const kinds: [string, DovecotOptions][] = [

@@ -1,5 +1,5 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
-import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../provider.ts'
+import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../contract/index.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'

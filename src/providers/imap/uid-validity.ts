@@ -1,5 +1,5 @@
 import type { MailboxObject } from 'imapflow'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /**
  * The name of the folder's numbering. RFC 3501 gives it 32 bits; more are taken as they come, because it is only compared, as

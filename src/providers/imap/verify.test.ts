@@ -4,7 +4,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/serv
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type AddressGuard, GuardError } from '../../infra/net/index.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { ImapSettings, MailAccess } from '../provider.ts'
+import type { ImapSettings, MailAccess } from '../contract/index.ts'
 import { imapProvider } from './index.ts'
 
 describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {

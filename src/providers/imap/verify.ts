@@ -1,4 +1,4 @@
-import { type MailAccess, ProviderError, type RemoteFolder } from '../provider.ts'
+import { type MailAccess, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Dialling, dial } from './client.ts'
 import { providerError, timedOut } from './errors.ts'
 import { listFolders } from './folders.ts'

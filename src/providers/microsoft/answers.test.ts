@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Asked, type Scripted, scriptedGraph } from '../../../test/kit/scripted-graph.ts'
-import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../mailbox-session.ts'
+import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
 
 const LONG_ID = `AAMk/${'x'.repeat(1500)}+==`
 const received = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString().replace('.000', '')

@@ -1,7 +1,7 @@
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { idMailboxConformance } from '../conformance-mailbox.ts'
-import type { MailAccess } from '../provider.ts'
+import { idMailboxConformance } from '../contract/id-mailbox-conformance.ts'
+import type { MailAccess } from '../contract/index.ts'
 import { microsoftLogin, microsoftMail } from './index.ts'
 
 const USER = 'ada@example.test'

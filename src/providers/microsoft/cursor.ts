@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { list, object, text, wholeNumber } from './json.ts'
 
 /** How far a folder is brought forward. */

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { type Graph, segment } from './graph.ts'
 import type { Json, Page } from './json.ts'
 import { AS_TEXT, MESSAGE_FIELDS } from './map.ts'

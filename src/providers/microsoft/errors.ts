@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { type RestAnswer, statusFailure } from '../rest/index.ts'
 import { object, text } from './json.ts'
 

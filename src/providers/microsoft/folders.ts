@@ -1,5 +1,5 @@
 import { truncateText } from '../../lib/text.ts'
-import { type FolderRole, ProviderError, type RemoteFolder } from '../provider.ts'
+import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { answered, answeredPage, type BatchItem, type Graph, segment } from './graph.ts'
 import { type Json, text } from './json.ts'
 

@@ -1,4 +1,4 @@
-import type { Comparing, KnownMail } from '../mailbox-session.ts'
+import type { Comparing, KnownMail } from '../contract/index.ts'
 import { type Graph, segment } from './graph.ts'
 import { type Page, text } from './json.ts'
 import { receivedAt } from './map.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { type MailAccess, ProviderError } from '../provider.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { inBatches, type RestClient, type RestMailbox, type RestStream } from '../rest/index.ts'
 import { graphFailure } from './errors.ts'
 import { type Json, list, object, type Page, page, text } from './json.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { LoginProvider, ProviderUser } from '../login.ts'
+import type { LoginProvider, ProviderUser } from '../contract/index.ts'
 import { type Ask, noSense, oauthClient } from '../oauth/index.ts'
 
 export interface MicrosoftLoginOptions {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { FoundMail } from '../mailbox-session.ts'
-import type { RemoteAddress, RemoteAttachment } from '../provider.ts'
+import type { FoundMail, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from './json.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { ProviderError, type RemoteAttachment } from '../provider.ts'
+import { ProviderError, type RemoteAttachment } from '../contract/index.ts'
 import { answered, type Graph, segment } from './graph.ts'
 import { type Json, list, text } from './json.ts'
 import { AS_TEXT, ATTACHMENT_FIELDS, attachmentsOf, MESSAGE_FIELDS } from './map.ts'

@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/text.ts'
-import { type MailOperations, type MessageBody, ProviderError } from '../provider.ts'
+import { type MailOperations, type MessageBody, ProviderError } from '../contract/index.ts'
 import { FolderList } from './folders.ts'
 import { answered, type Graph, segment } from './graph.ts'
 import { type Json, object, text, wholeNumber } from './json.ts'

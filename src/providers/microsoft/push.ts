@@ -1,5 +1,5 @@
-import { type MailAccess, ProviderError } from '../provider.ts'
-import type { PushProvider, PushSubscription, PushTarget } from '../push.ts'
+import type { PushProvider, PushSubscription, PushTarget } from '../contract/index.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { type Graph, segment } from './graph.ts'
 import { type Json, text, time } from './json.ts'
 

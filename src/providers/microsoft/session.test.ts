@@ -3,7 +3,7 @@ import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MailAccess, MailboxMail } from '../provider.ts'
+import type { MailAccess, MailboxMail } from '../contract/index.ts'
 import { microsoftMail } from './index.ts'
 
 const USER = 'ada@example.test'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Comparing, MailboxSession, MailboxStep, ScopeSyncRequest } from '../mailbox-session.ts'
-import { type FolderRole, ProviderError, type RemoteFolder } from '../provider.ts'
+import type { Comparing, MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
+import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Cursor, type Horizon, readCursor, writeCursor } from './cursor.ts'
 import { deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest, GLANCE_MESSAGES } from './delta.ts'
 import { FolderList } from './folders.ts'

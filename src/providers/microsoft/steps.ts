@@ -1,5 +1,5 @@
-import type { FoundMail, MailboxStep } from '../mailbox-session.ts'
-import { ProviderError } from '../provider.ts'
+import type { FoundMail, MailboxStep } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { Graph } from './graph.ts'
 import { type Json, text } from './json.ts'
 import { flagsOf, foundMail, isWhole, mayHaveAttachments, receivedAt } from './map.ts'

@@ -1,6 +1,6 @@
 import { addressParser, decodeWords } from 'postal-mime'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { RemoteAddress, RemoteMessage } from '../provider.ts'
+import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
 import { type Header, headerValue, headerValues } from './header-block.ts'
 
 export const NAME_LIMIT = 500

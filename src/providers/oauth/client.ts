@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { Clock } from '../../lib/clock.ts'
-import type { ConsentRequest, TokenSet } from '../login.ts'
-import { ProviderError } from '../provider.ts'
+import type { ConsentRequest, TokenSet } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
 import { callLimits } from './endpoint.ts'
 import { loginFailure } from './failure.ts'
 

@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../../lib/retry.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /** Everything one call says to the provider, from the first connection to the last byte. */
 const TIMEOUT_MS = 10_000

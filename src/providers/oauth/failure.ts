@@ -1,5 +1,5 @@
 import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi'
-import { ProviderError, type ProviderErrorKind } from '../provider.ts'
+import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /** Error codes of RFC 6749, OpenID Connect, Google and Microsoft that say more than "refused". */
 const KINDS: Readonly<Record<string, ProviderErrorKind>> = {

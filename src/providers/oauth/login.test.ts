@@ -2,10 +2,10 @@ import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, refusal, SIGN_IN_CLIENT, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
+import type { LoginProvider } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
 import { gmailLogin } from '../gmail/login.ts'
-import type { LoginProvider } from '../login.ts'
 import { microsoftLogin } from '../microsoft/login.ts'
-import { ProviderError } from '../provider.ts'
 
 const VERIFIER = 'v'.repeat(43)
 const REDIRECT = 'https://posthorn.example/providers/x/callback'

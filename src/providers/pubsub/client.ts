@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { restClient, shape, statusFailure } from '../rest/index.ts'
 import { readCredentials, type ServiceAccount } from './credentials.ts'
 import { serviceToken } from './token.ts'

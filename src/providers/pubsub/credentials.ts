@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { shape } from '../rest/index.ts'
 
 /** Who reads the subscription. The key signs and cannot be printed. */

@@ -2,7 +2,7 @@ import { sign } from 'node:crypto'
 import { Type } from 'typebox'
 import { Pool } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { exchange, readBody, shape } from '../rest/index.ts'
 import type { ServiceAccount } from './credentials.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { inBatches } from './batch.ts'
 
 const limited = (retryAfterMs = 0) => new ProviderError('rate_limited', 'slow down', { retryAfterMs })

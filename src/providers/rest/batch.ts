@@ -1,6 +1,6 @@
 import { sleep } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/retry.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import { RETRY_IN_PLACE_MS } from './failure.ts'
 
 export interface BatchOptions<Item, Result> {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
-import { type MailAccess, ProviderError } from '../provider.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { type RestClient, type RestRequest, restClient, shape, statusFailure } from './index.ts'
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { MailAccess } from '../provider.ts'
+import type { MailAccess } from '../contract/index.ts'
 
 /** The API of one provider, for all of its mailboxes. */
 export interface RestClient {

@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../../lib/retry.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { RestAnswer } from './contract.ts'
 
 /** A `Retry-After` up to this is waited for; a longer one is thrown with the error. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 
 /** How a mailbox may be used. */
 export interface Pace {

@@ -1,4 +1,4 @@
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from '../contract/index.ts'
 import type { RestRequest } from './contract.ts'
 
 /** Where a request goes. An address outside the root's origin is refused: it would be shown the token. */

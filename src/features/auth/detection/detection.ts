@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Outbound } from '../../../infra/http/index.ts'
 import type { DnsRecords } from '../../../infra/net/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
 import { detectedProvider, knownServer } from './known-servers.ts'
 

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 
 /** What a provider asks of people before a mail program may sign in. */
 type Demand = 'app password' | 'switched on' | 'mail password' | 'bridge' | 'no passwords'

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 
 /** As people know them, to continue with. */
 export const PROVIDER_NAMES: Readonly<Record<ProviderName, string>> = {

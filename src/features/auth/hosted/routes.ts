@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { App } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 import { consentPage, continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../../ui/hosted/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
 import { imapStep } from '../imap/step.ts'

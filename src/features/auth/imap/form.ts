@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { SealError, type Sealer } from '../../../lib/seal.ts'
-import type { RemoteFolder } from '../../../providers/provider.ts'
+import type { RemoteFolder } from '../../../providers/contract/index.ts'
 import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../../ui/hosted/index.ts'
 import type { ImapField, ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'

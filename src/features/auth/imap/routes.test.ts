@@ -13,8 +13,8 @@ import {
 import { GuardError } from '../../../infra/net/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 import { imapProvider } from '../../../providers/imap/index.ts'
-import { ProviderError } from '../../../providers/provider.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
 const PATH = '/auth/authorize/imap'

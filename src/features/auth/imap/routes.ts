@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, errorSchema, type RouteLimits } from '../../../infra/http/index.ts'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { html } from '../../../lib/html.ts'
-import type { FolderRole, RemoteFolder } from '../../../providers/provider.ts'
+import type { FolderRole, RemoteFolder } from '../../../providers/contract/index.ts'
 import { continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { RemoteFolder } from '../../../providers/provider.ts'
+import type { RemoteFolder } from '../../../providers/contract/index.ts'
 import { type FormFaults, imapPage, NO_FAULTS } from '../../../ui/hosted/index.ts'
 import type { ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'

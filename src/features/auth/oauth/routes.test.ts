@@ -5,7 +5,7 @@ import { BROWSER_ACCEPT, type Hosted, type HostedOptions, refreshOf, serveHosted
 import type { Db } from '../../../infra/db/index.ts'
 import { fixedClock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type MailAccess, ProviderError } from '../../../providers/provider.ts'
+import { type MailAccess, ProviderError } from '../../../providers/contract/index.ts'
 
 const USER = 'ada@example.com'
 const DONE = 'https://app.example/done?own=1'

@@ -5,7 +5,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { type Ids, secretToken } from '../../../lib/ids.ts'
 import { cleanText } from '../../../lib/text.ts'
 import { isoTime } from '../../../lib/time.ts'
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 import {
   type Account,
   type Accounts,

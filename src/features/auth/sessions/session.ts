@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isoTime } from '../../../lib/time.ts'
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 
 /**
  * `pending → started → completed | failed`, `failed → started` on a new try. Only `completed` and `expired` are final.

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Handle, Tables } from '../../../infra/db/index.ts'
-import type { ProviderName } from '../../../providers/provider.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
 import { type AuthSession, hashOf } from './session.ts'
 
 export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode'>

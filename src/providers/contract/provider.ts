@@ -1,6 +1,6 @@
-import type { ConnectTarget } from '../infra/net/index.ts'
+import type { ConnectTarget } from '../../infra/net/index.ts'
+import type { MailboxSession } from './id-mailbox.ts'
 import type { LoginProvider } from './login.ts'
-import type { MailboxSession } from './mailbox-session.ts'
 import type { PushProvider } from './push.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { MailboxMirror } from '../../test/kit/mailbox-mirror.ts'
-import { attachmentMail } from '../../test/servers/messages.ts'
-import { type IdMailboxFixture, mailboxSuite } from './conformance-mailbox-suite.ts'
-import { keepsInTrouble } from './conformance-mailbox-trouble.ts'
+import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import { attachmentMail } from '../../../test/servers/messages.ts'
+import { keepsInTrouble } from './id-mailbox-conformance-failures.ts'
+import { type IdMailboxFixture, mailboxSuite } from './id-mailbox-fixture.ts'
 
 /** What every provider of a mailbox of ids keeps, whatever stands behind it. */
 export function idMailboxConformance(name: string, open: () => Promise<IdMailboxFixture>): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MailboxMirror } from '../../test/kit/mailbox-mirror.ts'
-import type { MailboxSuite } from './conformance-mailbox-suite.ts'
+import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import type { MailboxSuite } from './id-mailbox-fixture.ts'
 
 /** What it keeps when tokens end, requests fail, cursors grow too old and work is broken off: nothing lost, nothing twice. */
 export function keepsInTrouble(suite: MailboxSuite): void {

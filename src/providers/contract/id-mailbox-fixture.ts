@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest'
-import type { MailboxMirror } from '../../test/kit/mailbox-mirror.ts'
-import { plainMail } from '../../test/servers/messages.ts'
+import type { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import { plainMail } from '../../../test/servers/messages.ts'
 import type { MailAccess, MailboxMail } from './provider.ts'
 
 /** A mailbox of ids at a provider, and the hands of its owner. A fresh and empty one per test; every method acts at once. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { eventually } from '../../test/kit/eventually.ts'
-import { FolderMirror } from '../../test/kit/mirror.ts'
-import { attachmentMail, plainMail } from '../../test/servers/messages.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { FolderMirror } from '../../../test/kit/mirror.ts'
+import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import { type FolderMail, type FolderSession, type MailAccess, ProviderError, type RemoteMessage } from './provider.ts'
 
 /** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
