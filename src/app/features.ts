@@ -48,7 +48,7 @@ import {
   isSubscription,
   notices,
   subscribes,
-  trials as trialsOf,
+  testDeliveries as testDeliveriesOf,
   WebhookEngine,
 } from '../features/webhooks/index.ts'
 import { closeServer, createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
@@ -159,8 +159,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
   const reader = messageReader({ ...shared, accounts, mail })
   const claims = redis && sharedClaims({ redis, clock, log })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events, repeats: repeats({ db, claims }) })
-  const trials = trialsOf({ ...shared, recorder: events, readMessage: reader.asReceived })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates: repeats({ db, claims }) })
+  const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage: reader.asReceived })
   const streams = new EventStreams(shared)
   const retention = retentionJob({ ...shared, retention: config })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })
@@ -211,7 +211,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: endpointsFeature(shared), idempotency })
-  deliveryRoutes(server, { ...shared, trials, idempotency })
+  deliveryRoutes(server, { ...shared, testDeliveries, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
   feedRoutes(server, { db, streams, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
@@ -237,7 +237,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       push.stop(drainMs),
       bodies.stop(drainMs),
       webhooks.stop(drainMs),
-      trials.stop(drainMs),
+      testDeliveries.stop(drainMs),
       erasing.stop(),
       retention.stop(),
     ])

@@ -25,7 +25,7 @@ const whole = repeats({ db, claims })
 const house = webhookHouse(db, {
   ring,
   instanceId: 'worker',
-  repeats: {
+  duplicates: {
     ...whole,
     async find(tx, events) {
       const found = await whole.find(tx, events)

@@ -5,14 +5,14 @@ import {
   type CreateBody,
   type DeliveryQuery,
   type DeliveryView,
+  type DuplicateFinder,
   deliveryStore,
   type Endpoints,
   type EndpointView,
   endpoints,
   type ReadMessage,
-  type Repeats,
-  type Trials,
-  trials,
+  type TestDeliveries,
+  testDeliveries,
   WebhookEngine,
 } from '../../src/features/webhooks/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
@@ -39,7 +39,7 @@ export interface WebhookHouseOptions {
   /** Deduplication keys outside the database. */
   claims?: SharedClaims
   /** In place of the deduplication itself. */
-  repeats?: Repeats
+  duplicates?: DuplicateFinder
   /** A certificate to trust. */
   ca?: string
   /** The setting; default `loopback`. */
@@ -59,7 +59,7 @@ export interface WebhookHouse {
   outbound: Outbound
   sealer: Sealer
   endpoints: Endpoints
-  trials: Trials
+  testDeliveries: TestDeliveries
   engine: WebhookEngine
   create(body: CreateBody): Promise<EndpointView>
   /** Records events in one transaction; answers their ids. */
@@ -87,7 +87,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ clock, ids, bus })
-  const { readMessage = noMessage, leaseMs = 30_000, repeats = repeatsOf({ db, claims: options.claims }) } = options
+  const { readMessage = noMessage, leaseMs = 30_000, duplicates = repeatsOf({ db, claims: options.claims }) } = options
   const deps = {
     db,
     bus,
@@ -99,12 +99,12 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     recorder: events,
     outbound: client,
     guard,
-    repeats,
+    duplicates,
     leaseMs,
     sweepMs: 1000,
   }
   const room = endpoints(deps)
-  const attempts = trials({ ...deps, readMessage })
+  const attempts = testDeliveries({ ...deps, readMessage })
   const engine = new WebhookEngine(deps)
   // Each event is a change of its own, unless a test says that it repeats another.
   let version = 0
@@ -123,7 +123,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     outbound: client,
     sealer: seal,
     endpoints: room,
-    trials: attempts,
+    testDeliveries: attempts,
     engine,
     async create(body) {
       const commit = await room.create(body)

@@ -1,6 +1,6 @@
 import type { EventRow } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { FindRepeats, Repeats } from '../webhooks/index.ts'
+import type { FindDuplicates, DuplicateFinder } from '../webhooks/index.ts'
 import type { Claim } from './claims.ts'
 import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey, readsData } from './key.ts'
@@ -14,8 +14,8 @@ import { type DeduplicationConfig, deduplicationStore } from './store.ts'
  * The database is asked in the transaction that writes the deliveries: claim and deliveries are there together or not at
  * all. Shared claims are made before it begins. After a crash in between the same event comes again and holds its own.
  */
-export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims | undefined }): Repeats {
-  const find: FindRepeats = async (tx, events) => {
+export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims | undefined }): DuplicateFinder {
+  const find: FindDuplicates = async (tx, events) => {
     if (events.length === 0) return new Map()
     const config = await deduplicationStore(tx).config()
     const claims = claimsOf(events, config)

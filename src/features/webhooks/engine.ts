@@ -9,13 +9,13 @@ import type { Queue, Worker } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import type { Repeats } from './deliveries/duplicates.ts'
-import { DELIVER_LANE, FanOut } from './deliveries/fan-out.ts'
+import type { DuplicateFinder } from './deliveries/duplicates.ts'
+import { DELIVER_QUEUE, FanOut } from './deliveries/fan-out.ts'
 import { listEndpointsDue, releaseAllLeases } from './sending/claims-store.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
 import { deliverRun } from './sending/endpoint-run.ts'
-import { stock } from './sending/in-flight-limit.ts'
-import { Settler } from './sending/result-writer.ts'
+import { inFlightLimit } from './sending/in-flight-limit.ts'
+import { ResultWriter } from './sending/result-writer.ts'
 
 export interface WebhookDeps {
   db: Db
@@ -28,7 +28,7 @@ export interface WebhookDeps {
   recorder: Recorder
   outbound: Outbound
   guard: AddressGuard
-  repeats: Repeats
+  duplicates: DuplicateFinder
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
   /** How often what is due is announced again. Default 15,000. */
@@ -67,9 +67,13 @@ export class WebhookEngine {
     if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
     await this.#announceDue()
     this.#worker = queue.work(
-      DELIVER_LANE,
+      DELIVER_QUEUE,
       { concurrency: CONCURRENCY },
-      deliverRun({ ...this.#deps, stock: stock(), settler: new Settler(this.#deps) }, this.#hints, this.#ending.signal),
+      deliverRun(
+        { ...this.#deps, inFlightLimit: inFlightLimit(), resultWriter: new ResultWriter(this.#deps) },
+        this.#hints,
+        this.#ending.signal,
+      ),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
@@ -98,6 +102,6 @@ export class WebhookEngine {
   async #announceDue(): Promise<void> {
     const { db, queue, clock } = this.#deps
     const due = await listEndpointsDue(db, clock.now())
-    if (due.length > 0) await db.transaction((tx) => queue.addIn(tx, DELIVER_LANE, due))
+    if (due.length > 0) await db.transaction((tx) => queue.addIn(tx, DELIVER_QUEUE, due))
   }
 }

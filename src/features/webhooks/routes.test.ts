@@ -254,7 +254,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url })
     const test = call('POST', `/webhooks/endpoints/${created.body.id}/test`)
     await eventually(() => expect(receiver.requests).toHaveLength(1))
-    await house.trials.stop(50)
+    await house.testDeliveries.stop(50)
     expect((await test).body.error.code).toBe('not_ready')
   })
 

@@ -89,7 +89,7 @@ export const recoverBody = Type.Object(
   { title: 'WebhookRecovery' },
 )
 
-export const recoverAnswer = Type.Object({
+export const recoveryResult = Type.Object({
   success: Type.Boolean(),
   recovered: Type.Integer({ description: 'Deliveries that now wait to be sent.' }),
   complete: Type.Boolean({ description: 'False when the range was too long for one call.' }),
@@ -103,7 +103,7 @@ export const testMessageBody = Type.Object({
   messageId: Type.String({ minLength: 1 }),
 })
 
-export const testMessageAnswer = Type.Object({
+export const testMessageResult = Type.Object({
   success: Type.Boolean({ description: 'True when the message was sent out; each delivery tells how it went.' }),
   deliveries: Type.Array(deliverySchema),
 })
@@ -113,7 +113,7 @@ export const testEventBody = Type.Object(
   { title: 'WebhookTestEvent' },
 )
 
-export const testEventAnswer = Type.Object({
+export const testEventResult = Type.Object({
   success: Type.Boolean({ description: 'True when the event was sent out; each delivery tells how it went.' }),
   eventId: Type.String(),
   deliveries: Type.Array(deliverySchema),

@@ -168,8 +168,8 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
       retryDelivery(tx, { dialect: house.db.dialect, queue: house.queue }, suppressed?.id ?? '', house.clock.now()),
     )
     await settled(house, ['success', 'success'])
-    await house.trials.testMessage('acc_test', 'msg_test')
-    for (let times = 0; times < 2; times += 1) await house.trials.test(endpointId)
+    await house.testDeliveries.testMessage('acc_test', 'msg_test')
+    for (let times = 0; times < 2; times += 1) await house.testDeliveries.test(endpointId)
     expect(receiver.requests).toHaveLength(5)
   })
 

@@ -3,39 +3,39 @@ import type { Handle, Tx } from '../../../infra/db/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 
 /** Which of these events are suppressed, and for which other one; in the transaction that writes their deliveries. */
-export type FindRepeats = (tx: Tx, events: readonly EventRow[]) => Promise<ReadonlyMap<string, string>>
+export type FindDuplicates = (tx: Tx, events: readonly EventRow[]) => Promise<ReadonlyMap<string, string>>
 
 /** What tells repeats. Asked once per event that somebody hears of, in the order of `position`. */
-export interface Repeats {
-  find: FindRepeats
+export interface DuplicateFinder {
+  find: FindDuplicates
   /**
    * Where the answer stands elsewhere: asked before the transaction, which then takes these events at most; answers the
    * `find` of that one transaction. The same events may be asked about again.
    */
-  ask?(events: readonly EventRow[]): Promise<FindRepeats>
+  ask?(events: readonly EventRow[]): Promise<FindDuplicates>
 }
 
 /**
  * Marks the deliveries of events that repeat others. An event that nobody hears of is not asked about, and one that was
  * never to be delivered suppresses nothing: whoever keeps the claims may have kept one whose deliveries were lost.
  */
-export async function withoutRepeats(
+export async function markDuplicates(
   tx: Tx,
   events: readonly EventRow[],
   made: DeliveryRow[],
-  find: FindRepeats,
+  find: FindDuplicates,
 ): Promise<DeliveryRow[]> {
   const heard = new Set(made.map((delivery) => delivery.eventId))
-  const repeats = await find(
+  const duplicates = await find(
     tx,
     events.filter((event) => heard.has(event.id)),
   )
-  if (repeats.size === 0) return made
-  const inThisBatch = (eventId: string) => heard.has(eventId) && !repeats.has(eventId)
-  const earlier = [...new Set(repeats.values())].filter((eventId) => !inThisBatch(eventId))
+  if (duplicates.size === 0) return made
+  const inThisBatch = (eventId: string) => heard.has(eventId) && !duplicates.has(eventId)
+  const earlier = [...new Set(duplicates.values())].filter((eventId) => !inThisBatch(eventId))
   const known = await delivered(tx, earlier)
   const isRepeat = (eventId: string) => {
-    const first = repeats.get(eventId)
+    const first = duplicates.get(eventId)
     return first !== undefined && (inThisBatch(first) || known.has(first))
   }
   return made.map((delivery) =>

@@ -11,7 +11,7 @@ import { subscribes } from '../endpoints/subscriptions.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
 import { newDelivery } from './delivery.ts'
-import { type FindRepeats, type Repeats, withoutRepeats } from './duplicates.ts'
+import { type DuplicateFinder, type FindDuplicates, markDuplicates } from './duplicates.ts'
 import { insertDeliveries } from './store.ts'
 
 export interface FanOutDeps {
@@ -21,11 +21,11 @@ export interface FanOutDeps {
   clock: Clock
   ids: Ids
   log: Log
-  repeats: Repeats
+  duplicates: DuplicateFinder
 }
 
 /** The queue's lane whose subjects are endpoints with something due. */
-export const DELIVER_LANE = 'deliver'
+export const DELIVER_QUEUE = 'deliver'
 
 const SWEEP_MS = 5_000
 /** How soon to look again when another replica was stamping and may have missed the newest events. */
@@ -114,17 +114,17 @@ export class FanOut {
 
   /** How many events there were; undefined when another replica is at it. */
   async #next(limit: number): Promise<number | undefined> {
-    const { db, repeats } = this.#deps
-    if (repeats.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, repeats.find))
+    const { db, duplicates } = this.#deps
+    if (duplicates.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, duplicates.find))
     const [events, endpoints] = await Promise.all([nextEvents(db.read, limit), endpointStore(db.read).listActive()])
     if (events.length === 0) return 0
-    const find = await repeats.ask([...new Set(matched(events, endpoints, (event) => event))])
+    const find = await duplicates.ask([...new Set(matched(events, endpoints, (event) => event))])
     const chosen = events.map(({ id }) => id)
     const count = await db.transaction((tx) => this.#batch(tx, chosen, find))
     return count === undefined ? undefined : events.length
   }
 
-  async #batch(tx: Tx, which: number | readonly string[], find: FindRepeats): Promise<number | undefined> {
+  async #batch(tx: Tx, which: number | readonly string[], find: FindDuplicates): Promise<number | undefined> {
     const { db, clock, ids, queue } = this.#deps
     const events = await stampEvents(tx, db.dialect, which)
     if (events === undefined || events.length === 0) return events?.length
@@ -133,7 +133,7 @@ export class FanOut {
     const endpoints = await endpointStore(tx).listActive()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
     this.#resize(made.length / events.length)
-    const deliveries = await withoutRepeats(tx, events, made, find)
+    const deliveries = await markDuplicates(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
@@ -142,10 +142,10 @@ export class FanOut {
       endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
     const flowing = idsWhere(false)
     if (flowing.length > 0) {
-      await queue.addIn(tx, DELIVER_LANE, flowing)
+      await queue.addIn(tx, DELIVER_QUEUE, flowing)
       tx.afterCommit(() => this.#hints.announce(flowing))
     }
-    await queue.addIn(tx, DELIVER_LANE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
+    await queue.addIn(tx, DELIVER_QUEUE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
     return events.length
   }
 

@@ -11,7 +11,7 @@ import {
   releaseAllLeases,
   renewLease,
 } from '../sending/claims-store.ts'
-import { withoutRepeats } from './duplicates.ts'
+import { markDuplicates } from './duplicates.ts'
 import { deliveryStore } from './store.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }
@@ -26,7 +26,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1')],
   ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
-  ['what a repeat repeats', (tx) => withoutRepeats(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
+  ['what a repeat repeats', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
   ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
   ['one delivery', (tx) => deliveryStore(tx).getAll(['dlv_1'])],
   ['the list of an endpoint', (tx) => page(tx, { endpointId: 'whe_1' })],

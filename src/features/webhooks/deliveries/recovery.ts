@@ -8,7 +8,7 @@ import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
 import { newDelivery } from './delivery.ts'
-import { DELIVER_LANE } from './fan-out.ts'
+import { DELIVER_QUEUE } from './fan-out.ts'
 import { insertDeliveries } from './store.ts'
 
 export interface RecoverDeps {
@@ -56,22 +56,22 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
   const endpoint = await endpointStore(tx).get(endpointId)
   const events = await listFannedOut(tx, range, EVENTS_PER_TRANSACTION)
   const last = events.length === EVENTS_PER_TRANSACTION ? events.at(-1) : undefined
-  const due = await stillToBeSaid(tx, events, JSON.parse(endpoint.eventTypes))
+  const due = await undelivered(tx, events, JSON.parse(endpoint.eventTypes))
   const made = await deliveriesOf(tx, endpointId, due)
   const missing = due.filter((event) => !made.has(event.id))
   const nowMs = deps.clock.now()
   // Before the new ones and their counter: in the order in which others lock these rows.
-  const again = await setOffAgain(tx, endpoint, [...made.values()], nowMs)
+  const again = await requeueEnded(tx, endpoint, [...made.values()], nowMs)
   await insertDeliveries(
     tx,
     missing.map((event) => newDelivery(deps.ids, event, endpoint, nowMs, 'recover')),
   )
   const recovered = missing.length + again
-  if (recovered > 0) await deps.queue.addIn(tx, DELIVER_LANE, [endpointId])
+  if (recovered > 0) await deps.queue.addIn(tx, DELIVER_QUEUE, [endpointId])
   return { recovered, last }
 }
 
-async function stillToBeSaid(tx: Tx, events: readonly Head[], eventTypes: string[]): Promise<Head[]> {
+async function undelivered(tx: Tx, events: readonly Head[], eventTypes: string[]): Promise<Head[]> {
   const heard = events.filter((event) => subscribes(eventTypes, event.type))
   const accountIds = heard.flatMap(({ accountId }) => (accountId === null ? [] : [accountId]))
   const erased = await accountsBeingErased(tx, [...new Set(accountIds)])
@@ -91,7 +91,7 @@ async function deliveriesOf(tx: Tx, endpointId: string, events: readonly Head[])
   return new Map(rows.map(({ id, eventId }) => [eventId, id]))
 }
 
-async function setOffAgain(tx: Tx, endpoint: EndpointRow, ids: string[], nowMs: number): Promise<number> {
+async function requeueEnded(tx: Tx, endpoint: EndpointRow, ids: string[], nowMs: number): Promise<number> {
   if (ids.length === 0) return 0
   const rows = await tx
     .updateTable('webhookDeliveries')

@@ -7,7 +7,7 @@ import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { isFree, untilOf } from '../sending/claims-store.ts'
 import type { DeliveryRow, Lease } from './delivery.ts'
-import { DELIVER_LANE } from './fan-out.ts'
+import { DELIVER_QUEUE } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function retryDelivery(
     .execute()
   // Whoever asks for this one expects the receiver to be back: the circuit's pause is over.
   if (endpoint.circuitState === 'open') await endpointStore(tx).update(endpoint.id, { circuitProbeAt: nowMs })
-  await deps.queue.addIn(tx, DELIVER_LANE, [endpoint.id])
+  await deps.queue.addIn(tx, DELIVER_QUEUE, [endpoint.id])
 }
 
 /** The delivery, locked, with what it needs to be sent again. Throws not_found, conflict. */

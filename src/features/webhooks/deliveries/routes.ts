@@ -3,18 +3,18 @@ import type { App, Idempotency } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime, parseTime } from '../../../lib/time.ts'
 import { endpointParams } from '../endpoints/api.ts'
-import type { Trials } from '../testing/test-deliveries.ts'
+import type { TestDeliveries } from '../testing/test-deliveries.ts'
 import {
   deliveryList,
   deliveryParams,
   deliveryQuery,
   deliverySchema,
-  recoverAnswer,
   recoverBody,
-  testEventAnswer,
+  recoveryResult,
   testEventBody,
-  testMessageAnswer,
+  testEventResult,
   testMessageBody,
+  testMessageResult,
 } from './api.ts'
 import { type RecoverDeps, recoverEndpoint } from './recovery.ts'
 import { retryDelivery } from './retry.ts'
@@ -23,12 +23,12 @@ import { deliveryStore } from './store.ts'
 const tags = ['Webhooks']
 
 export interface DeliveryRouteDeps extends RecoverDeps {
-  trials: Trials
+  testDeliveries: TestDeliveries
   idempotency: Idempotency
 }
 
 export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
-  const { db, clock, queue, trials, idempotency } = deps
+  const { db, clock, queue, testDeliveries, idempotency } = deps
 
   app.get(
     '/webhooks/deliveries',
@@ -70,7 +70,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       },
     },
     idempotency.writing(async ({ params: { deliveryId } }) => {
-      const isTried = await trials.retryInactive(deliveryId)
+      const isTried = await testDeliveries.retryInactive(deliveryId)
       return async (tx) => {
         if (!isTried) await retryDelivery(tx, { dialect: db.dialect, queue }, deliveryId, clock.now())
         return deliveryStore(tx).get(deliveryId)
@@ -91,7 +91,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       },
     },
     idempotency.writing(async ({ params }) => {
-      const id = await trials.test(params.endpointId)
+      const id = await testDeliveries.test(params.endpointId)
       return (tx) => deliveryStore(tx).get(id)
     }),
   )
@@ -107,7 +107,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
           'Events of a range that the endpoint hears of and that failed, were cancelled, or were recorded while it was inactive or not there. What arrived or waits is left alone. While the endpoint is inactive they wait.',
         params: endpointParams,
         body: recoverBody,
-        response: { 200: recoverAnswer },
+        response: { 200: recoveryResult },
       },
     },
     idempotency.writing(async ({ params, body }) => {
@@ -132,11 +132,11 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
         summary: 'Send a stored message to the endpoints that hear of message.received',
         description: 'One attempt each, at once; the body says "test": true.',
         body: testMessageBody,
-        response: { 200: testMessageAnswer },
+        response: { 200: testMessageResult },
       },
     },
     idempotency.writing(async ({ body }) => {
-      const ids = await trials.testMessage(body.accountId, body.messageId)
+      const ids = await testDeliveries.testMessage(body.accountId, body.messageId)
       return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
     }),
   )
@@ -150,11 +150,11 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
         summary: 'Send an example of an event to the endpoints that hear of its type',
         description: 'One attempt each, at once; the body says "test": true. Event streams get it too.',
         body: testEventBody,
-        response: { 200: testEventAnswer },
+        response: { 200: testEventResult },
       },
     },
     idempotency.writing(async ({ body }) => {
-      const { eventId, deliveryIds } = await trials.testEvent(eventTypeOf(body.type))
+      const { eventId, deliveryIds } = await testDeliveries.testEvent(eventTypeOf(body.type))
       return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
     }),
   )

@@ -4,7 +4,7 @@ import type { Sealer } from '../../../lib/seal.ts'
 
 export type EndpointRow = Selectable<Tables['webhookEndpoints']>
 
-/** One secret that signs; `until` (milliseconds) ends a replaced one's overlap, null is the current one. */
+/** One signing secret; `until` (milliseconds) ends a replaced one's overlap, null is the current one. */
 export interface SigningSecret {
   secret: string
   until: number | null

@@ -95,7 +95,7 @@ it('whatever custom headers are, those accepted can be sent', { timeout: 120_000
         expect(names).not.toContain(reserved)
       }
       received.length = 0
-      await house.trials.test(answer.json().id)
+      await house.testDeliveries.test(answer.json().id)
       expect(received).toHaveLength(1)
       const sent = received[0]?.filter((_, index) => index % 2 === 0).map((one) => one.toLowerCase())
       for (const one of [...names, 'host', 'content-length', 'webhook-id']) {
@@ -132,7 +132,7 @@ it('an address that must not be reached is refused however it is written, and ne
       made += 1
       const { id } = await house.create({ url: 'https://not-there-yet.invalid/', id: `x${made}`, retryCount: 0 })
       await house.db.transaction((tx) => tx.updateTable('webhookEndpoints').set({ url }).where('id', '=', id).execute())
-      await house.trials.test(id)
+      await house.testDeliveries.test(id)
     }),
     { numRuns: 200 },
   )

@@ -9,7 +9,7 @@ import { type Page, type PageQuery, pageOfAll } from '../../../lib/page.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { generateSigningSecret, signingKey } from '../../../lib/signature.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
-import { DELIVER_LANE } from '../deliveries/fan-out.ts'
+import { DELIVER_QUEUE } from '../deliveries/fan-out.ts'
 import { CLOSED, circuitView } from '../sending/circuit.ts'
 import { cancelForEndpoint } from '../sending/claims-store.ts'
 import type { CreateBody, EndpointView, UpdateBody } from './api.ts'
@@ -120,7 +120,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
           }),
         )
         // What waited while it was inactive, or for a later time, is looked at under the new settings.
-        if (changed.isActive === 1) await queue.addIn(tx, DELIVER_LANE, [id])
+        if (changed.isActive === 1) await queue.addIn(tx, DELIVER_QUEUE, [id])
         return endpointView(changed, sealer)
       })
     },
@@ -133,7 +133,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         await cancelForEndpoint(tx, id)
         await endpointStore(tx).delete(id)
       })
-      await queue.remove(DELIVER_LANE, id)
+      await queue.remove(DELIVER_QUEUE, id)
     },
   }
 }

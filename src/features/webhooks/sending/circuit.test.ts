@@ -5,36 +5,36 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Outcome } from './attempt.ts'
-import { afterSigns, type Circuit, CLOSED, FAILURES_TO_OPEN, type Sign, signOf } from './circuit.ts'
+import { afterOutcomes, type Circuit, type CircuitOutcome, CLOSED, FAILURES_TO_OPEN, outcomeOf } from './circuit.ts'
 
-const failures = (count: number): Sign[] => Array(count).fill('failure')
-const OPEN = afterSigns(CLOSED, failures(FAILURES_TO_OPEN), 1000)
+const failures = (count: number): CircuitOutcome[] => Array(count).fill('failure')
+const OPEN = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN), 1000)
 const halfOpen = (circuit: Circuit): Circuit => ({ ...circuit, circuitState: 'half_open' })
 
 describe('a circuit', () => {
   it('opens when the last of many attempts in a row failed, and not before', () => {
-    const almost = afterSigns(CLOSED, failures(FAILURES_TO_OPEN - 1), 1000)
+    const almost = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN - 1), 1000)
     expect(almost).toMatchObject({ circuitState: 'closed', circuitFailures: FAILURES_TO_OPEN - 1 })
-    expect(afterSigns(almost, ['failure'], 1000)).toMatchObject({
+    expect(afterOutcomes(almost, ['failure'], 1000)).toMatchObject({
       circuitState: 'open',
       circuitFailures: FAILURES_TO_OPEN,
       circuitOpenedAt: 1000,
       circuitProbeAt: 2000,
     })
-    expect(afterSigns(almost, ['success', 'failure'], 1000)).toMatchObject({
+    expect(afterOutcomes(almost, ['success', 'failure'], 1000)).toMatchObject({
       circuitState: 'closed',
       circuitFailures: 1,
     })
   })
 
   it('is not written while all goes well', () => {
-    expect(afterSigns(CLOSED, ['success', 'none', 'success'], 1000)).toBe(CLOSED)
+    expect(afterOutcomes(CLOSED, ['success', 'none', 'success'], 1000)).toBe(CLOSED)
   })
 
   it('doubles its pause with every failed probe, up to five minutes, and remembers when it opened', () => {
     let circuit = OPEN
     const pauses = Array.from({ length: 10 }, () => {
-      circuit = afterSigns(halfOpen(circuit), ['failure'], 50_000)
+      circuit = afterOutcomes(halfOpen(circuit), ['failure'], 50_000)
       return (circuit.circuitProbeAt ?? 0) - 50_000
     })
     expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((seconds) => seconds * 1000))
@@ -46,14 +46,14 @@ describe('a circuit', () => {
   })
 
   it('closes on any success, and begins with the first pause the next time', () => {
-    expect(afterSigns(halfOpen(OPEN), ['success'], 5000)).toEqual(CLOSED)
-    expect(afterSigns(OPEN, ['success'], 5000)).toEqual(CLOSED)
-    const again = afterSigns(CLOSED, failures(FAILURES_TO_OPEN), 9000)
+    expect(afterOutcomes(halfOpen(OPEN), ['success'], 5000)).toEqual(CLOSED)
+    expect(afterOutcomes(OPEN, ['success'], 5000)).toEqual(CLOSED)
+    const again = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN), 9000)
     expect(again.circuitProbeAt).toBe(10_000)
   })
 
   it('keeps its pause when requests that were on their way fail late', () => {
-    expect(afterSigns(OPEN, failures(3), 1900)).toEqual({ ...OPEN, circuitFailures: FAILURES_TO_OPEN + 3 })
+    expect(afterOutcomes(OPEN, failures(3), 1900)).toEqual({ ...OPEN, circuitFailures: FAILURES_TO_OPEN + 3 })
   })
 
   it('does not count replays, tests and faults of our own', () => {
@@ -67,16 +67,16 @@ describe('a circuit', () => {
       signatures: 0,
       headerNames: [],
     })
-    expect(signOf({ test: 0, trigger: 'event' }, failed('timeout'))).toBe('failure')
-    expect(signOf({ test: 0, trigger: 'event' }, failed('internal'))).toBe('none')
-    expect(signOf({ test: 1, trigger: 'test' }, failed('timeout'))).toBe('none')
+    expect(outcomeOf({ test: 0, trigger: 'event' }, failed('timeout'))).toBe('failure')
+    expect(outcomeOf({ test: 0, trigger: 'event' }, failed('internal'))).toBe('none')
+    expect(outcomeOf({ test: 1, trigger: 'test' }, failed('timeout'))).toBe('none')
     for (const trigger of ['retry', 'recover'] as const) {
-      expect(signOf({ test: 0, trigger }, failed('timeout'))).toBe('failed-replay')
+      expect(outcomeOf({ test: 0, trigger }, failed('timeout'))).toBe('failed-replay')
     }
-    const replays: Sign[] = Array(100).fill('failed-replay')
-    expect(afterSigns(CLOSED, replays, 1000)).toBe(CLOSED)
+    const replays: CircuitOutcome[] = Array(100).fill('failed-replay')
+    expect(afterOutcomes(CLOSED, replays, 1000)).toBe(CLOSED)
     // As a probe it ends the probe, and the pause stays as long as it was.
-    expect(afterSigns(halfOpen(OPEN), ['failed-replay'], 5000)).toMatchObject({
+    expect(afterOutcomes(halfOpen(OPEN), ['failed-replay'], 5000)).toMatchObject({
       circuitState: 'open',
       circuitProbeAt: 6000,
     })
@@ -147,7 +147,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
   it('is tried at once when it is changed, and when a test or a retry reaches it', async () => {
     const { receiver, house, id } = await broken()
     receiver.always({})
-    await house.trials.test(id)
+    await house.testDeliveries.test(id)
     expect(await circuitOf(house, id)).toMatchObject({ state: 'closed', failures: 0 })
     await eventually(async () => expect(await waiting(house)).toEqual([]))
 

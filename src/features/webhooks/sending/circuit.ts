@@ -32,20 +32,23 @@ const LONGEST_PAUSE_MS = 5 * 60_000
 const PROBE_MARGIN_MS = 30_000
 
 /** What one attempt says about its endpoint. A failed replay says nothing, but the probe that it was has ended. */
-export type Sign = 'success' | 'failure' | 'failed-replay' | 'none'
+export type CircuitOutcome = 'success' | 'failure' | 'failed-replay' | 'none'
 
-export function signOf(delivery: Pick<DeliveryRow, 'test' | 'trigger'>, { error, responseStatus }: Outcome): Sign {
+export function outcomeOf(
+  delivery: Pick<DeliveryRow, 'test' | 'trigger'>,
+  { error, responseStatus }: Outcome,
+): CircuitOutcome {
   if (error === null) return 'success'
   if (delivery.test === 1 || error.kind === 'internal' || responseStatus === 410) return 'none'
   return delivery.trigger === 'event' ? 'failure' : 'failed-replay'
 }
 
 /** The circuit after these attempts, in the order of their ends. The same object when nothing changed. */
-export function afterSigns(circuit: Circuit, signs: readonly Sign[], nowMs: number): Circuit {
-  return signs.reduce((before, sign) => after(before, sign, nowMs), circuit)
+export function afterOutcomes(circuit: Circuit, outcomes: readonly CircuitOutcome[], nowMs: number): Circuit {
+  return outcomes.reduce((before, sign) => after(before, sign, nowMs), circuit)
 }
 
-function after(circuit: Circuit, sign: Sign, nowMs: number): Circuit {
+function after(circuit: Circuit, sign: CircuitOutcome, nowMs: number): Circuit {
   if (sign === 'none') return circuit
   if (sign === 'success') return isClean(circuit) ? circuit : CLOSED
   const counts = sign === 'failure' ? 1 : 0

@@ -42,7 +42,7 @@ function order(left: DeliveryRow, right: DeliveryRow): number {
   return (left.nextAttemptAt ?? 0) - (right.nextAttemptAt ?? 0) || (left.id < right.id ? -1 : 1)
 }
 
-/** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `settle` sees to it). */
+/** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `recordResults` sees to it). */
 export async function renewLease(tx: Tx, dialect: Dialect, ids: readonly string[], lease: Lease): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')

@@ -8,7 +8,7 @@ import { type EndpointRow, type OpenEndpoint, openEndpoint } from '../endpoints/
 import { endpointStore } from '../endpoints/store.ts'
 import { opensAt, probing } from './circuit.ts'
 import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './claims-store.ts'
-import type { Stock } from './in-flight-limit.ts'
+import type { InFlightLimit } from './in-flight-limit.ts'
 
 /** One delivery ready to be sent, with the endpoint as it is at this moment (or was a second ago). */
 export interface Claimed {
@@ -29,7 +29,7 @@ export interface ClaimDeps {
   sealer: Sealer
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
-  stock: Stock
+  inFlightLimit: InFlightLimit
 }
 
 /** The due deliveries of one endpoint, claimed in batches and held by a lease that is renewed until they are settled. */
@@ -60,8 +60,8 @@ export class Claims {
 
   /** Claims the next batch. Answers whether there may be more behind it. */
   async claim(): Promise<boolean> {
-    const { db, stock } = this.#deps
-    const limit = stock.isFull ? 1 : this.#nextRows()
+    const { db, inFlightLimit } = this.#deps
+    const limit = inFlightLimit.isFull ? 1 : this.#nextRows()
     const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx, limit))
     if (row === undefined || deliveries.length === 0) return false
     for (const { id } of deliveries) this.#held.set(id, 0)
@@ -73,7 +73,7 @@ export class Claims {
       if (event === undefined) orphans.push(delivery.id)
       else this.#waiting.push({ delivery, event })
       this.#held.set(delivery.id, event?.data.length ?? 0)
-      stock.add(event?.data.length ?? 0)
+      inFlightLimit.add(event?.data.length ?? 0)
     }
     // An event vanishes only with its account or by age; what it was to say must not be said any more.
     if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.lease.token))
@@ -122,7 +122,7 @@ export class Claims {
 
   settled(ids: readonly string[]): void {
     for (const id of ids) {
-      this.#deps.stock.add(-(this.#held.get(id) ?? 0))
+      this.#deps.inFlightLimit.add(-(this.#held.get(id) ?? 0))
       this.#held.delete(id)
     }
   }

@@ -12,9 +12,9 @@ import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims } from './claims.ts'
 import { findNextDue } from './claims-store.ts'
 import type { DueHints } from './due-hints.ts'
-import type { Stock } from './in-flight-limit.ts'
-import type { Settler } from './result-writer.ts'
-import { type Attempted, isGone } from './results.ts'
+import type { InFlightLimit } from './in-flight-limit.ts'
+import type { ResultWriter } from './result-writer.ts'
+import { type AttemptResult, isGone } from './results.ts'
 
 export interface DeliverDeps {
   db: Db
@@ -25,8 +25,8 @@ export interface DeliverDeps {
   outbound: Outbound
   /** How long a silent worker keeps what it claimed. Default 30,000. */
   leaseMs?: number
-  stock: Stock
-  settler: Settler
+  inFlightLimit: InFlightLimit
+  resultWriter: ResultWriter
 }
 
 /** Requests to one endpoint at a time. */
@@ -65,7 +65,7 @@ export function deliverRun(deps: DeliverDeps, hints: DueHints, stopping: AbortSi
 /**
  * One turn at one endpoint:
  *
- *     claim a batch ─▶ 8 lanes: sign, send ─▶ settle a batch
+ *     claim a batch ─▶ 8 lanes: sign, send ─▶ recordResults a batch
  *
  * A lane that finds nothing waits while others are on their way: one hanging request must not hold up what comes due
  * meanwhile. The turn ends when nothing is due and nothing is on its way.
@@ -162,7 +162,7 @@ class Drain {
     try {
       const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
       const outcome = await attempt(input, this.#deps, this.#signal)
-      this.#settle({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
+      this.#recordResults({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.end()
       this.#failedInRow = outcome.error === null ? 0 : this.#failedInRow + 1
       // The circuit may be open: known before anything more is sent.
@@ -173,8 +173,8 @@ class Drain {
     }
   }
 
-  #settle(attempted: Attempted): void {
-    const settling = this.#deps.settler
+  #recordResults(attempted: AttemptResult): void {
+    const settling = this.#deps.resultWriter
       .add(attempted)
       .then(({ endpointBroken }) => {
         this.#claims.settled([attempted.delivery.id])
@@ -187,7 +187,7 @@ class Drain {
 
   /** Until everything that was attempted so far is written, or cannot be. */
   async #flush(): Promise<void> {
-    this.#deps.settler.hurry()
+    this.#deps.resultWriter.hurry()
     await Promise.all(this.#unsettled)
   }
 

@@ -1,5 +1,5 @@
 /** How much event data the process holds in claimed deliveries; while it is full, turns claim one delivery at a time. */
-export interface Stock {
+export interface InFlightLimit {
   readonly isFull: boolean
   /** Characters taken in, or given back when negative. */
   add(length: number): void
@@ -7,7 +7,7 @@ export interface Stock {
 
 const FULL_AT = 32 * 1024 * 1024
 
-export function stock(fullAt = FULL_AT): Stock {
+export function inFlightLimit(fullAt = FULL_AT): InFlightLimit {
   let held = 0
   return {
     get isFull() {

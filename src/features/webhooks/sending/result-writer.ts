@@ -2,13 +2,13 @@ import type { Recorder } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { type Attempted, type Settled, settle } from './results.ts'
+import { type AttemptResult, type RecordedResults, recordResults } from './results.ts'
 
 /** Results wait this long for others, so that many become one transaction. */
 const WITHIN_MS = 20
 const AT_ONCE = 100
 
-export interface SettlerDeps {
+export interface ResultWriterDeps {
   db: Db
   clock: Clock
   log: Log
@@ -16,7 +16,7 @@ export interface SettlerDeps {
 }
 
 interface Waiting {
-  attempted: Attempted
+  attempted: AttemptResult
   resolve: (written: { endpointBroken: boolean }) => void
   reject: (error: unknown) => void
 }
@@ -25,13 +25,13 @@ interface Waiting {
  * Collects what came of attempts, of all endpoints, and writes it in batches, one transaction at a time: commits are what
  * the file store spends most on under load (a third of its time in statements), whatever the rows in them.
  */
-export class Settler {
-  readonly #deps: SettlerDeps
+export class ResultWriter {
+  readonly #deps: ResultWriterDeps
   #waiting: Waiting[] = []
   #isWriting = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(deps: SettlerDeps) {
+  constructor(deps: ResultWriterDeps) {
     this.#deps = deps
   }
 
@@ -39,7 +39,7 @@ export class Settler {
    * Resolves when it is written, with whether the endpoint's circuit has opened. Rejects when it cannot be: the attempt is
    * forgotten, and its delivery will be freed and sent again with the same ids.
    */
-  add(attempted: Attempted): Promise<{ endpointBroken: boolean }> {
+  add(attempted: AttemptResult): Promise<{ endpointBroken: boolean }> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ attempted, resolve, reject })
       if (this.#waiting.length >= AT_ONCE) this.hurry()
@@ -64,7 +64,7 @@ export class Settler {
     const attempted = batch.map((entry) => entry.attempted)
     try {
       // A connection that broke in the middle is no reason to send everything again: what was written already is passed over.
-      const settled = await this.#settle(attempted).catch(() => this.#settle(attempted))
+      const settled = await this.#recordResults(attempted).catch(() => this.#recordResults(attempted))
       this.#tell(settled)
       const broken = new Set(settled.switched.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)))
       for (const entry of batch) entry.resolve({ endpointBroken: broken.has(entry.attempted.endpoint.id) })
@@ -73,12 +73,12 @@ export class Settler {
     }
   }
 
-  #settle(attempted: readonly Attempted[]): Promise<Settled> {
+  #recordResults(attempted: readonly AttemptResult[]): Promise<RecordedResults> {
     const { db, clock } = this.#deps
-    return db.transaction((tx) => settle(tx, this.#deps, attempted, clock.now()))
+    return db.transaction((tx) => recordResults(tx, this.#deps, attempted, clock.now()))
   }
 
-  #tell({ failed, switched }: Settled): void {
+  #tell({ failed, switched }: RecordedResults): void {
     const { log } = this.#deps
     for (const { endpoint, state } of switched) {
       const metadata = { endpointId: endpoint.id, circuit: state }

@@ -9,7 +9,7 @@ import { insertDeliveries } from '../deliveries/store.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { Outcome } from './attempt.ts'
 import { claimDue, releaseLease } from './claims-store.ts'
-import { settle } from './results.ts'
+import { recordResults } from './results.ts'
 
 const SUCCESS: Outcome = {
   startedAt: 1000,
@@ -34,7 +34,7 @@ describeEachDatabase('writing what came of attempts', (open) => {
     const claim = (token: string, forMs = 60_000) =>
       house.db.transaction((tx) => claimDue(tx, house.db.dialect, id, { token, forMs }, Date.now(), 10))
     const write = (token: string, outcome = SUCCESS) =>
-      house.db.transaction((tx) => settle(tx, house, [{ delivery, lease: token, endpoint, outcome }], 2000))
+      house.db.transaction((tx) => recordResults(tx, house, [{ delivery, lease: token, endpoint, outcome }], 2000))
     return { house, delivery, claim, write, id }
   }
 

@@ -5,11 +5,11 @@ import type { AttemptRow, DeliveryRow, DeliveryStatus } from '../deliveries/deli
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { Outcome } from './attempt.ts'
-import { afterSigns, type Circuit, type Sign, signOf } from './circuit.ts'
+import { afterOutcomes, type Circuit, type CircuitOutcome, outcomeOf } from './circuit.ts'
 import { retryDelayMs } from './retry-schedule.ts'
 
 /** One attempt that was made, with the endpoint as it was then. */
-export interface Attempted {
+export interface AttemptResult {
   delivery: DeliveryRow
   /** Under which the delivery was held. */
   lease: string
@@ -24,9 +24,9 @@ const ROWS_PER_INSERT = 100
 /** `lastDeliveryAt` is for people: a row that every batch of a busy endpoint rewrites is not worth the exact second. */
 const LAST_DELIVERY_STEP_MS = 1000
 
-export interface Settled {
+export interface RecordedResults {
   /** Deliveries that ended as failed. */
-  failed: Attempted[]
+  failed: AttemptResult[]
   /** Endpoints whose circuit opened or closed by these attempts. */
   switched: { endpoint: EndpointRow; state: Circuit['circuitState'] }[]
 }
@@ -35,12 +35,12 @@ export interface Settled {
  * Writes what came of attempts: the attempt rows, the state of their deliveries and of their endpoints' circuits, in one
  * transaction. Fenced: an attempt whose delivery was lost to another worker, or cancelled meanwhile, leaves no trace.
  */
-export async function settle(
+export async function recordResults(
   tx: Tx,
   { db, recorder }: { db: Pick<Db, 'dialect'>; recorder: Recorder },
-  attempted: readonly Attempted[],
+  attempted: readonly AttemptResult[],
   nowMs: number,
-): Promise<Settled> {
+): Promise<RecordedResults> {
   const kept = new Set<string>()
   for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, group)) kept.add(id)
   const written = attempted.filter(({ delivery }) => kept.has(delivery.id))
@@ -48,12 +48,12 @@ export async function settle(
     const rows = written.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
     await tx.insertInto('webhookAttempts').values(rows).execute()
   }
-  const switched: Settled['switched'] = []
-  for (const { endpoint, gone, signs } of byEndpoint(written)) {
-    if (signs.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
+  const switched: RecordedResults['switched'] = []
+  for (const { endpoint, gone, outcomes } of byEndpoint(written)) {
+    if (outcomes.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
       await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
     }
-    const state = await moveCircuit(tx, db.dialect, endpoint.id, signs, nowMs)
+    const state = await moveCircuit(tx, db.dialect, endpoint.id, outcomes, nowMs)
     if (state !== undefined) switched.push({ endpoint, state })
     if (gone) await disable(tx, recorder, endpoint, nowMs)
   }
@@ -65,18 +65,18 @@ async function moveCircuit(
   tx: Tx,
   dialect: Dialect,
   endpointId: string,
-  signs: readonly Sign[],
+  outcomes: readonly CircuitOutcome[],
   nowMs: number,
 ): Promise<Circuit['circuitState'] | undefined> {
   const store = endpointStore(tx)
   const seen = await store.find(endpointId)
   // Nearly always nothing changes, and then nothing is locked or written.
-  if (seen === undefined || afterSigns(seen, signs, nowMs) === seen) return undefined
+  if (seen === undefined || afterOutcomes(seen, outcomes, nowMs) === seen) return undefined
   const before = await store.findLocked(endpointId, dialect)
   if (before === undefined) return undefined
-  const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = afterSigns(
+  const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = afterOutcomes(
     before,
-    signs,
+    outcomes,
     nowMs,
   )
   await store.update(endpointId, { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt })
@@ -89,7 +89,7 @@ interface Verdict {
   url: string
 }
 
-function verdict({ delivery, endpoint, outcome }: Attempted, nowMs: number): Verdict {
+function verdict({ delivery, endpoint, outcome }: AttemptResult, nowMs: number): Verdict {
   const { url } = endpoint
   if (outcome.error === null) return { status: 'success', nextAttemptAt: null, url }
   const made = delivery.attempt + 1
@@ -104,7 +104,7 @@ interface Group {
 }
 
 /** Attempts that end alike become one statement; most of a batch does. */
-function grouped(attempted: readonly Attempted[], nowMs: number): Iterable<Group> {
+function grouped(attempted: readonly AttemptResult[], nowMs: number): Iterable<Group> {
   const groups = new Map<string, Group>()
   for (const entry of attempted) {
     const its = verdict(entry, nowMs)
@@ -127,7 +127,7 @@ async function advance(tx: Tx, group: Group): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-function attemptRow({ delivery, outcome }: Attempted): AttemptRow {
+function attemptRow({ delivery, outcome }: AttemptResult): AttemptRow {
   return {
     deliveryId: delivery.id,
     attempt: delivery.attempt + 1,
@@ -142,15 +142,15 @@ function attemptRow({ delivery, outcome }: Attempted): AttemptRow {
   }
 }
 
-function byEndpoint(attempted: readonly Attempted[]) {
-  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; signs: Sign[] }>()
+function byEndpoint(attempted: readonly AttemptResult[]) {
+  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; outcomes: CircuitOutcome[] }>()
   for (const { delivery, endpoint, outcome } of attempted) {
-    const its = found.get(endpoint.id) ?? { endpoint, gone: false, signs: [] }
+    const its = found.get(endpoint.id) ?? { endpoint, gone: false, outcomes: [] }
     found.set(endpoint.id, its)
     its.gone ||= isGone(outcome)
-    its.signs.push(signOf(delivery, outcome))
+    its.outcomes.push(outcomeOf(delivery, outcome))
   }
-  // Two replicas that settle attempts of the same endpoints lock their rows in one order.
+  // Two replicas that recordResults attempts of the same endpoints lock their rows in one order.
   return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))
 }
 

@@ -23,7 +23,7 @@ import { subscribes } from '../endpoints/subscriptions.ts'
 import { attempt } from '../sending/attempt.ts'
 import { attemptInput } from '../sending/attempt-input.ts'
 import { renewLease } from '../sending/claims-store.ts'
-import { settle } from '../sending/results.ts'
+import { recordResults } from '../sending/results.ts'
 
 /** A stored message as its `message.received` says it. */
 export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
@@ -32,7 +32,7 @@ export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
 
 /** Deliveries that are tried while the caller waits, one attempt each. The tests answer the ids of theirs. */
-export interface Trials {
+export interface TestDeliveries {
   /** One `webhook.test` to the endpoint, active or not. Throws not_found. */
   test(endpointId: string): Promise<string>
   /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
@@ -48,7 +48,7 @@ export interface Trials {
   stop(graceMs: number): Promise<void>
 }
 
-export interface TrialDeps {
+export interface TestDeliveryDeps {
   db: Db
   clock: Clock
   ids: Ids
@@ -67,7 +67,7 @@ interface Pair {
 /** Added to the longest timeout: after that a trial whose process died is an ordinary waiting delivery. */
 const LEASE_MARGIN_MS = 30_000
 
-export function trials(deps: TrialDeps): Trials {
+export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
   const { db, clock, recorder } = deps
   const cut = new AbortController()
   const running = new Set<Promise<unknown>>()
@@ -121,7 +121,7 @@ export function trials(deps: TrialDeps): Trials {
         return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, cut.signal) }
       }),
     )
-    if (attempted.length > 0) await db.transaction((tx) => settle(tx, deps, attempted, clock.now()))
+    if (attempted.length > 0) await db.transaction((tx) => recordResults(tx, deps, attempted, clock.now()))
   }
 
   async function retryInactive(deliveryId: string): Promise<boolean> {
