@@ -1,6 +1,6 @@
 import type { EventRow } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { FindDuplicates, DuplicateFinder } from '../webhooks/index.ts'
+import type { DuplicateFinder, FindDuplicates } from '../webhooks/index.ts'
 import type { Claim } from './claims.ts'
 import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey, readsData } from './key.ts'

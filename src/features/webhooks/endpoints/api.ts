@@ -5,7 +5,7 @@ import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 200,
   description:
-    'Event types, prefixes such as "message.*", or "*". Empty means all. DuplicateFinder are dropped. On update it replaces the list.',
+    'Event types, prefixes such as "message.*", or "*". Empty means all. Duplicates are dropped. On update it replaces the list.',
   examples: [DEFAULT_EVENT_TYPES],
 })
 
