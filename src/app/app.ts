@@ -1,8 +1,12 @@
+import type { AddressInfo } from 'node:net'
 import { type Phase, type WaitingRoom, waitingRoom } from '../features/health/index.ts'
-import { type Features, openFeatures } from './features.ts'
+import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
+import { openFeatures, type Part, STOP_STAGES } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
+import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
+import { reportSignIn } from './sign-in.ts'
 
 /** Of the 25 s that stopping may take. Work still running then is cut off and continues after the next start. */
 const DRAIN_MS = 20_000
@@ -12,34 +16,61 @@ const DRAIN_MS = 20_000
  * placeholder server responds to health checks on the port.
  */
 export function app(context: RuntimeContext): App {
+  const { config, log } = context
   let phase: Phase = 'starting'
   let waiting: WaitingRoom | undefined
   let infrastructure: Infrastructure | undefined
-  let features: Features | undefined
+  let parts: readonly Part[] = []
   let stopping: Promise<void> | undefined
+
+  async function start(aborted: AbortSignal): Promise<{ url: string }> {
+    waiting = await openWaitingRoom(context, () => phase)
+    infrastructure = await openInfrastructure(context, aborted, () => {
+      phase = 'migrating'
+    })
+    const features = openFeatures(context, infrastructure)
+    const { puller, streams } = features
+    const server = httpServer(context, infrastructure, features, () => phase)
+    const port = waiting?.port ?? config.port
+    const http: Part = {
+      async start() {
+        await server.listen({ host: config.host, port })
+        phase = 'ready'
+      },
+      async stop(drainMs) {
+        streams.close()
+        await closeServer(server, drainMs)
+      },
+      stopsWith: 'work',
+    }
+    parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }]
+    await waiting?.close()
+    for (const part of parts) await part.start?.()
+    reportSignIn(config, features.logins, log)
+    return { url: addressOf(server) }
+  }
 
   async function stop(): Promise<void> {
     await waiting?.close()
-    await features?.close(DRAIN_MS)
+    phase = 'draining'
+    for (const stage of STOP_STAGES) {
+      await Promise.all(parts.filter(({ stopsWith }) => stopsWith === stage).map((part) => part.stop(DRAIN_MS)))
+    }
     await infrastructure?.close()
   }
 
   return {
-    async start(aborted) {
-      waiting = await openWaitingRoom(context, () => phase)
-      infrastructure = await openInfrastructure(context, aborted, () => {
-        phase = 'migrating'
-      })
-      features = openFeatures(context, infrastructure)
-      const port = waiting?.port ?? context.config.port
-      await waiting?.close()
-      return { url: await features.start(port) }
-    },
+    start,
     stop() {
       stopping ??= stop()
       return stopping
     },
   }
+}
+
+function addressOf(server: HttpServer): string {
+  const { address, family, port } = server.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
 /** Undefined while another process has the port, most likely the one this start waits for. */

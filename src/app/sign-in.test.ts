@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../config/index.ts'
 import { type LogFields, silentLog } from '../infra/log/index.ts'
 import { systemClock } from '../lib/clock.ts'
-import { signIn, signInProblems, signInStates, tellSignIn } from './sign-in.ts'
+import { reportSignIn, signIn, signInProblems, signInStates } from './sign-in.ts'
 
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' }
 const MICROSOFT = { MICROSOFT_CLIENT_ID: 'id', MICROSOFT_CLIENT_SECRET: 'secret' }
@@ -47,7 +47,7 @@ describe('signing in, as the settings have it', () => {
     expect(signInStates(config, providers)).toEqual([{ name: 'gmail', canConnect: false, redirectUri: uri }])
     const told: string[] = []
     const tell = (message: string, _fields?: LogFields) => void told.push(message)
-    tellSignIn(config, providers, { ...silentLog, info: tell, warn: tell })
+    reportSignIn(config, providers, { ...silentLog, info: tell, warn: tell })
     expect(told).toEqual([
       `Google must know this redirect address of the service: ${uri}`,
       expect.stringContaining(`Google does not send people back to ${uri}: `),

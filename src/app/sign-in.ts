@@ -84,8 +84,8 @@ export function signInStates(config: SignInConfig, providers: SignIn) {
   })
 }
 
-/** Tells operators what to register where, and what cannot work. */
-export function tellSignIn(config: SignInConfig, providers: SignIn, log: Log): void {
+/** Logs which redirect address to register where, and which settings cannot work. */
+export function reportSignIn(config: SignInConfig, providers: SignIn, log: Log): void {
   const about = { operation: 'service.start' }
   if (providers.gmail !== undefined) log.info(registered('Google', redirectUri(config.publicUrl, 'gmail')), about)
   if (providers.microsoft !== undefined) {

@@ -9,7 +9,7 @@ import { silentLog } from '../../infra/log/index.ts'
 import { databaseQueue, type Queue } from '../../infra/queue/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
-import { type Erase, type Erasure, erasure } from './index.ts'
+import { type Erase, type Erasure, erasure, requestErasure } from './index.ts'
 
 describeEachDatabase('the erasure of a deleted account', (open) => {
   let erasing: Erasure | undefined
@@ -28,7 +28,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     const parts = erasure({ db, queue: jobs, log: silentLog, erase, forget })
     queue = jobs
     erasing = parts
-    const accounts = accountsRoom(db, { bus, onRemove: parts.later })
+    const accounts = accountsRoom(db, { bus, onRemove: requestErasure(jobs) })
     const remove = (id: string) => db.transaction((tx) => accounts.accounts.remove(tx, id))
     return { db, jobs, erasing: parts, accounts, remove }
   }

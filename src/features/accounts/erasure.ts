@@ -22,8 +22,6 @@ export interface ErasureDeps {
 }
 
 export interface Erasure {
-  /** Asks for it, taking effect with the commit. */
-  later(tx: Tx, accountId: string): Promise<void>
   /** Goes on with whatever an earlier process left, and takes what comes. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -34,6 +32,11 @@ const LANE = 'erase'
 const ROWS_PER_TRANSACTION = 200
 const SWEEP_MS = 60_000
 const GRACE_MS = 5_000
+
+/** Has the data of an account erased by any process, taking effect with the commit. */
+export function requestErasure(queue: Queue): (tx: Tx, accountId: string) => Promise<void> {
+  return (tx, accountId) => queue.addIn(tx, LANE, [accountId])
+}
 
 /**
  * Erases the data of deleted accounts in small transactions, so that a mailbox of a million messages blocks nobody. The row in
@@ -80,8 +83,6 @@ export function erasure(deps: ErasureDeps): Erasure {
   }
 
   return {
-    later: (tx, accountId) => queue.addIn(tx, LANE, [accountId]),
-
     async start() {
       worker = queue.work(LANE, { concurrency: 1 }, async (accountId, { signal }) =>
         (await erase(accountId, signal)) ? undefined : { nextRunInMs: 0 },

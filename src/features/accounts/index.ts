@@ -17,7 +17,7 @@ export {
   RefreshTokenMissing,
   type WorkStatus,
 } from './account.ts'
-export { type Erase, type Erasure, erasure } from './erasure.ts'
+export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { fence } from './fence.ts'
 export { formPortFaults, verifyImap } from './imap-check.ts'
 export {

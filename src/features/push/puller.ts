@@ -21,8 +21,6 @@ export interface GmailPullerDeps {
   }
   /** Has the owners of these accounts look for changes; not lost once the transaction is committed. */
   lookSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
-  /** It became ready, or is ready no more. */
-  onChange(): void
   timing?: Partial<PullerTiming>
 }
 
@@ -44,6 +42,8 @@ export interface GmailPuller {
   readonly state: PullerState
   /** While it is ready. */
   readonly topicName: string | undefined
+  /** Calls the listener whenever `topicName` changes. */
+  onChange(listener: () => void): void
   start(): void
   /** What was pulled and not handed over comes again, to whoever pulls next. Twice safely. */
   stop(): Promise<void>
@@ -81,6 +81,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     ...{ max: REMEMBERED, ttl: REPEATS_MS, ttlResolution: 0 },
     perf: { now: () => clock.monotonic() },
   })
+  const listeners: (() => void)[] = []
   let topicName: string | undefined
   let problem: string | undefined
   let running: Promise<void> | undefined
@@ -93,7 +94,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     const hasChanged = ready !== topicName
     topicName = ready
     problem = why
-    if (hasChanged) deps.onChange()
+    if (hasChanged) for (const listener of listeners) listener()
   }
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -199,6 +200,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     get topicName() {
       return topicName
     },
+    onChange: (listener) => void listeners.push(listener),
     start() {
       if (!configured || running !== undefined) return
       if (missing.length > 0) become(undefined, `${missing.join(' and ')} not set`)

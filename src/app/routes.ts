@@ -1,0 +1,84 @@
+import { accountRoutes, countAccounts } from '../features/accounts/index.ts'
+import { authRoutes } from '../features/auth/index.ts'
+import { deduplicationRoutes } from '../features/deduplication/index.ts'
+import { feedRoutes } from '../features/feed/index.ts'
+import { health, healthRoutes, type Phase } from '../features/health/index.ts'
+import { serviceKey } from '../features/keys/index.ts'
+import { labelRoutes } from '../features/labels/index.ts'
+import { logRoutes } from '../features/logs/index.ts'
+import { messageRoutes } from '../features/messages/index.ts'
+import { pushRoutes } from '../features/push/index.ts'
+import { debouncedQueueRoutes, wakeAccount } from '../features/sync/index.ts'
+import { deliveryRoutes, endpointRoutes, isSubscription, notices, subscribes } from '../features/webhooks/index.ts'
+import { createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import type { Features } from './features.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import type { RuntimeContext } from './runtime-context.ts'
+import { authScreen } from './settings.ts'
+import { signInProblems, signInStates } from './sign-in.ts'
+import { VERSION } from './version.ts'
+
+/** The HTTP server with the routes of every feature; it does not listen yet. */
+export function httpServer(
+  context: RuntimeContext,
+  infrastructure: Infrastructure,
+  features: Features,
+  phase: () => Phase,
+): HttpServer {
+  const { config, clock, ids, instanceId, log } = context
+  const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
+  const { accounts, claims, idempotency, licence, login, logins, look, mailboxes, ownership, reader } = features
+  const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound }
+  const server = createServer({
+    log,
+    ids,
+    authenticator: serviceKey(secrets.serviceApiKey),
+    idempotency,
+    rateLimits: {
+      cache,
+      ...(config.apiRequestsPerMinute > 0 && { api: { limit: config.apiRequestsPerMinute, windowMs: 60_000 } }),
+    },
+    trustedProxies: config.trustedProxies,
+  })
+
+  healthRoutes(server, {
+    health: health({
+      ...{ clock, instanceId, version: VERSION, phase, db, cache, queue, bus, licence },
+      writeFailure: () => ownership.beatFailure(),
+      countAccounts: () => countAccounts(db.read),
+      providers: () => [{ name: 'imap', canConnect: true }, ...signInStates(config, logins)],
+      settingsProblems: () => signInProblems(config),
+      keysBesideData: secrets.keysBesideData,
+      gmailPush: () => features.puller.state,
+    }),
+  })
+  authRoutes(server, {
+    ...shared,
+    ...{ idempotency, accounts, licence, logins, records },
+    ...{ imap: mailboxes.imap, mail: mailboxes.mail },
+    publicUrl: config.publicUrl,
+    redirectUrl: config.redirectUrl,
+    authScreen: authScreen(config),
+  })
+  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login, wake: wakeAccount(bus) })
+  pushRoutes(server, { db, log, lookSoon: look, tendSoon: features.push.tendSoon })
+  messageRoutes(server, { reader })
+  labelRoutes(server, { db, accounts })
+  endpointRoutes(server, { endpoints: features.endpoints, idempotency })
+  deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
+  debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
+  feedRoutes(server, { db, streams: features.streams, isSubscription, subscribes })
+  deduplicationRoutes(server, { ...shared, idempotency, claims })
+  logRoutes(server, { logs: features.logs, cache })
+  openApiRoutes(
+    server,
+    {
+      title: 'Posthorn',
+      version: VERSION,
+      description: 'Mailboxes behind one REST API and signed webhooks.',
+      serverUrl: config.publicUrl,
+    },
+    notices(),
+  )
+  return server
+}
