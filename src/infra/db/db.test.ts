@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
 import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
+import { EventLoopShare } from '../../lib/event-loop.ts'
 import { bindable } from './bindable.ts'
 import { DatabaseUnavailable, type Db, findState, openPostgres, setState } from './index.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
@@ -314,6 +315,34 @@ describe('SQLite', () => {
     await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
   })
 
+  it('lets timers run between transactions and between reads', async () => {
+    const db = await open()
+    for (const work of [() => db.transaction((tx) => setState(tx, 'x', '1')), () => findState(db.read, 'x')]) {
+      let timers = 0
+      const timer = setInterval(() => {
+        timers += 1
+      }, 1)
+      const startedMs = performance.now()
+      while (timers < 5 && performance.now() - startedMs < 5_000) await work()
+      clearInterval(timer)
+      expect(timers).toBe(5)
+    }
+  })
+
+  it('keeps the order of transactions over the turns of the event loop', async () => {
+    const db = await open()
+    const seen: number[] = []
+    const one = (number: number) =>
+      db.transaction(async (tx) => {
+        // Each holds the loop long enough that the next begins in another turn.
+        await sql`with recursive "n" ("i") as (select 1 union all select "i" + 1 from "n" where "i" < 30000)
+          select max("i") from "n"`.execute(tx)
+        seen.push(number)
+      })
+    await Promise.all([1, 2, 3, 4, 5, 6].map(one))
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
   it('a full disk makes it unavailable, until there is room again', async () => {
     const db = await open()
     await db.transaction((tx) => setState(tx, 'x', '1'))
@@ -333,7 +362,7 @@ describe('SQLite', () => {
     const folder = mkdtempSync(join(tmpdir(), 'posthorn-driver-'))
     const file = join(folder, 'x.db')
     const other = new Database(file)
-    const driver = new SqliteDriver(new Database(file), () => {})
+    const driver = new SqliteDriver(new Database(file), new EventLoopShare(1000), () => {})
     const handle = new Kysely<Record<string, never>>({
       dialect: {
         createAdapter: () => new SqliteAdapter(),

@@ -1,20 +1,27 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import type Database from 'libsql'
+import type { EventLoopShare } from '../../lib/event-loop.ts'
 import { type Bindable, bindable } from './bindable.ts'
 import { Turns } from './turns.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
-/** One libsql handle as a Kysely driver; callers take turns, first come first served. */
+/**
+ * One libsql handle as a Kysely driver; callers take turns, first come first served. A caller whose turn comes late in a turn
+ * of the event loop begins in the next one, so that no number of transactions or reads keeps other callbacks waiting.
+ */
 export class SqliteDriver implements Driver {
   readonly #database: Database.Database
   readonly #connection: DatabaseConnection
   readonly #onSlow: (sql: string, ms: number) => void
+  readonly #eventLoop: EventLoopShare
   readonly #turns = new Turns('the database was busy with another transaction for 30 s', 30_000)
   readonly #statements = new Map<string, Database.Statement>()
   #closing: Promise<void> | undefined
 
-  constructor(database: Database.Database, onSlow: (sql: string, ms: number) => void) {
+  /** The drivers of one database share `eventLoop`: what one has used of a turn is missing to the other. */
+  constructor(database: Database.Database, eventLoop: EventLoopShare, onSlow: (sql: string, ms: number) => void) {
     this.#database = database
+    this.#eventLoop = eventLoop
     this.#onSlow = onSlow
     this.#connection = { executeQuery: (query) => this.#run(query), streamQuery: () => this.#noStreams() }
   }
@@ -26,6 +33,8 @@ export class SqliteDriver implements Driver {
     await this.#turns.take().catch((error: unknown) => {
       throw new DatabaseUnavailable(error)
     })
+    const yielding = this.#eventLoop.yieldIfHeld()
+    if (yielding !== undefined) await yielding
     return this.#connection
   }
 

@@ -1,6 +1,7 @@
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
 import { withTimeout } from '../../lib/abort.ts'
+import { EventLoopShare } from '../../lib/event-loop.ts'
 import type { Db, Dialect, Tables } from './db.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { runTransaction } from './transaction.ts'
@@ -15,13 +16,14 @@ export interface SqliteOptions {
 
 /** The file store: WAL, one writer connection, one reader that refuses writes. One process only (see `data-lock.ts`). */
 export function openSqlite(options: SqliteOptions): Db {
-  const writer = driver(options, [
+  const eventLoop = new EventLoopShare(MAX_TURN_MS)
+  const writer = driver(options, eventLoop, [
     'journal_mode = wal',
     `synchronous = ${options.synchronous}`,
     'foreign_keys = on',
     `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
   ])
-  const reader = driver(options, ['query_only = on'])
+  const reader = driver(options, eventLoop, ['query_only = on'])
   const write = kysely(writer)
   const read = kysely(reader)
   return {
@@ -38,18 +40,20 @@ export function openSqlite(options: SqliteOptions): Db {
 }
 
 const PING_MS = 2000
+/** Statements keep other callbacks waiting for at most this long, and for one transaction more. */
+const MAX_TURN_MS = 4
 /**
  * 32 MB. A checkpoint writes each changed page once however often it changed, and waits for the disk: under load a commit takes
  * 0.42 ms on average instead of 0.45 at SQLite's own 1,000 pages.
  */
 const CHECKPOINT_PAGES = 8000
 
-function driver(options: SqliteOptions, pragmas: string[]): SqliteDriver {
+function driver(options: SqliteOptions, eventLoop: EventLoopShare, pragmas: string[]): SqliteDriver {
   const database = new Database(options.file)
   database.exec(
     ['busy_timeout = 5000', 'cache_size = -32000', ...pragmas].map((pragma) => `pragma ${pragma};`).join(''),
   )
-  return new SqliteDriver(database, options.onSlowStatement)
+  return new SqliteDriver(database, eventLoop, options.onSlowStatement)
 }
 
 function kysely(connection: SqliteDriver): Kysely<Tables> {
