@@ -1,3 +1,4 @@
+import { parse } from 'content-disposition'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
@@ -141,6 +142,20 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       expect((await get(`/messages/${id}/attachments/77`)).status).toBe(404)
       await server.doveadm('expunge', '-u', user, 'mailbox', 'INBOX', 'all')
       await eventually(async () => expect((await get(`/messages/${id}`)).status).toBe(404))
+    })
+
+    it('gives an attachment any name, and its header nothing but the name', async () => {
+      const name = '../"50%41 €"\r\nSet-Cookie: a=1\u0000;.pdf'
+      const parameter = `filename*=utf-8''${encodeURIComponent(name)}`
+      const raw = attachmentMail().toString().replace('filename="report.pdf"', parameter)
+      const { get } = await served({ before: (box) => box.deliver(raw) })
+      const [message] = (await get('/messages')).json.messages
+      const { headers } = await get(`/messages/${message.id}/attachments/${message.attachments[0].id}`)
+      expect(headers['set-cookie']).toBeUndefined()
+      expect(parse(String(headers['content-disposition']))).toEqual({
+        type: 'attachment',
+        parameters: expect.objectContaining({ filename: name.replace('\u0000', '') }),
+      })
     })
 
     it('refuses what it cannot do', async () => {

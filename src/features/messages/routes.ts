@@ -1,3 +1,4 @@
+import { create } from 'content-disposition'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { messageSchema } from '../../events/index.ts'
@@ -103,28 +104,19 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
   )
 }
 
-/** Whatever a mail holds, a browser must save it and never show it on our origin. */
+/** A browser must save what a message holds and never show it on our origin. */
 function download(reply: FastifyReply, file: { contentType: string; filename: string }): FastifyReply {
+  // `create` throws for an unpaired surrogate.
+  const filename = file.filename.toWellFormed() || 'attachment'
   return reply
     .header('content-type', MIME_TYPE.test(file.contentType) ? file.contentType : 'application/octet-stream')
-    .header('content-disposition', disposition(file.filename))
+    .header('content-disposition', create(filename))
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', 'sandbox')
     .header('cache-control', 'private, no-store')
 }
 
 const MIME_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
-
-/** RFC 6266: a plain name for old clients, the true one for the rest. */
-function disposition(filename: string): string {
-  const name = filename === '' ? 'attachment' : filename
-  const plain = name.replaceAll(/[^\w .()+,-]/g, '_')
-  const exact = encodeURIComponent(name.toWellFormed()).replaceAll(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16)}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
-}
 
 function timeOf(path: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
