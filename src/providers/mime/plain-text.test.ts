@@ -9,6 +9,11 @@ describe('the words of an HTML mail', () => {
     expect(oneLine(htmlToText(html), 200)).toBe('Grüße & Küsse 😀 1 < 2 second line')
   })
 
+  it('have every character that HTML can name, and no soft hyphens', () => {
+    expect(htmlToText('&Scaron;koda &Ouml;l &check; &#150; &copy2026 in&shy;box')).toBe('Škoda Öl ✓ – ©2026 inbox')
+    expect(htmlToText('&nosuch; &; &#; &#xD800; AT&T')).toBe('&nosuch; &; &#; \ufffd AT&T')
+  })
+
   it('survive HTML that was cut off anywhere', () => {
     const html = '<p>begin</p><style>p{</style><a href="https://example.test/long">link</a><!-- note -->end'
     for (let at = 0; at <= html.length; at += 1) {

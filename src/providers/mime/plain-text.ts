@@ -1,15 +1,16 @@
+import { decodeHTML } from 'entities/decode'
 import { truncateText } from '../../lib/text.ts'
 
 /** The words of an HTML body, for search and snippets; never to be shown as HTML. Linear in its length. */
 export function htmlToText(html: string): string {
-  return decodeEntities(
-    withoutElements(html, ['style', 'script', 'head', 'title'])
-      .replace(/<!--[\s\S]*?(?:-->|$)/g, ' ')
-      .replace(/<\/?(p|div|br|tr|td|th|li|ul|ol|table|h[1-6]|blockquote|hr|section|article)\b[^<>]*>/gi, '\n')
-      .replace(/<[^<>]*>/g, '')
-      // A tag that was cut off at the end of what was fetched.
-      .replace(/<(?:[a-z/!][^<>]*)?$/i, ''),
-  )
+  const words = withoutElements(html, ['style', 'script', 'head', 'title'])
+    .replace(/<!--[\s\S]*?(?:-->|$)/g, ' ')
+    .replace(/<\/?(p|div|br|tr|td|th|li|ul|ol|table|h[1-6]|blockquote|hr|section|article)\b[^<>]*>/gi, '\n')
+    .replace(/<[^<>]*>/g, '')
+    // A tag that was cut off at the end of what was fetched.
+    .replace(/<(?:[a-z/!][^<>]*)?$/i, '')
+  // A soft hyphen would part the word in which it is.
+  return decodeHTML(words).replaceAll('\u00ad', '')
 }
 
 /** One line of at most `limit` characters, as lists show it. */
@@ -43,43 +44,4 @@ function withoutElements(html: string, names: readonly string[]): string {
     rest = parts.join(' ') + rest.slice(from)
   }
   return rest
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', shy: '', zwnj: '', zwj: '', ensp: ' ', emsp: ' ' },
-  ...{ copy: '©', reg: '®', trade: '™', euro: '€', pound: '£', yen: '¥', cent: '¢', sect: '§', deg: '°', para: '¶' },
-  ...{ hellip: '…', mdash: '—', ndash: '–', bull: '•', middot: '·', laquo: '«', raquo: '»', times: '×', rarr: '→' },
-  ...{ lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', sbquo: '‚', bdquo: '„', szlig: 'ß', larr: '←', plusmn: '±' },
-  ...{ auml: 'ä', ouml: 'ö', uuml: 'ü', Auml: 'Ä', Ouml: 'Ö', Uuml: 'Ü', agrave: 'à', aacute: 'á', acirc: 'â' },
-  ...{ egrave: 'è', eacute: 'é', ecirc: 'ê', euml: 'ë', igrave: 'ì', iacute: 'í', icirc: 'î', iuml: 'ï', ntilde: 'ñ' },
-  ...{
-    ograve: 'ò',
-    oacute: 'ó',
-    ocirc: 'ô',
-    ugrave: 'ù',
-    uacute: 'ú',
-    ucirc: 'û',
-    ccedil: 'ç',
-    aring: 'å',
-    oslash: 'ø',
-  },
-  ...{
-    aelig: 'æ',
-    Agrave: 'À',
-    Eacute: 'É',
-    Ccedil: 'Ç',
-    atilde: 'ã',
-    otilde: 'õ',
-    Ntilde: 'Ñ',
-    Aring: 'Å',
-    Oslash: 'Ø',
-  },
-}
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));?/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return NAMED[name] ?? whole
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
-  })
 }
