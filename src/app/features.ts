@@ -136,7 +136,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     revoke: revoker({ ...shared, login }),
     erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels, erasePush],
     async forget(accountId) {
-      await mailboxes.closeOperations(accountId)
+      await mailboxes.closeConnections(accountId)
       await push.forget(accountId)
     },
   })
@@ -145,7 +145,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   /** In the order of starting: sync and push follow the changes of ownership from its first round on. */
   const parts: readonly Part[] = [
     { stop: () => logs.close(), stopsWith: 'connections' },
-    { stop: () => mailboxes.closeOperations(), stopsWith: 'connections' },
+    { stop: () => mailboxes.closeConnections(), stopsWith: 'connections' },
     { start: () => webhooks.start(), stop: (drainMs) => webhooks.stop(drainMs), stopsWith: 'work' },
     { stop: (drainMs) => testDeliveries.stop(drainMs), stopsWith: 'work' },
     { start: erasure.start, stop: erasure.stop, stopsWith: 'work' },

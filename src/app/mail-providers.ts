@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { imapProvider } from '../providers/imap/index.ts'
-import { microsoftMail } from '../providers/microsoft/index.ts'
+import { microsoftProvider } from '../providers/microsoft/index.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {
@@ -22,7 +22,7 @@ export function mailProviders({ config, guard, clock, logins }: MailProvidersDep
     clock,
     ...(logins.gmail !== undefined && { login: logins.gmail }),
   })
-  const microsoft = microsoftMail({ graphUrl: config.microsoftGraphUrl, clock })
+  const microsoft = microsoftProvider({ graphUrl: config.microsoftGraphUrl, clock })
   const all: Readonly<Record<ProviderName, MailProvider>> = {
     gmail: gmail.mail,
     microsoft: microsoft.mail,
@@ -33,8 +33,8 @@ export function mailProviders({ config, guard, clock, logins }: MailProvidersDep
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => all[provider],
     /** Of one account, or of all. */
-    async closeOperations(accountId?: string): Promise<void> {
-      await Promise.all(Object.values(all).map((mail) => mail.closeOperations(accountId)))
+    async closeConnections(accountId?: string): Promise<void> {
+      await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))
     },
   }
 }

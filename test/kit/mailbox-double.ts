@@ -1,16 +1,16 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import {
+  ENTIRE_MAILBOX,
   type FolderRole,
-  type FoundMail,
-  type KnownMail,
-  type MailboxMail,
+  type FoundMessage,
+  type IdMailProvider,
+  type KnownMailboxMessage,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
   type RemoteFolder,
   type ScopeSyncRequest,
-  WHOLE_MAILBOX,
 } from '../../src/providers/contract/index.ts'
 
 /** A mail at the provider. */
@@ -167,7 +167,7 @@ export class MailboxDouble {
     })
   }
 
-  get mail(): MailboxMail {
+  get mail(): IdMailProvider {
     const find = (id: string): DoubleMail => {
       const mail = this.state.mails[id]
       if (mail === undefined) throw new ProviderError('not_found', 'there is no such mail')
@@ -177,9 +177,9 @@ export class MailboxDouble {
     return {
       kind: 'mailbox',
       verify: async () => ({ folders: this.state.folders }),
-      closeOperations: async () => {},
+      closeConnections: async () => {},
       openSession: () => this.#session(),
-      operations: () => ({
+      liveReads: () => ({
         listFolders: () => this.#listFolders(),
         getBody: async ({ providerMessageId }) => {
           this.#request(`body ${providerMessageId}`)
@@ -202,9 +202,9 @@ export class MailboxDouble {
 
   #session(): MailboxSession {
     return {
-      pollMs: this.pollMs,
+      pollIntervalMs: this.pollMs,
       listFolders: () => this.#listFolders(),
-      scopes: (folders) => (this.kind === 'whole' ? [WHOLE_MAILBOX] : folders.map((folder) => folder.path)),
+      scopes: (folders) => (this.kind === 'whole' ? [ENTIRE_MAILBOX] : folders.map((folder) => folder.path)),
       syncScope: (request) => this.#sync(request),
       close: async () => {},
     }
@@ -217,7 +217,7 @@ export class MailboxDouble {
 
   async *#sync(request: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
     const { number } = this.state
-    const begun: Position = { mode: request.comparing ? 'compare' : 'list', number, baseline: number, listed: 0 }
+    const begun: Position = { mode: request.comparison ? 'compare' : 'list', number, baseline: number, listed: 0 }
     let position = request.cursor === null ? begun : parsePosition(request.cursor)
     if (position.mode === 'compare') position = yield* this.#compare(request, position)
     while (position.mode === 'list') position = yield* this.#list(request, position)
@@ -243,10 +243,10 @@ export class MailboxDouble {
     return next
   }
 
-  async *#compare({ scope, comparing, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
-    if (comparing === undefined) throw new Error('a comparison goes on without what it compares')
-    const known = new Map<string, KnownMail>()
-    for (let page = await comparing.known(); page.length > 0; page = await comparing.known(page.at(-1))) {
+  async *#compare({ scope, comparison, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
+    if (comparison === undefined) throw new Error('a comparison goes on without what it compares')
+    const known = new Map<string, KnownMailboxMessage>()
+    for (let page = await comparison.known(); page.length > 0; page = await comparison.known(page.at(-1))) {
       for (const mail of page) {
         if (known.has(mail.providerMessageId)) throw new Error('a page of known mails repeats one')
         known.set(mail.providerMessageId, mail)
@@ -277,7 +277,7 @@ export class MailboxDouble {
     const last = entries.at(-1)
     if (last === undefined) return undefined
     const next: Position = { ...position, number: last.number }
-    const step = { found: [] as FoundMail[], changed: [] as MailboxStep['changed'], removed: [] as string[] }
+    const step = { found: [] as FoundMessage[], changed: [] as MailboxStep['changed'], removed: [] as string[] }
     for (const id of new Set(entries.map((entry) => entry.id))) {
       const mail = state.mails[id]
       const came = entries.some(
@@ -308,14 +308,14 @@ export class MailboxDouble {
 
   /** A mail of the whole mailbox may have no label; one that came from nowhere had nothing. */
   #isIn(folders: readonly string[], scope: string): boolean {
-    return scope === WHOLE_MAILBOX || folders.includes(scope)
+    return scope === ENTIRE_MAILBOX || folders.includes(scope)
   }
 
   #look(what: string, scope: string, signal: AbortSignal): DoubleState {
     signal.throwIfAborted()
     this.#request(what)
     const { state } = this
-    if (scope !== WHOLE_MAILBOX && !state.folders.some((folder) => folder.path === scope)) {
+    if (scope !== ENTIRE_MAILBOX && !state.folders.some((folder) => folder.path === scope)) {
       throw new ProviderError('not_found', `there is no folder "${scope}"`)
     }
     return state
@@ -338,7 +338,7 @@ export class MailboxDouble {
   }
 }
 
-function found(mail: DoubleMail, { baseline }: Position): FoundMail {
+function found(mail: DoubleMail, { baseline }: Position): FoundMessage {
   return {
     folders: mail.folders,
     message: {
@@ -367,7 +367,7 @@ function found(mail: DoubleMail, { baseline }: Position): FoundMail {
   }
 }
 
-function differs(mail: DoubleMail, stored: KnownMail): boolean {
+function differs(mail: DoubleMail, stored: KnownMailboxMessage): boolean {
   const [now, before] = [mail.folders, stored.folders].map((folders) => folders.toSorted().join('\n'))
   return mail.unread !== stored.unread || mail.starred !== stored.starred || now !== before
 }

@@ -1,8 +1,13 @@
-import type { FoundMail, KnownMail, MailboxSession, MailboxStep } from '../../src/providers/contract/index.ts'
+import type {
+  FoundMessage,
+  KnownMailboxMessage,
+  MailboxSession,
+  MailboxStep,
+} from '../../src/providers/contract/index.ts'
 import { ProviderError } from '../../src/providers/contract/index.ts'
 
 /** A mail as the mirror holds it. */
-export type MirrorRow = FoundMail & { announced: boolean }
+export type MirrorRow = FoundMessage & { announced: boolean }
 
 /**
  * What a mailbox of ids looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
@@ -62,7 +67,7 @@ export class MailboxMirror {
       ...{ scope, cursor: this.cursors.get(scope) ?? null, initialMessages: this.#initialMessages },
       oldest: async () => this.#byAge()[0]?.message.receivedAt ?? null,
       ...(this.#comparing.has(scope) && {
-        comparing: { known: async (after?: KnownMail) => this.#page(scope, after) },
+        comparison: { known: async (after?: KnownMailboxMessage) => this.#page(scope, after) },
       }),
       signal: new AbortController().signal,
     }
@@ -73,15 +78,15 @@ export class MailboxMirror {
     this.#comparing.delete(scope)
   }
 
-  #page(scope: string, after: KnownMail | undefined): KnownMail[] {
+  #page(scope: string, after: KnownMailboxMessage | undefined): KnownMailboxMessage[] {
     const all = this.#known(scope)
-    const isBehind = (mail: KnownMail, other: KnownMail) =>
+    const isBehind = (mail: KnownMailboxMessage, other: KnownMailboxMessage) =>
       mail.receivedAt < other.receivedAt ||
       (mail.receivedAt === other.receivedAt && mail.providerMessageId < other.providerMessageId)
     return (after === undefined ? all : all.filter((mail) => isBehind(mail, after))).slice(0, 500)
   }
 
-  #known(scope: string): KnownMail[] {
+  #known(scope: string): KnownMailboxMessage[] {
     return this.#byAge()
       .reverse()
       .filter(({ folders }) => scope === '*' || folders.includes(scope))

@@ -1,4 +1,9 @@
-import type { FolderSession, FolderStep, KnownMessage, RemoteMessage } from '../../src/providers/contract/index.ts'
+import type {
+  FolderSession,
+  FolderStep,
+  KnownFolderMessage,
+  RemoteMessage,
+} from '../../src/providers/contract/index.ts'
 
 /**
  * What a folder looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
@@ -49,13 +54,13 @@ export class FolderMirror {
     return found
   }
 
-  #known(): KnownMessage[] {
+  #known(): KnownFolderMessage[] {
     return [...this.rows].map(([uid, { unread, starred }]) => ({ uid, unread, starred }))
   }
 
   #store(step: FolderStep) {
     if (step.reset) this.rows.clear()
-    for (const message of step.added) if (message.place !== undefined) this.rows.set(message.place.uid, message)
+    for (const message of step.added) if (message.location !== undefined) this.rows.set(message.location.uid, message)
     for (const { uid, ...flags } of step.changed) {
       const row = this.rows.get(uid)
       if (row !== undefined) this.rows.set(uid, { ...row, ...flags })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
-import { microsoftMail } from '../../src/providers/microsoft/index.ts'
+import { microsoftProvider } from '../../src/providers/microsoft/index.ts'
 
 export interface Asked {
   method: string
@@ -56,13 +56,13 @@ export async function scriptedGraph(answer: (asked: Asked) => Scripted) {
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { mail, push } = microsoftMail({ graphUrl: url, clock: systemClock })
+  const { mail, push } = microsoftProvider({ graphUrl: url, clock: systemClock })
   const access: MailAccess = {
     ...{ accountId: 'acc_1', email: 'ada@example.test', settings: {}, secrets: {} },
     accessToken: async () => 'token',
   }
   onTestFinished(async () => {
-    await mail.closeOperations()
+    await mail.closeConnections()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })

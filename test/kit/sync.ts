@@ -74,7 +74,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     async stop() {
       await Promise.all([engine.stop(2000), bodies.stop(2000)])
       await owning.stop()
-      await imap.mail.closeOperations()
+      await imap.mail.closeConnections()
       await queue.close()
       await bus.close()
     },

@@ -64,7 +64,7 @@ export async function imapMailbox(
   const onMessage = (message: RemoteMessage, work: (client: ImapFlow, uid: string) => Promise<unknown>) =>
     otherClient(server, user, 'secret', async (client) => {
       await client.mailboxOpen('INBOX')
-      await work(client, String(message.place?.uid))
+      await work(client, String(message.location?.uid))
     })
   const setFlag = (flag: string) => (message: RemoteMessage, on: boolean) =>
     onMessage(message, (client, uid) =>

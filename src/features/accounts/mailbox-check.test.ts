@@ -7,7 +7,7 @@ const tokens = { accessToken: 'at', expiresAt: 0, scopes: [] }
 it('links an account whose provider is silent: its mailbox is looked at later', async () => {
   const over = new AbortController()
   const silent = {
-    closeOperations: async () => {},
+    closeConnections: async () => {},
     verify: (_access: unknown, signal: AbortSignal) =>
       new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   }
@@ -23,7 +23,7 @@ it.each([
   ['rate_limited', false],
   ['auth_expired', false],
 ] as const)('%s by the provider keeps an account from being linked: %s', async (kind, isRefused) => {
-  const mail = { closeOperations: async () => {}, verify: () => Promise.reject(new ProviderError(kind, 'no')) }
+  const mail = { closeConnections: async () => {}, verify: () => Promise.reject(new ProviderError(kind, 'no')) }
   const checked = checkMailbox(mail, 'ada@m.de', tokens)
   await (isRefused ? expect(checked).rejects.toMatchObject({ kind }) : expect(checked).resolves.toBeUndefined())
 })

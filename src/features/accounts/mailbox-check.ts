@@ -9,7 +9,7 @@ const CHECK_MS = 10_000
  * the `ProviderError` that says no; trouble that passes does not keep an account from being linked.
  */
 export async function checkMailbox(
-  mail: Pick<MailProvider, 'verify' | 'closeOperations'>,
+  mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
   email: string,
   tokens: TokenSet,
   signal = AbortSignal.timeout(CHECK_MS),
@@ -24,6 +24,6 @@ export async function checkMailbox(
     if (!(error instanceof ProviderError)) throw error
     if (error.kind === 'rejected' || error.kind === 'not_found') throw error
   } finally {
-    await mail.closeOperations(accountId)
+    await mail.closeConnections(accountId)
   }
 }

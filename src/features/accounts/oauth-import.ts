@@ -18,7 +18,7 @@ export interface OAuthImport {
  * provider_timeout.
  */
 export async function verifiedImport(
-  { login, mail }: { login: LoginProvider; mail: Pick<MailProvider, 'verify' | 'closeOperations'> | undefined },
+  { login, mail }: { login: LoginProvider; mail: Pick<MailProvider, 'verify' | 'closeConnections'> | undefined },
   given: OAuthImport,
 ): Promise<LinkAccount> {
   const { provider, refreshToken, email, customUserId } = given

@@ -48,7 +48,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       accounts: room.accounts,
       idempotency: idem,
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
-      mail: (provider) => (provider === 'imap' ? { verify, closeOperations: async () => {} } : undefined),
+      mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
       login: loginAt(signIn.url),
       wake: async (_tx, id) => void woken.push(id),
     })

@@ -16,7 +16,7 @@ export interface AccountRoutesDeps {
   idempotency: Idempotency
   log: Log
   /** The provider's mail side; undefined for one that cannot connect by credentials. */
-  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeOperations'> | undefined
+  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   /** How people sign in at the provider; undefined for imap, and for one that is not set up. */
   login(provider: ProviderName): LoginProvider | undefined
   /** Makes the owner of the account look for mail now, taking effect with the commit. */

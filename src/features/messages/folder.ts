@@ -45,8 +45,8 @@ function unknownFolder(asked: string): AppError {
 
 /** A folder that no listing has shown yet: asked of the server, and stored so that its id lasts. */
 async function lookUp(deps: FolderDeps, accountId: string, path: string): Promise<LabelRow | undefined> {
-  const operations = await foldersOf(deps, accountId)
-  const folder = (await live('The folder', () => operations.listFolders())).find((one) => one.path === path)
+  const liveReads = await foldersOf(deps, accountId)
+  const folder = (await live('The folder', () => liveReads.listFolders())).find((one) => one.path === path)
   if (folder === undefined) return undefined
   await deps.db.transaction(async (tx) => {
     await deps.accounts.hold(tx, accountId)

@@ -37,10 +37,10 @@ export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs 
   const receivedAt = wholeNumber(message.receivedAt, nowMs)
   const sizeBytes = wholeNumber(message.sizeBytes, 0)
   return {
-    providerMessageId: cleanText(message.providerMessageId ?? placeName(labelId, message.place)),
+    providerMessageId: cleanText(message.providerMessageId ?? placeName(labelId, message.location)),
     threadId: threadOf(message, accountId),
-    uidValidity: message.place?.uidValidity ?? null,
-    uid: message.place?.uid ?? null,
+    uidValidity: message.location?.uidValidity ?? null,
+    uid: message.location?.uid ?? null,
     emailIdHash: message.emailId === null ? null : hash('email', message.emailId),
     identityHash:
       message.messageId === null ? null : hash('identity', message.messageId, String(receivedAt), String(sizeBytes)),
@@ -59,7 +59,7 @@ export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs 
 }
 
 /** The name of a mail that has none of its own: the folder's id, because its path changes with a rename. */
-function placeName(labelId: string, place: RemoteMessage['place']): string {
+function placeName(labelId: string, place: RemoteMessage['location']): string {
   return `${labelId}.${place?.uidValidity ?? ''}.${place?.uid ?? ''}`
 }
 

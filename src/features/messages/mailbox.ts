@@ -1,12 +1,12 @@
 import type { Db } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type {
-  FolderOperations,
+  FolderLiveReads,
+  LiveReads,
   MailAccess,
-  MailOperations,
   MailProvider,
   MessageBody,
-  MessagePlace,
+  MessageLocation,
   ProviderName,
 } from '../../providers/contract/index.ts'
 import type { Accounts } from '../accounts/index.ts'
@@ -28,21 +28,21 @@ export interface StoredMail extends Pick<MessageRow, 'providerMessageId' | 'uidV
 /** Live reads of stored mails, whichever way the provider names them. */
 export interface Contents {
   getBody(mail: StoredMail): Promise<MessageBody>
-  openRaw(mail: StoredMail): ReturnType<MailOperations['openRaw']>
-  openAttachment(mail: StoredMail, attachmentId: string): ReturnType<MailOperations['openAttachment']>
+  openRaw(mail: StoredMail): ReturnType<LiveReads['openRaw']>
+  openAttachment(mail: StoredMail, attachmentId: string): ReturnType<LiveReads['openAttachment']>
 }
 
 /** Live access to the mails of an account for one request. */
 export async function contentsOf(deps: MailboxDeps, accountId: string): Promise<Contents> {
   const { mail, access } = await openMailbox(deps, accountId)
-  return mail.kind === 'folders' ? reading(mail.operations(access), placeOf) : reading(mail.operations(access), idOf)
+  return mail.kind === 'folders' ? reading(mail.liveReads(access), placeOf) : reading(mail.liveReads(access), idOf)
 }
 
 /** Live access to the folders of an account, for one request, where mails are known by their place in one. */
-export async function foldersOf(deps: MailboxDeps, accountId: string): Promise<FolderOperations> {
+export async function foldersOf(deps: MailboxDeps, accountId: string): Promise<FolderLiveReads> {
   const { mail, access } = await openMailbox(deps, accountId)
   if (mail.kind !== 'folders') throw new AppError('not_supported')
-  return mail.operations(access)
+  return mail.liveReads(access)
 }
 
 /**
@@ -60,15 +60,15 @@ async function openMailbox(deps: MailboxDeps, accountId: string): Promise<{ mail
   return { mail, access: await deps.accounts.access(accountId) }
 }
 
-function reading<Ref>(operations: MailOperations<Ref>, refOf: (mail: StoredMail) => Ref): Contents {
+function reading<Ref>(live: LiveReads<Ref>, refOf: (mail: StoredMail) => Ref): Contents {
   return {
-    getBody: async (mail) => operations.getBody(refOf(mail)),
-    openRaw: async (mail) => operations.openRaw(refOf(mail)),
-    openAttachment: async (mail, attachmentId) => operations.openAttachment(refOf(mail), attachmentId),
+    getBody: async (mail) => live.getBody(refOf(mail)),
+    openRaw: async (mail) => live.openRaw(refOf(mail)),
+    openAttachment: async (mail, attachmentId) => live.openAttachment(refOf(mail), attachmentId),
   }
 }
 
-function placeOf({ folderPath, uidValidity, uid }: StoredMail): MessagePlace {
+function placeOf({ folderPath, uidValidity, uid }: StoredMail): MessageLocation {
   if (folderPath === null || uidValidity === null || uid === null) {
     throw new AppError('not_ready', {
       message: 'The mail server renumbered this folder; the message is being found again. Try again shortly.',

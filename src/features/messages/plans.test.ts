@@ -98,7 +98,7 @@ describeEachDatabase('statements about messages', (open) => {
 
 function sampleRow(id: string): MessageRow {
   const mail = {
-    ...{ place: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: 'e', threadId: null },
+    ...{ location: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: 'e', threadId: null },
     ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, to: [], cc: [], bcc: [] },
     ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
     ...{ attachments: [], headerHash: 'h', error: null },

@@ -126,9 +126,9 @@ export function messageReader(deps: FolderDeps) {
     }
     const request = pageRequest(query, fingerprint, ['integer'])
     const [beforeUid] = request.after ?? []
-    const operations = await foldersOf(deps, folder.accountId)
+    const liveReads = await foldersOf(deps, folder.accountId)
     const { messages, total } = await live('The folder', () =>
-      operations.listMessages(folder.providerId, {
+      liveReads.listMessages(folder.providerId, {
         limit: request.limit + 1,
         ...(beforeUid === undefined ? { offset: request.offset } : { beforeUid }),
       }),

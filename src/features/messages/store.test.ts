@@ -19,7 +19,7 @@ const WORK = 'lbl_work'
 
 function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage {
   return {
-    place: { uidValidity: '7', uid },
+    location: { uidValidity: '7', uid },
     providerMessageId: `1.7.${uid}`,
     isNew: true,
     emailId: null,

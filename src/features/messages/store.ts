@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
-import type { KnownMessage } from '../../providers/contract/index.ts'
+import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import { isAllMail } from './labeller.ts'
 import type { Candidate, Keys } from './match.ts'
 
@@ -115,7 +115,7 @@ export function messageStore(handle: Handle) {
       return row?.receivedAt ?? null
     },
     /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
-    async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownMessage[]> {
+    async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownFolderMessage[]> {
       const rows = await handle
         .selectFrom('messages')
         .select(['uid', 'unread', 'starred'])

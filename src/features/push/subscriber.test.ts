@@ -8,7 +8,7 @@ import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import { gmailProvider } from '../../providers/gmail/index.ts'
-import { microsoftMail } from '../../providers/microsoft/index.ts'
+import { microsoftProvider } from '../../providers/microsoft/index.ts'
 import { type Account, fence, OwnershipLost } from '../accounts/index.ts'
 import { hashOf } from './client-state.ts'
 import { pushStore } from './store.ts'
@@ -71,10 +71,10 @@ describeEachDatabase('a standing order at the provider', (open) => {
         .execute()
     })
     const gmail = gmailProvider({ apiUrl: google.url, clock: systemClock })
-    const graph = microsoftMail({ graphUrl: microsoft.url, clock })
+    const graph = microsoftProvider({ graphUrl: microsoft.url, clock })
     closers.push(
-      () => gmail.mail.closeOperations(),
-      () => graph.mail.closeOperations(),
+      () => gmail.mail.closeConnections(),
+      () => graph.mail.closeConnections(),
     )
     const access = { accountId: ACCOUNT, email: ADA, settings: {}, secrets: {}, accessVersion: 1 }
     const account = { id: ACCOUNT, email: ADA, provider, statusReason: null, customUserId: null, lastSyncAt: null }

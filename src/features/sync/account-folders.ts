@@ -1,4 +1,9 @@
-import { type FolderMail, type FolderSession, type FolderStep, ProviderError } from '../../providers/contract/index.ts'
+import {
+  type FolderMailProvider,
+  type FolderSession,
+  type FolderStep,
+  ProviderError,
+} from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
 import { cursorStore } from './cursor-store.ts'
@@ -19,7 +24,7 @@ const VANISHED_MS = 5_000
 /** A mailbox that is open to be looked at. */
 export interface OpenMailbox {
   session: FolderSession
-  mail: FolderMail
+  mail: FolderMailProvider
   /** `mailbox` is the path of the account's own folder. */
   context: OwnedAccount & { mailbox: string }
   /** False once the session ended: then no folder is to blame for a failure. */

@@ -73,7 +73,7 @@ export class AccountSync {
       const mail = this.#deps.mail(account.provider)
       if (account.paused || account.status === 'auth_error' || mail === undefined) {
         await this.#work?.hangUp()
-        await mail?.closeOperations(this.#accountId)
+        await mail?.closeConnections(this.#accountId)
         return undefined
       }
       const restMs = this.#restUntil - this.#deps.clock.monotonic()

@@ -12,7 +12,7 @@ const label = labelOf(
 
 function row(to: number) {
   const mail = {
-    ...{ place: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: null, threadId: null },
+    ...{ location: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: null, threadId: null },
     ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, cc: [], bcc: [], replyTo: [] },
     ...{ date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
     ...{ attachments: [], headerHash: 'h', error: null },

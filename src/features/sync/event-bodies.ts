@@ -1,8 +1,8 @@
 import type {
-  FolderMail,
+  FolderMailProvider,
   FolderStep,
+  IdMailProvider,
   MailAccess,
-  MailboxMail,
   MailboxStep,
   MessageBody,
 } from '../../providers/contract/index.ts'
@@ -19,28 +19,28 @@ import { isNews } from './news.ts'
  */
 export async function eventBodies(
   deps: SyncDeps,
-  mail: FolderMail,
+  mail: FolderMailProvider,
   accountId: string,
   label: LabelRow,
   step: FolderStep,
 ): Promise<ReadonlyMap<number, EventBodies>> {
   if (!deps.settings.includeBodies || arrivalType(label.role) === undefined) return new Map()
-  const places = step.added.flatMap(({ isNew, place }) => (isNew && place !== undefined ? [place] : []))
+  const places = step.added.flatMap(({ isNew, location }) => (isNew && location !== undefined ? [location] : []))
   if (places.length === 0) return new Map()
-  const operations = mail.operations(await deps.accounts.access(accountId))
+  const live = mail.liveReads(await deps.accounts.access(accountId))
   return readBodies(
     deps,
     accountId,
     places,
     ({ uid }) => uid,
-    ({ uidValidity, uid }) => operations.getBody({ folderPath: label.providerId, uidValidity, uid }),
+    ({ uidValidity, uid }) => live.getBody({ folderPath: label.providerId, uidValidity, uid }),
   )
 }
 
 /** The same by the provider's ids, for mails that have them. */
 export async function mailboxBodies(
   deps: SyncDeps,
-  mail: MailboxMail,
+  mail: IdMailProvider,
   access: MailAccess,
   step: MailboxStep,
   position: CursorRow | undefined,
@@ -53,13 +53,13 @@ export async function mailboxBodies(
   const known = new Set(rows.map((row) => row.providerMessageId))
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length === 0) return new Map()
-  const operations = mail.operations(access)
+  const live = mail.liveReads(access)
   return readBodies(
     deps,
     accountId,
     unknown,
     (id) => id,
-    (id) => operations.getBody({ providerMessageId: id }),
+    (id) => live.getBody({ providerMessageId: id }),
   )
 }
 

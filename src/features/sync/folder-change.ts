@@ -49,7 +49,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   const store = messageStore(tx)
   const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs })
   const position = await cursorStore(tx).find(accountId, label.id)
-  const uidValidity = added[0]?.place?.uidValidity ?? position?.uidValidity ?? null
+  const uidValidity = added[0]?.location?.uidValidity ?? position?.uidValidity ?? null
   const events: NewEvent[] = []
   const counts: FolderCounts = { added: 0, updated: 0, deleted: 0 }
   /** Rows that left other folders for this one, by folder. */

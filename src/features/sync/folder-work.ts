@@ -1,4 +1,4 @@
-import { type FolderMail, ProviderError } from '../../providers/contract/index.ts'
+import { type FolderMailProvider, ProviderError } from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 import type { SyncDeps, SyncTiming } from './deps.ts'
@@ -20,7 +20,7 @@ export class FolderWork implements Work {
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: { accountId: string; epoch: number }
-  readonly #mail: FolderMail
+  readonly #mail: FolderMailProvider
   readonly #folders: AccountFolders
   readonly #onNews: () => void
   #open: Open | undefined
@@ -34,7 +34,7 @@ export class FolderWork implements Work {
     deps: SyncDeps,
     timing: SyncTiming,
     account: { accountId: string; epoch: number },
-    mail: FolderMail,
+    mail: FolderMailProvider,
     onNews: () => void,
   ) {
     this.#deps = deps
@@ -76,7 +76,7 @@ export class FolderWork implements Work {
     if (this.#open?.accessVersion === access.accessVersion) return
     if (this.#open !== undefined) {
       await this.hangUp()
-      await this.#mail.closeOperations(accountId)
+      await this.#mail.closeConnections(accountId)
     }
     this.lookEverywhere()
     // The session may call back before it is returned, and an old one after it was replaced.

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { FoundMail, MailboxStep } from '../../providers/contract/index.ts'
+import type { FoundMessage, MailboxStep } from '../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   allMail,
@@ -170,7 +170,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       )
     },
 
-    async find(found: readonly FoundMail[], refetched: boolean, position: CursorRow | undefined): Promise<void> {
+    async find(found: readonly FoundMessage[], refetched: boolean, position: CursorRow | undefined): Promise<void> {
       if (found.length === 0) return
       const seen = found.map(({ message, folders }) => ({
         message,

@@ -1,11 +1,11 @@
-import type { FoundMail, MailboxStep } from '../../providers/contract/index.ts'
+import type { FoundMessage, MailboxStep } from '../../providers/contract/index.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { SyncDeps } from './deps.ts'
 import { type MailboxContext, mailboxChange } from './mailbox-change.ts'
 import { type Part, partsOf } from './step.ts'
 
 type Changed = MailboxStep['changed'][number]
-type MailboxPart = Part<FoundMail, Changed, string>
+type MailboxPart = Part<FoundMessage, Changed, string>
 
 /** Each mail once: what was seen whole stands, then what is known of it, then that it left. */
 export function mailboxParts({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {

@@ -1,10 +1,10 @@
 import {
+  ENTIRE_MAILBOX,
+  type IdMailProvider,
   type MailAccess,
-  type MailboxMail,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
-  WHOLE_MAILBOX,
 } from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
@@ -43,7 +43,7 @@ export class MailboxWork implements Work {
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: { accountId: string; epoch: number }
-  readonly #mail: MailboxMail
+  readonly #mail: IdMailProvider
   #open: Open | undefined
   #accessChanged = false
   #triedAccess: number | undefined
@@ -64,7 +64,7 @@ export class MailboxWork implements Work {
   /** Folders that vanished, whose mails may still turn up elsewhere. */
   #leaving: readonly LabelRow[] = []
 
-  constructor(deps: SyncDeps, timing: SyncTiming, account: { accountId: string; epoch: number }, mail: MailboxMail) {
+  constructor(deps: SyncDeps, timing: SyncTiming, account: { accountId: string; epoch: number }, mail: IdMailProvider) {
     this.#deps = deps
     this.#timing = timing
     this.#account = account
@@ -95,7 +95,7 @@ export class MailboxWork implements Work {
     if (this.#open?.access.accessVersion === access.accessVersion) return
     if (this.#open !== undefined) {
       await this.hangUp()
-      await this.#mail.closeOperations(this.#account.accountId)
+      await this.#mail.closeConnections(this.#account.accountId)
     }
     this.#open = { session: this.#mail.openSession(access), access, context: { ...this.#account, provider } }
   }
@@ -125,7 +125,7 @@ export class MailboxWork implements Work {
   #pollMs(watch: boolean): number {
     if (!watch) return this.#timing.pollMs
     if (this.#deps.isPushed?.(this.#account.accountId) && this.isInStep) return this.#timing.pushedMs
-    return this.#open?.session.pollMs ?? this.#timing.pollMs
+    return this.#open?.session.pollIntervalMs ?? this.#timing.pollMs
   }
 
   async hangUp(): Promise<void> {
@@ -135,7 +135,7 @@ export class MailboxWork implements Work {
   }
 
   get #isWhole(): boolean {
-    return this.#scopes.includes(WHOLE_MAILBOX)
+    return this.#scopes.includes(ENTIRE_MAILBOX)
   }
 
   /** Where each folder is a scope, one that is not known would be one whose mail is missed. */
@@ -189,7 +189,7 @@ export class MailboxWork implements Work {
   async #syncOne(open: Open, path: string, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const scope = this.#labels.get(path)
-    if (path !== WHOLE_MAILBOX && scope === undefined) return
+    if (path !== ENTIRE_MAILBOX && scope === undefined) return
     const bodies = (step: MailboxStep, position: CursorRow | undefined) =>
       mailboxBodies(this.#deps, this.#mail, open.access, step, position)
     const labels = (paths: readonly string[]) => this.#labelsWith(open, paths)

@@ -1,10 +1,10 @@
 import {
-  type Comparing,
-  type KnownMail,
+  type Comparison,
+  ENTIRE_MAILBOX,
+  type KnownMailboxMessage,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
-  WHOLE_MAILBOX,
 } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
@@ -59,11 +59,11 @@ async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   // A comparison under way is gone on with even if it has left nothing stored.
   const isCompared = isAnew && (position.cursor !== null || (await store.page(stored(scope), 1)).length > 0)
   const steps = session.syncScope({
-    scope: scope.scope?.providerId ?? WHOLE_MAILBOX,
+    scope: scope.scope?.providerId ?? ENTIRE_MAILBOX,
     cursor: position?.cursor ?? null,
     initialMessages: deps.settings.initialMessages,
     oldest: () => store.oldest(accountId),
-    ...(isCompared && { comparing: comparing(deps, scope) }),
+    ...(isCompared && { comparison: comparing(deps, scope) }),
     signal,
   })
   for await (const step of steps) {
@@ -91,7 +91,7 @@ async function save(deps: SyncDeps, scope: ScopeSync, changes: Partial<CursorRow
   })
 }
 
-function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
+function comparing(deps: SyncDeps, scope: ScopeSync): Comparison {
   const store = messageStore(deps.db.read)
   /** Where each page ended. */
   const ends = new Map<string, { receivedAt: number; id: string }>()
@@ -103,7 +103,7 @@ function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
       const carried = await store.labelIds(rows.map((row) => row.id))
       const paths = new Map([...(await scope.labels([])).values()].map((label) => [label.id, label.providerId]))
       return rows.map(
-        ({ id, providerMessageId, receivedAt, unread, starred }): KnownMail => ({
+        ({ id, providerMessageId, receivedAt, unread, starred }): KnownMailboxMessage => ({
           providerMessageId,
           receivedAt,
           unread: unread === 1,
@@ -116,7 +116,7 @@ function comparing(deps: SyncDeps, scope: ScopeSync): Comparing {
 }
 
 /** Of a comparison that goes on after a restart only the moment is known: those of the same moment come once more. */
-const endBy = ({ receivedAt }: KnownMail) => ({ receivedAt: receivedAt + 1, id: '' })
+const endBy = ({ receivedAt }: KnownMailboxMessage) => ({ receivedAt: receivedAt + 1, id: '' })
 
 function stored({ accountId, scope }: ScopeSync): { accountId: string; labelId?: string } {
   return { accountId, ...(scope !== undefined && { labelId: scope.id }) }

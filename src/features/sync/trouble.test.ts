@@ -124,7 +124,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     it('an account that is not watched is polled, without a standing connection', async () => {
       const { db, user, box, service, accountId, received } = await inStep(server, open, {
         timing: { pollMs: 700 },
-        imap: { operationsIdleMs: 50 },
+        imap: { requestIdleMs: 50 },
       })
       await db.transaction((tx) => service.accounts.change(tx, accountId, { watch: false }))
       await eventually(async () => expect(await sessions(server, user)).toBe(0))
@@ -136,7 +136,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     it('an account taken by another process writes nothing more here', async () => {
       const { db, user, box, accountId, received } = await inStep(server, open, {
         owning: { roundMs: 60_000, hintGapMs: 60_000 },
-        imap: { operationsIdleMs: 50 },
+        imap: { requestIdleMs: 50 },
       })
       await db.transaction((tx) =>
         tx

@@ -2,11 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { FolderMirror } from '../../../test/kit/mirror.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
-import { type FolderMail, type FolderSession, type MailAccess, ProviderError, type RemoteMessage } from './provider.ts'
+import {
+  type FolderMailProvider,
+  type FolderSession,
+  type MailAccess,
+  ProviderError,
+  type RemoteMessage,
+} from './provider.ts'
 
 /** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
 export interface MailboxFixture {
-  mail: FolderMail
+  mail: FolderMailProvider
   access: MailAccess
   deliver(raw: Buffer): Promise<void>
   /** What another mail program would do. */
@@ -29,7 +35,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
     })
     afterEach(async () => {
       for (const session of sessions.splice(0)) await session.close()
-      await box.mail.closeOperations()
+      await box.mail.closeConnections()
       await box.stop()
     })
     const inbox = () => box.access.settings.imap?.mailbox ?? 'INBOX'
@@ -59,7 +65,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       const refused = expect.objectContaining({ name: 'ProviderError', kind: 'auth_expired' })
       await expect(box.mail.verify(box.access, new AbortController().signal)).rejects.toEqual(refused)
       await expect(session()).rejects.toEqual(refused)
-      await expect(box.mail.operations(box.access).listFolders()).rejects.toEqual(refused)
+      await expect(box.mail.liveReads(box.access).listFolders()).rejects.toEqual(refused)
     })
 
     it('a first sync brings the newest messages, none of them as new', async () => {
@@ -197,16 +203,16 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
 
     it('pages of a live list are stable while mail arrives', async () => {
       await deliverAll(1, 7)
-      const operations = box.mail.operations(box.access)
+      const live = box.mail.liveReads(box.access)
       const seen: string[] = []
       let beforeUid: number | undefined
       for (let page = 0; page < 4; page += 1) {
-        const { messages } = await operations.listMessages(inbox(), {
+        const { messages } = await live.listMessages(inbox(), {
           limit: 3,
           ...(beforeUid !== undefined && { beforeUid }),
         })
         seen.push(...messages.map((message) => message.subject))
-        beforeUid = messages.at(-1)?.place?.uid ?? beforeUid
+        beforeUid = messages.at(-1)?.location?.uid ?? beforeUid
         await deliverAll(8 + page, 8 + page)
       }
       expect(seen).toEqual(['mail 7', 'mail 6', 'mail 5', 'mail 4', 'mail 3', 'mail 2', 'mail 1'])
@@ -220,29 +226,29 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
         attachments: [{ filename: 'a b.bin', contentType: 'application/octet-stream', content }],
       })
       await box.deliver(raw)
-      const operations = box.mail.operations(box.access)
-      const message = (await operations.listMessages(inbox(), { limit: 1 })).messages[0]
+      const live = box.mail.liveReads(box.access)
+      const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
       const place = placeOf(message, inbox())
-      expect(await operations.getBody(place)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
-      const opened = await operations.openRaw(place)
+      expect(await live.getBody(place)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
+      const opened = await live.openRaw(place)
       const bytes = await readAll(opened.stream)
       expect(bytes.length).toBe(opened.sizeBytes)
       expect(bytes.includes('Subject: files')).toBe(true)
-      const attachment = await operations.openAttachment(place, message?.attachments[0]?.id ?? '')
+      const attachment = await live.openAttachment(place, message?.attachments[0]?.id ?? '')
       expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
       expect(await readAll(attachment.stream)).toEqual(content)
     })
 
     it('a message that went in between is not_found, and so is an unknown folder', async () => {
       await deliverAll(1, 1)
-      const operations = box.mail.operations(box.access)
-      const message = (await operations.listMessages(inbox(), { limit: 1 })).messages[0]
+      const live = box.mail.liveReads(box.access)
+      const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
       if (message === undefined) throw new Error('nothing was listed')
       await box.remove(message)
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
-      await expect(operations.getBody(placeOf(message, inbox()))).rejects.toEqual(missing)
-      await expect(operations.openRaw(placeOf(message, inbox()))).rejects.toEqual(missing)
-      await expect(operations.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)
+      await expect(live.getBody(placeOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.openRaw(placeOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)
       await expect(new FolderMirror('No such').sync(await session())).rejects.toEqual(missing)
     })
 
@@ -255,7 +261,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       const { uidValidity } = placeOf(mirror.bySubject('mail 2'), inbox())
       await box.remove(mirror.bySubject('mail 2'))
       const left = await opened.presentUids(inbox(), uidValidity, uids)
-      expect(left).toEqual(uids.filter((uid) => uid !== mirror.bySubject('mail 2').place?.uid))
+      expect(left).toEqual(uids.filter((uid) => uid !== mirror.bySubject('mail 2').location?.uid))
       expect(await opened.presentUids('No such', uidValidity, uids)).toEqual([])
       expect(await opened.presentUids(inbox(), '1', uids)).toEqual([])
     })
@@ -272,8 +278,8 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
 }
 
 function placeOf(message: RemoteMessage | undefined, folderPath: string) {
-  if (message?.place === undefined) throw new Error('the message has no place')
-  return { folderPath, ...message.place }
+  if (message?.location === undefined) throw new Error('the message has no place')
+  return { folderPath, ...message.location }
 }
 
 async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {

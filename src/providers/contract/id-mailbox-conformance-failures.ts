@@ -14,9 +14,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     await expect(suite.box.mail.verify(suite.box.access, signal)).rejects.toEqual(refused)
     await expect(session().listFolders()).rejects.toEqual(refused)
     await expect(new MailboxMirror().sync(session())).rejects.toEqual(refused)
-    await expect(suite.box.mail.operations(suite.box.access).getBody({ providerMessageId: id })).rejects.toEqual(
-      refused,
-    )
+    await expect(suite.box.mail.liveReads(suite.box.access).getBody({ providerMessageId: id })).rejects.toEqual(refused)
   })
 
   it('goes on with a new token when the one in use dies', async () => {
@@ -128,7 +126,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
       expect.objectContaining({ kind: 'rate_limited', retryAfterMs: 600_000 }),
     )
     // The pause is over: whoever closes the mailbox forgets it.
-    await suite.box.mail.closeOperations(suite.box.access.accountId)
+    await suite.box.mail.closeConnections(suite.box.access.accountId)
     await mirror.sync(session())
     await expectEqual(mirror)
     expect(announced(mirror)).toEqual(['mail 3', 'mail 4'])
@@ -184,7 +182,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
           await expectEqual(mirror)
         })
         .beforeEach(async () => {
-          await suite.box.mail.closeOperations()
+          await suite.box.mail.closeConnections()
           await suite.box.stop()
           await suite.renew()
         }),

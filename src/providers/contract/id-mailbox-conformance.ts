@@ -23,7 +23,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       const path = await suite.box.createFolder('Größe 日本')
       const listed = await session().listFolders()
       expect(listed.find((folder) => folder.path === path)).toMatchObject({ name: 'Größe 日本', role: null })
-      expect(await suite.box.mail.operations(suite.box.access).listFolders()).toEqual(listed)
+      expect(await suite.box.mail.liveReads(suite.box.access).listFolders()).toEqual(listed)
     })
 
     it('a first sync brings the newest messages, none of them as new', async () => {
@@ -124,15 +124,15 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       await mirror.sync(session())
       const { message } = mirror.bySubject('files')
       expect(message.attachments).toMatchObject([{ filename: 'a b.bin', contentType: 'application/octet-stream' }])
-      const operations = suite.box.mail.operations(suite.box.access)
+      const live = suite.box.mail.liveReads(suite.box.access)
       const mail = { providerMessageId: id }
-      const body = await operations.getBody(mail)
+      const body = await live.getBody(mail)
       expect(body).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
       expect(body.headers).toContainEqual({ name: 'Subject', value: 'files' })
-      const bytes = await readAll((await operations.openRaw(mail)).stream)
+      const bytes = await readAll((await live.openRaw(mail)).stream)
       expect(bytes.includes('Subject: files')).toBe(true)
       for (let times = 0; times < 2; times += 1) {
-        const attachment = await operations.openAttachment(mail, message.attachments[0]?.id ?? '')
+        const attachment = await live.openAttachment(mail, message.attachments[0]?.id ?? '')
         expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
         expect((await readAll(attachment.stream)).equals(content)).toBe(true)
       }
@@ -141,14 +141,14 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
     it('a message that went, an unknown one and an unknown attachment are not_found', async () => {
       const [id = '', other = ''] = await deliverAll(1, 2)
       await suite.box.remove(id)
-      const operations = suite.box.mail.operations(suite.box.access)
+      const live = suite.box.mail.liveReads(suite.box.access)
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
       for (const mail of [{ providerMessageId: id }, { providerMessageId: `${other}00` }]) {
-        await expect(operations.getBody(mail)).rejects.toEqual(missing)
-        await expect(operations.openRaw(mail)).rejects.toEqual(missing)
-        await expect(operations.openAttachment(mail, '1')).rejects.toEqual(missing)
+        await expect(live.getBody(mail)).rejects.toEqual(missing)
+        await expect(live.openRaw(mail)).rejects.toEqual(missing)
+        await expect(live.openAttachment(mail, '1')).rejects.toEqual(missing)
       }
-      await expect(operations.openAttachment({ providerMessageId: other }, 'none')).rejects.toEqual(missing)
+      await expect(live.openAttachment({ providerMessageId: other }, 'none')).rejects.toEqual(missing)
     })
 
     keepsInTrouble(suite)

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
-import type { MailAccess, MailboxMail } from './provider.ts'
+import type { IdMailProvider, MailAccess } from './provider.ts'
 
 /** A mailbox of ids at a provider, and the hands of its owner. A fresh and empty one per test; every method acts at once. */
 export interface IdMailboxFixture {
-  mail: MailboxMail
+  mail: IdMailProvider
   /** Its `accessToken` renews a token that is refused, until `revoke`. */
   access: MailAccess
   /** Paths of folders (or labels) that every mailbox has. */
@@ -49,7 +49,7 @@ export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
   }
   beforeEach(renew)
   afterEach(async () => {
-    await box.mail.closeOperations()
+    await box.mail.closeConnections()
     await box.stop()
   })
   const { signal } = new AbortController()

@@ -6,11 +6,11 @@ import type { RemoteFolder, RemoteMessage } from './provider.ts'
  */
 export interface MailboxSession {
   /** How often to ask for changes while nothing tells of them. */
-  readonly pollMs: number
+  readonly pollIntervalMs: number
   /** Every label or folder, fresh from the provider; `path` is the provider's id of it, `name` what people read. */
   listFolders(): Promise<RemoteFolder[]>
   /**
-   * What is brought forward with a cursor of its own: gmail the whole mailbox (`WHOLE_MAILBOX`), microsoft each folder by its
+   * What is brought forward with a cursor of its own: gmail the whole mailbox (`ENTIRE_MAILBOX`), microsoft each folder by its
    * path. Most important first.
    */
   scopes(folders: readonly RemoteFolder[]): string[]
@@ -30,7 +30,7 @@ export interface MailboxSession {
 }
 
 /** The scope of a provider that has one cursor for all of a mailbox. */
-export const WHOLE_MAILBOX = '*'
+export const ENTIRE_MAILBOX = '*'
 
 export interface ScopeSyncRequest {
   scope: string
@@ -44,16 +44,16 @@ export interface ScopeSyncRequest {
    * well also with the cursor of the last step stored, which then says how far it got. The scope is compared as a whole,
    * everything from the oldest stored message on. Steps then say `refetched`. A cursor that knows of no comparison wins over this.
    */
-  comparing?: Comparing
+  comparison?: Comparison
   signal: AbortSignal
 }
 
-export interface Comparing {
+export interface Comparison {
   /** What is stored of the scope, newest first, up to 500 behind `after` (the last of the page before). */
-  known(after?: KnownMail): Promise<KnownMail[]>
+  known(after?: KnownMailboxMessage): Promise<KnownMailboxMessage[]>
 }
 
-export interface KnownMail {
+export interface KnownMailboxMessage {
   providerMessageId: string
   receivedAt: number
   unread: boolean
@@ -66,7 +66,7 @@ export interface MailboxStep {
   /** `found` comes of a comparison: one that is not stored is new only if it arrived after the last sync; `isNew` says nothing. */
   refetched: boolean
   /** New or changed mails, whole. One stored already is updated in place. */
-  found: FoundMail[]
+  found: FoundMessage[]
   /** Changes of mails that need no second look; unknown ids are passed over. What is absent is as before. */
   changed: { providerMessageId: string; unread?: boolean; starred?: boolean; folders?: string[] }[]
   /** Ids that left the scope: deleted, or moved to one that will bring them. May name unknown ones. */
@@ -75,7 +75,7 @@ export interface MailboxStep {
   cursor: string
 }
 
-export interface FoundMail {
+export interface FoundMessage {
   message: RemoteMessage & { providerMessageId: string }
   /** Paths of the folders or labels it carries. */
   folders: string[]

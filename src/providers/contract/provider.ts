@@ -66,31 +66,31 @@ export interface MailSecrets {
   caldavPassword?: string
 }
 
-export type MailProvider = FolderMail | MailboxMail
+export type MailProvider = FolderMailProvider | IdMailProvider
 
 interface MailBase {
   /** Connects, logs in, looks at the mailbox, hangs up. Throws `ProviderError`. At most 10 s. */
   verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }>
   /** Closes every operations connection of an account (paused, deleted, password changed), or of all. */
-  closeOperations(accountId?: string): Promise<void>
+  closeConnections(accountId?: string): Promise<void>
 }
 
 /** Mails are known by their place in a folder: imap. */
-export interface FolderMail extends MailBase {
+export interface FolderMailProvider extends MailBase {
   readonly kind: 'folders'
   /** Opens the standing session that sync works through. One per account, on the owning instance only. */
   openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<FolderSession>
   /** On-demand work for API requests; never shares the standing session. Closed after 30 s idle. */
-  operations(access: MailAccess): FolderOperations
+  liveReads(access: MailAccess): FolderLiveReads
 }
 
 /** Mails have an id of their own wherever they stand: gmail, microsoft. */
-export interface MailboxMail extends MailBase {
+export interface IdMailProvider extends MailBase {
   readonly kind: 'mailbox'
   /** What sync works through. One per account, on the owning instance only. */
   openSession(access: MailAccess): MailboxSession
   /** On-demand work for API requests. */
-  operations(access: MailAccess): MailOperations<{ providerMessageId: string }>
+  liveReads(access: MailAccess): LiveReads<{ providerMessageId: string }>
 }
 
 export interface SessionEvents {
@@ -131,14 +131,14 @@ export interface FolderSyncRequest {
   /** How many of the newest messages a first sync fetches. */
   initialMessages: number
   /** What is stored of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order; for servers that cannot say what changed. */
-  known(lowUid: number, highUid: number): Promise<KnownMessage[]>
+  known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
   /** How many messages of this folder are stored: after a reset at least as many are fetched again. */
   knownCount(): Promise<number>
   signal: AbortSignal
 }
 
 /** A stored message, as the provider must know it to compare. */
-export interface KnownMessage {
+export interface KnownFolderMessage {
   uid: number
   unread: boolean
   starred: boolean
@@ -195,7 +195,7 @@ export interface RemoteAttachment {
 /** One message in this service's terms; every text cleaned and bounded by the provider's `map.ts`. */
 export interface RemoteMessage {
   /** Where it stands. OAuth providers leave it out and give `providerMessageId`. */
-  place?: { uidValidity: string; uid: number }
+  location?: { uidValidity: string; uid: number }
   /** The provider's own name of the mail; null where it has none but its place. */
   providerMessageId: string | null
   /** True when it arrived after the baseline of the first sync: it may be announced as new. */
@@ -236,7 +236,7 @@ export interface MessageBody {
 }
 
 /** Live reads. Each waits at most 10 s for the connection, then throws `ProviderError` kind `unavailable` with `timedOut`. */
-export interface MailOperations<Ref = MailRef> {
+export interface LiveReads<Ref = MailRef> {
   listFolders(): Promise<RemoteFolder[]>
   getBody(mail: Ref): Promise<MessageBody>
   /** The message as it stands at the server, in bounded memory; `sizeBytes` null: it is not said before. The stream must be read or destroyed. */
@@ -248,7 +248,7 @@ export interface MailOperations<Ref = MailRef> {
 }
 
 /** Where not every folder is kept in step. */
-export interface FolderOperations extends MailOperations<MessagePlace> {
+export interface FolderLiveReads extends LiveReads<MessageLocation> {
   /**
    * Newest uid first. `beforeUid` for deep pages, `offset` skips that many of the newest. For folders that are not kept
    * in step. Throws `not_found` for an unknown folder.
@@ -260,9 +260,9 @@ export interface FolderOperations extends MailOperations<MessagePlace> {
 }
 
 /** Names one mail: by its own id, or for imap by its place. */
-type MailRef = { providerMessageId: string } | MessagePlace
+type MailRef = { providerMessageId: string } | MessageLocation
 
-export interface MessagePlace {
+export interface MessageLocation {
   folderPath: string
   uidValidity: string
   uid: number

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { inBatches, type RestAnswer, type RestMailbox, shape } from '../rest/index.ts'
+import { inBatches, type RestMailbox, type RestResponse, shape } from '../rest/index.ts'
 import { batchBody, batchParts } from './batch-parts.ts'
 import { gmailFailure } from './errors.ts'
 
@@ -75,7 +75,7 @@ export async function getMessages(
     return answers
   }
 
-  function outcome(answer: RestAnswer | undefined): object | 'too_long' | ProviderError {
+  function outcome(answer: RestResponse | undefined): object | 'too_long' | ProviderError {
     if (answer === undefined) return 'too_long'
     // The batch itself was let in: its token has just run out, which is no matter for the user.
     if (answer.status === 401) return new ProviderError('unavailable', `${doing}: the token ran out`)

@@ -1,10 +1,10 @@
 import { ProviderError } from '../contract/index.ts'
-import type { RestAnswer } from '../rest/index.ts'
+import type { RestResponse } from '../rest/index.ts'
 
 /** One answer inside a batch: the number of its request, and undefined where it was longer than what is kept of one. */
 export interface BatchPart {
   index: number
-  answer: RestAnswer | undefined
+  answer: RestResponse | undefined
 }
 
 /** The body of a batch: each path is a request of its own, numbered in order. */

@@ -1,4 +1,4 @@
-import type { Comparing, KnownMail } from '../contract/index.ts'
+import type { Comparison, KnownMailboxMessage } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { listPage } from './api.ts'
@@ -9,7 +9,7 @@ const STRETCH_MAILS = 10_000
 
 /** A stretch of the mailbox: what is stored of it, newest first, and what stands there. */
 export interface Stretch {
-  known: KnownMail[]
+  known: KnownMailboxMessage[]
   /** Not stored. */
   unknown: string[]
   /** Stored, and not found in the list: gone, or the list is behind. */
@@ -22,7 +22,11 @@ export interface Stretch {
 export async function* stretches(
   mailbox: RestMailbox,
   labels: readonly string[],
-  { comparing, behind, signal }: { comparing: Comparing; behind: KnownMail | undefined; signal: AbortSignal },
+  {
+    comparing,
+    behind,
+    signal,
+  }: { comparing: Comparison; behind: KnownMailboxMessage | undefined; signal: AbortSignal },
 ): AsyncGenerator<Stretch> {
   for (let newer = behind; ; ) {
     signal.throwIfAborted()
@@ -38,8 +42,8 @@ export async function* stretches(
   }
 }
 
-async function nextKnown(comparing: Comparing, after: KnownMail | undefined) {
-  const known: KnownMail[] = []
+async function nextKnown(comparing: Comparison, after: KnownMailboxMessage | undefined) {
+  const known: KnownMailboxMessage[] = []
   for (let last = after; known.length < STRETCH_MAILS; ) {
     const page = await comparing.known(last)
     known.push(...page)
@@ -56,7 +60,7 @@ interface Place {
 }
 
 /** Ids are listed label by label, 500 an answer: asking for the labels of each mail would cost a hundred times as much. */
-async function compared(mailbox: RestMailbox, known: KnownMail[], { labels, q, signal }: Place) {
+async function compared(mailbox: RestMailbox, known: KnownMailboxMessage[], { labels, q, signal }: Place) {
   const present = new Map<string, string[]>()
   for await (const id of listed(mailbox, { q }, signal)) present.set(id, [])
   if (present.size > 0) {
@@ -92,7 +96,7 @@ async function* listed(
 }
 
 /** What must be said of a stored mail that now carries these labels. */
-export function difference(mail: KnownMail, labelIds: readonly string[] | undefined): Stretch['changed'] {
+export function difference(mail: KnownMailboxMessage, labelIds: readonly string[] | undefined): Stretch['changed'] {
   if (labelIds === undefined) return []
   const { unread, starred, folders } = labelState(labelIds)
   const isSame =

@@ -1,5 +1,5 @@
 import { ProviderError } from '../contract/index.ts'
-import { type RestAnswer, statusFailure } from '../rest/index.ts'
+import { type RestResponse, statusFailure } from '../rest/index.ts'
 
 /** A used-up day begins anew at midnight in California; asked every hour, a raised quota is noticed too. */
 const DAILY_RETRY_MS = 60 * 60 * 1000
@@ -10,7 +10,7 @@ const NO_SCOPE: ReadonlySet<string> = new Set(['insufficientPermissions', 'ACCES
 const SWITCHED_OFF: ReadonlySet<string> = new Set(['accessNotConfigured', 'SERVICE_DISABLED'])
 
 /** What Google's errors mean beyond their status: 403 alone stands for five different things. */
-export function gmailFailure(answer: RestAnswer, doing: string, nowMs: number): ProviderError {
+export function gmailFailure(answer: RestResponse, doing: string, nowMs: number): ProviderError {
   const { reasons, service } = wordsOf(answer.body)
   const says = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
   const plain = statusFailure(answer, doing, nowMs)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { FoundMail } from '../contract/index.ts'
+import type { FoundMessage } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { getMessages } from './api.ts'
@@ -11,7 +11,7 @@ const PASSES_LIMIT = 3
 const FAILING_LIMIT = 1000
 
 export interface Fetched {
-  found: (FoundMail & { historyId: bigint })[]
+  found: (FoundMessage & { historyId: bigint })[]
   /** They went in between. */
   gone: string[]
 }

@@ -17,7 +17,7 @@ describe('the history of a Gmail mailbox', () => {
   async function mailbox(answer: (asked: Asked) => Told) {
     const server = await startScripted(answer)
     const { mail } = gmailProvider({ apiUrl: server.url, clock: systemClock })
-    open.push({ close: () => mail.closeOperations() }, server)
+    open.push({ close: () => mail.closeConnections() }, server)
     const access = {
       accountId: 'acc_1',
       email: 'a@gmail.test',

@@ -5,12 +5,12 @@
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LoginProvider, PushProvider } from '../contract/index.ts'
-import { type MailboxMail, type Provider, ProviderError } from '../contract/index.ts'
+import { type IdMailProvider, type Provider, ProviderError } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
 import { readProfile } from './api.ts'
 import { gmailFailure } from './errors.ts'
 import { listLabels } from './labels.ts'
-import { gmailOperations } from './operations.ts'
+import { gmailLiveReads } from './live-reads.ts'
 import { gmailPush } from './push.ts'
 import { GmailSession } from './session.ts'
 
@@ -32,7 +32,7 @@ const CONCURRENCY = 8
 const QUOTA = { perSecond: 200, burst: 3000 }
 
 /** One for the whole process: it holds the pace of each mailbox and the connections. */
-export function gmailProvider(deps: GmailDeps): Provider & { mail: MailboxMail; push: PushProvider } {
+export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvider; push: PushProvider } {
   const { apiUrl, login, clock, limits = {} } = deps
   const client = restClient({
     ...{ root: apiUrl, clock, failure: gmailFailure, limits: limits.rest ?? {} },
@@ -51,8 +51,8 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: MailboxMail; 
         return { folders }
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
-      operations: (access) => gmailOperations(client.mailbox(access, { urgent: true })),
-      closeOperations: (accountId) => client.close(accountId),
+      liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true })),
+      closeConnections: (accountId) => client.close(accountId),
     },
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cleanText } from '../../lib/text.ts'
-import type { FoundMail, MessageBody } from '../contract/index.ts'
+import type { FoundMessage, MessageBody } from '../contract/index.ts'
 import { headerFields, htmlToText, keptSnippet, keptText } from '../mime/index.ts'
 import { labelState } from './labels.ts'
 import { attachmentsOf, headersOf, isBodyPart, leafParts, type Part, partText, record, text } from './parts.ts'
@@ -23,7 +23,11 @@ function leanPart(depth: number): string {
 export const STATE_FIELDS = 'id,labelIds'
 
 /** A message in this service's terms. Never throws: what cannot be read is left empty. */
-export function foundMail(id: string, body: unknown, { isNew, nowMs }: { isNew: boolean; nowMs: number }): FoundMail {
+export function foundMail(
+  id: string,
+  body: unknown,
+  { isNew, nowMs }: { isNew: boolean; nowMs: number },
+): FoundMessage {
   const fields = record(body)
   const payload = record(fields.payload)
   const headers = headersOf(payload.headers)

@@ -25,7 +25,7 @@ describe('having Gmail tell of changes', () => {
     await push.end(box.access, subscription.id)
     await push.end(box.access, subscription.id)
     expect(box.google.watch.watched()).toEqual([])
-    await mail.closeOperations()
+    await mail.closeConnections()
   })
 
   it('says what is wrong with a topic', async () => {
@@ -39,6 +39,6 @@ describe('having Gmail tell of changes', () => {
       clientState: 's',
     } as const
     await expect(push.begin(box.access, webhook)).rejects.toMatchObject({ kind: 'rejected' })
-    await mail.closeOperations()
+    await mail.closeConnections()
   })
 })

@@ -12,7 +12,7 @@ describe('bringing a Gmail mailbox forward', () => {
     box = await gmailMailbox({ quota })
   })
   afterEach(async () => {
-    await box.mail.closeOperations()
+    await box.mail.closeConnections()
     await box.stop()
   })
   const session = () => box.mail.openSession(box.access)
@@ -126,7 +126,7 @@ describe('bringing a Gmail mailbox forward', () => {
     box.google.fail({ as, on: /labels/, times: 10, ...(as === 'rate-limited-403' && { retryAfter: 30 }) })
     await expect(ask()).rejects.toMatchObject({ name: 'ProviderError', ...expected })
     box.google.faults.clear()
-    await box.mail.closeOperations()
+    await box.mail.closeConnections()
     box.google.fail({ as, parts: true, times: 100, ...(as === 'rate-limited-403' && { retryAfter: 30 }) })
     await expect(ask()).rejects.toMatchObject({ name: 'ProviderError', ...expected })
   })
@@ -153,7 +153,7 @@ describe('bringing a Gmail mailbox forward', () => {
 
   it('a page of the first sync that is known no more begins the list anew', async () => {
     await deliverAll(7)
-    await box.mail.closeOperations()
+    await box.mail.closeConnections()
     const history = box.google.historyId(box.user)
     const cursor = JSON.stringify({ history, listing: { page: '!', left: 2 } })
     const mirror = new MailboxMirror(5)

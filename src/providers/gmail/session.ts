@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import {
-  type Comparing,
+  type Comparison,
+  ENTIRE_MAILBOX,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
   type RemoteFolder,
   type ScopeSyncRequest,
-  WHOLE_MAILBOX,
 } from '../contract/index.ts'
 import type { RestMailbox } from '../rest/index.ts'
 import { listPage, readProfile } from './api.ts'
@@ -17,7 +17,7 @@ import { readHistory } from './history.ts'
 import { labelState, listLabels } from './labels.ts'
 
 /** One request of two quota units each time: it may be asked often. */
-const POLL_MS = 30_000
+const POLL_INTERVAL_MS = 30_000
 
 type Changes = Omit<MailboxStep, 'cursor' | 'refetched'>
 const NOTHING: Changes = { found: [], changed: [], removed: [] }
@@ -27,7 +27,7 @@ const NOTHING: Changes = { found: [], changed: [], removed: [] }
  * first sync and a comparison end with it.
  */
 export class GmailSession implements MailboxSession {
-  readonly pollMs = POLL_MS
+  readonly pollIntervalMs = POLL_INTERVAL_MS
   readonly #mailbox: RestMailbox
   readonly #fetcher: Fetcher
   readonly #stepMessages: number
@@ -43,15 +43,15 @@ export class GmailSession implements MailboxSession {
   }
 
   scopes(): string[] {
-    return [WHOLE_MAILBOX]
+    return [ENTIRE_MAILBOX]
   }
 
   async *syncScope(request: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
     const { signal } = request
     let cursor = request.cursor === null ? await this.#beginning(request) : readCursor(request.cursor)
     if (cursor.listing !== undefined) cursor = yield* this.#list(cursor, cursor.listing, request)
-    if (cursor.comparing !== undefined && request.comparing !== undefined) {
-      cursor = yield* this.#compare(cursor, request.comparing, signal)
+    if (cursor.comparing !== undefined && request.comparison !== undefined) {
+      cursor = yield* this.#compare(cursor, request.comparison, signal)
     }
     yield* this.#follow(cursor.history, signal)
   }
@@ -59,9 +59,9 @@ export class GmailSession implements MailboxSession {
   /** Nothing is open between calls; what is under way ends with its signal. */
   async close(): Promise<void> {}
 
-  async #beginning({ initialMessages, comparing, signal }: ScopeSyncRequest): Promise<Cursor> {
+  async #beginning({ initialMessages, comparison, signal }: ScopeSyncRequest): Promise<Cursor> {
     const { historyId: history } = await readProfile(this.#mailbox, signal)
-    const isComparable = comparing !== undefined && (await comparing.known()).length > 0
+    const isComparable = comparison !== undefined && (await comparison.known()).length > 0
     return isComparable ? { history, comparing: {} } : { history, listing: { page: '', left: initialMessages } }
   }
 
@@ -116,7 +116,7 @@ export class GmailSession implements MailboxSession {
   }
 
   /** Everything from the oldest stored mail on, newest first. */
-  async *#compare(cursor: Cursor, comparing: Comparing, signal: AbortSignal): AsyncGenerator<MailboxStep, Cursor> {
+  async *#compare(cursor: Cursor, comparing: Comparison, signal: AbortSignal): AsyncGenerator<MailboxStep, Cursor> {
     const labels = (await listLabels(this.#mailbox, signal)).map(({ path }) => path)
     const { history } = cursor
     const at = cursor.comparing?.behind

@@ -17,7 +17,7 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
     cleanUps.push(() => server.stop())
     await server.addUser('ann', 'secret')
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
-    cleanUps.push(() => mail.closeOperations())
+    cleanUps.push(() => mail.closeConnections())
     const session = await mail.openSession(
       imapAccess(server, 'ann', 'secret'),
       { onChange() {}, onClose() {} },

@@ -11,7 +11,7 @@ import { type ImapLimits, imapProvider } from './index.ts'
 async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
   const server = closing(await startScriptedImap(script))
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
-  onTestFinished(() => mail.closeOperations())
+  onTestFinished(() => mail.closeConnections())
   const closed: (ProviderError | undefined)[] = []
   const changes: (string | undefined)[] = []
   const events = {
@@ -26,7 +26,7 @@ async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
     for await (const step of session.syncFolder({ ...request, ...known })) steps.push(step)
     return steps
   }
-  return { server, session, closed, changes, sync, operations: mail.operations(server.access) }
+  return { server, session, closed, changes, sync, live: mail.liveReads(server.access) }
 }
 
 /** Says it for ever, as fast as it is taken. */
@@ -85,10 +85,10 @@ describe('a folder’s UIDVALIDITY', () => {
     ['that is negative', selected('OK [UIDVALIDITY -7] ok')],
     ['of more digits than a number has', selected(`OK [UIDVALIDITY ${'9'.repeat(40)}] ok`)],
   ])('%s stops the reading, and is never stored', async (_what, script) => {
-    const { sync, operations } = await opened(script)
+    const { sync, live } = await opened(script)
     const refusal = { name: 'ProviderError', kind: 'rejected', message: expect.stringContaining('UIDVALIDITY') }
     await expect(sync()).rejects.toMatchObject(refusal)
-    await expect(operations.listMessages('INBOX', { limit: 5 })).rejects.toMatchObject(refusal)
+    await expect(live.listMessages('INBOX', { limit: 5 })).rejects.toMatchObject(refusal)
   })
 
   it.each(['1', '4294967295', '4294967296', '9223372036854775807'])('of %s is kept as it is', async (value) => {

@@ -4,12 +4,12 @@
  */
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderMail, MailAccess, Provider } from '../contract/index.ts'
+import type { FolderMailProvider, MailAccess, Provider } from '../contract/index.ts'
 import { cautions } from './caution.ts'
 import { dial } from './client.ts'
 import { FLOOD_ALLOWANCE, type FloodAllowance } from './flood.ts'
 import { Lane } from './lane.ts'
-import { imapOperations } from './operations.ts'
+import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
 import { ImapSession } from './session.ts'
 import { verify } from './verify.ts'
@@ -25,8 +25,8 @@ export interface ImapLimits {
   answerMs: number
   /** How often a server without IDLE is asked for news. */
   pollEveryMs: number
-  operationsIdleMs: number
-  operationsWaitMs: number
+  requestIdleMs: number
+  requestWaitMs: number
   /** Messages of one step of `syncFolder`. */
   stepMessages: number
   /** What a server may say on the standing connection while nothing was asked. */
@@ -40,8 +40,8 @@ const LIMITS: ImapLimits = {
   checkEveryMs: 45_000,
   answerMs: 12_000,
   pollEveryMs: 30_000,
-  operationsIdleMs: 30_000,
-  operationsWaitMs: 10_000,
+  requestIdleMs: 30_000,
+  requestWaitMs: 10_000,
   stepMessages: 500,
   flood: FLOOD_ALLOWANCE,
 }
@@ -60,7 +60,7 @@ export function imapProvider({
   clock,
   limits: given,
   pace = { concurrent: 16, jitterMs: 250 },
-}: ImapDeps): Provider & { mail: FolderMail } {
+}: ImapDeps): Provider & { mail: FolderMailProvider } {
   const limits = { ...LIMITS, ...given }
   const dialling = { guard, pacing: pacing(pace) }
   const known = cautions()
@@ -70,7 +70,7 @@ export function imapProvider({
     const open = lanes.get(access.accountId)
     if (open !== undefined && !open.lane.isClosed && reachesSame(open.access, access)) return open.lane
     open?.lane.close()
-    const options = { idleMs: limits.operationsIdleMs, waitMs: limits.operationsWaitMs, silenceMs: limits.silenceMs }
+    const options = { idleMs: limits.requestIdleMs, waitMs: limits.requestWaitMs, silenceMs: limits.silenceMs }
     // The password goes with the lane: nothing of an account is kept when nobody works on it.
     const lane = new Lane(access, dialling, options, () => {
       if (lanes.get(access.accountId)?.lane === lane) lanes.delete(access.accountId)
@@ -92,8 +92,8 @@ export function imapProvider({
         const deps = { accountId, lane: () => laneOf(access), cautions: known, clock, options: limits }
         return new ImapSession(client, home, events, deps)
       },
-      operations: (access) => imapOperations(() => laneOf(access), clock),
-      async closeOperations(accountId) {
+      liveReads: (access) => imapLiveReads(() => laneOf(access), clock),
+      async closeConnections(accountId) {
         for (const [id, { lane }] of [...lanes]) {
           if (accountId !== undefined && id !== accountId) continue
           lane.close()

@@ -101,7 +101,7 @@ export function unreadableMessage(uid: number, flags: ReadonlySet<string> | unde
 
 function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Omit<RemoteMessage, 'headerHash'> {
   return {
-    place: { uidValidity, uid },
+    location: { uidValidity, uid },
     providerMessageId: null,
     isNew,
     ...{ emailId: null, threadId: null, messageId: null, inReplyTo: null, references: [], subject: '', from: null },

@@ -19,7 +19,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     cleanUps.push(() => server.stop())
     await server.addUser('ann', 'secret')
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
-    cleanUps.push(() => mail.closeOperations())
+    cleanUps.push(() => mail.closeConnections())
     const changes: (string | undefined)[] = []
     const closed: (ProviderError | undefined)[] = []
     const open = async (password = 'secret') => {

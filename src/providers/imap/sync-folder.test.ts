@@ -24,7 +24,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
   })
   afterEach(async () => {
     for (const session of sessions.splice(0)) await session.close()
-    await mail.closeOperations()
+    await mail.closeConnections()
   })
   afterAll(() => server.stop())
 
@@ -125,7 +125,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(steps.filter((step) => step.reset)).toHaveLength(1)
     expect(steps.every((step) => step.refetched || step.added.length === 0)).toBe(true)
     expect(mirror.rows.size).toBe(80)
-    expect(mirror.bySubject('mail 131').place?.uidValidity).toBe('4000000001')
+    expect(mirror.bySubject('mail 131').location?.uidValidity).toBe('4000000001')
   })
 
   it('a new numbering under an open session is noticed too', async () => {
@@ -195,7 +195,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(attempts).toBeLessThan(10)
     expect(mirror.rows.size).toBe(60)
     expect(
-      [...mirror.rows.values()].filter((message) => message.error !== null).map(({ place }) => place?.uid),
+      [...mirror.rows.values()].filter((message) => message.error !== null).map(({ location }) => location?.uid),
     ).toEqual([41])
     expect(mirror.bySubject('mail 60').isNew).toBe(true)
   })

@@ -104,10 +104,10 @@ async function* newMail(pass: Pass, context: PassContext): AsyncGenerator<Remote
     })
     pass.grew = false
     let highest = pass.cursor.uidNext - 1
-    for (const { place, unread, starred } of added) {
-      if (place === undefined) continue
-      pass.added.set(place.uid, { unread, starred })
-      highest = Math.max(highest, place.uid)
+    for (const { location, unread, starred } of added) {
+      if (location === undefined) continue
+      pass.added.set(location.uid, { unread, starred })
+      highest = Math.max(highest, location.uid)
     }
     pass.cursor = { ...pass.cursor, uidNext: highest + 1 }
     if (added.length > 0) yield added
@@ -136,7 +136,7 @@ async function olderMail(pass: Pass, context: PassContext): Promise<RemoteMessag
       low: chunk[0] ?? pass.cursor.low,
       pending: isDone ? null : { ...pending, left: pass.older.length },
     }
-    return messages.sort((left, right) => (right.place?.uid ?? 0) - (left.place?.uid ?? 0))
+    return messages.sort((left, right) => (right.location?.uid ?? 0) - (left.location?.uid ?? 0))
   })
 }
 

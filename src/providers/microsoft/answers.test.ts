@@ -51,7 +51,7 @@ describe('what Graph may answer', () => {
     const [step] = await steps(session)
     await session.changedScopes?.([{ scope: 'inbox', cursor: step?.cursor ?? null }], new AbortController().signal)
     await graph.mail
-      .operations(graph.access)
+      .liveReads(graph.access)
       .getBody({ providerMessageId: LONG_ID })
       .catch(() => {})
     expect(graph.asked.length).toBeGreaterThan(20)
@@ -192,7 +192,7 @@ describe('what Graph may answer', () => {
       },
     }))
     const comparing = { known: async (after?: unknown) => (after === undefined ? known : []) }
-    const all = await steps(graph.session(), { comparing })
+    const all = await steps(graph.session(), { comparison: comparing })
     expect(all.flatMap((step) => step.removed)).toEqual(['moved', 'deleted'])
     expect(all.every((step) => step.refetched)).toBe(true)
   })
@@ -214,12 +214,12 @@ describe('what Graph may answer', () => {
       const body = isText ? { contentType: 'text', content: 'Hi\r\n' } : { contentType: 'html', content: '<p>Hi</p>' }
       return { body: { body, internetMessageHeaders: [{ name: 'X-One', value: '1' }] } }
     })
-    const operations = graph.mail.operations(graph.access)
+    const live = graph.mail.liveReads(graph.access)
     const mail = { providerMessageId: 'a' }
-    expect(await operations.getBody(mail)).toEqual({
+    expect(await live.getBody(mail)).toEqual({
       ...{ text: 'Hi\n', html: '<p>Hi</p>', headers: [{ name: 'X-One', value: '1' }] },
     })
     expect(graph.asked.filter(({ part }) => !part)).toHaveLength(1)
-    await expect(operations.openAttachment(mail, 'link')).rejects.toMatchObject({ kind: 'rejected' })
+    await expect(live.openAttachment(mail, 'link')).rejects.toMatchObject({ kind: 'rejected' })
   })
 })

@@ -2,7 +2,7 @@ import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.
 import { systemClock } from '../../lib/clock.ts'
 import { idMailboxConformance } from '../contract/id-mailbox-conformance.ts'
 import type { MailAccess } from '../contract/index.ts'
-import { microsoftLogin, microsoftMail } from './index.ts'
+import { microsoftLogin, microsoftProvider } from './index.ts'
 
 const USER = 'ada@example.test'
 
@@ -11,7 +11,7 @@ idMailboxConformance('microsoft', async () => {
   graph.addUser(USER)
   // Graph knows whole seconds: each mail has one of its own, none is of the future.
   let arrivedMs = Date.now() - 3_600_000
-  const { mail } = microsoftMail({ graphUrl: graph.url, clock: systemClock })
+  const { mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
   return {
     mail,
     access: await signedIn(graph),

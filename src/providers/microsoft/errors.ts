@@ -1,5 +1,5 @@
 import { ProviderError } from '../contract/index.ts'
-import { type RestAnswer, statusFailure } from '../rest/index.ts'
+import { type RestResponse, statusFailure } from '../rest/index.ts'
 import { object, text } from './json.ts'
 
 /** Graph's own codes, in lower case, where they say more than the status. */
@@ -24,7 +24,7 @@ const CODES: Readonly<Record<string, (doing: string) => ProviderError>> = {
 }
 
 /** What an answer that says no means. Graph's words stay out of the message: they may quote anything. */
-export function graphFailure(answer: RestAnswer, doing: string, nowMs: number): ProviderError {
+export function graphFailure(answer: RestResponse, doing: string, nowMs: number): ProviderError {
   const failure = statusFailure(answer, doing, nowMs)
   if (failure.kind === 'rate_limited' || failure.kind === 'auth_expired') return failure
   return CODES[codeOf(answer.body)]?.(doing) ?? failure

@@ -1,4 +1,4 @@
-import type { Comparing, KnownMail } from '../contract/index.ts'
+import type { Comparison, KnownMailboxMessage } from '../contract/index.ts'
 import { type Graph, segment } from './graph.ts'
 import { type Page, text } from './json.ts'
 import { receivedAt } from './map.ts'
@@ -14,13 +14,13 @@ const PAGE_IDS = 1000
 export async function* goneMessages(
   graph: Graph,
   folderId: string,
-  { known }: Comparing,
+  { known }: Comparison,
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
   const listed = new Set<string>()
   const pages = folderPages(graph, folderId, signal)
   let oldestListedMs = Number.POSITIVE_INFINITY
-  for (let after: KnownMail | undefined; ; ) {
+  for (let after: KnownMailboxMessage | undefined; ; ) {
     const stored = await known(after)
     after = stored.at(-1)
     if (after === undefined) return

@@ -4,4 +4,4 @@
  * vocabularies. Knows no database and no routes.
  */
 export { type MicrosoftLoginOptions, microsoftLogin } from './login.ts'
-export { type MicrosoftMailDeps, microsoftMail } from './mail.ts'
+export { type MicrosoftDeps, microsoftProvider } from './mail.ts'

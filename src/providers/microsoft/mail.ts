@@ -1,17 +1,17 @@
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { PushProvider } from '../contract/index.ts'
-import { type MailAccess, type MailboxMail, ProviderError, type RemoteFolder } from '../contract/index.ts'
+import { type IdMailProvider, type MailAccess, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { restClient } from '../rest/index.ts'
 import { graphFailure } from './errors.ts'
 import { FolderList } from './folders.ts'
 import { Graph } from './graph.ts'
 import { object } from './json.ts'
-import { microsoftOperations } from './operations.ts'
+import { microsoftLiveReads } from './live-reads.ts'
 import { microsoftPush } from './push.ts'
 import { MicrosoftSession } from './session.ts'
 
-export interface MicrosoftMailDeps {
+export interface MicrosoftDeps {
   /** From the settings: `/v1.0/…` stands below it. National clouds have their own. */
   graphUrl: string
   clock: Clock
@@ -22,8 +22,8 @@ export interface MicrosoftMailDeps {
 const CONCURRENT = 4
 
 /** One for the whole process: it holds the pace of each mailbox and the connections to Graph. */
-export function microsoftMail({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftMailDeps): {
-  mail: MailboxMail
+export function microsoftProvider({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftDeps): {
+  mail: IdMailProvider
   push: PushProvider
 } {
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
@@ -58,8 +58,8 @@ export function microsoftMail({ graphUrl, clock, verifyMs = 10_000 }: MicrosoftM
       kind: 'mailbox',
       verify,
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
-      operations: (access) => microsoftOperations(graph(access, true)),
-      closeOperations: (accountId) => client.close(accountId),
+      liveReads: (access) => microsoftLiveReads(graph(access, true)),
+      closeConnections: (accountId) => client.close(accountId),
     },
     // Graph asks our address for an answer before it gives its own: longer than anybody waits for a page.
     push: microsoftPush(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { FoundMail, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
+import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from './json.ts'
 
 /**
@@ -69,7 +69,7 @@ export interface MapContext {
 }
 
 /** A message in this service's terms. Never throws. */
-export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMail {
+export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMessage {
   const property = propertiesOf(item)
   const dateMs = time(item.sentDateTime) ?? null
   const subject = clean(item.subject, SUBJECT_LIMIT)

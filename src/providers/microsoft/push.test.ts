@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { microsoftMail } from './index.ts'
+import { microsoftProvider } from './index.ts'
 
 const USER = 'ada@example.test'
 const WEBHOOK = {
@@ -23,9 +23,9 @@ async function subscribing() {
   })
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
   graph.subscriptions.route('https://posthorn.test', `http://127.0.0.1:${(hook.address() as AddressInfo).port}`)
-  const { mail, push } = microsoftMail({ graphUrl: graph.url, clock: systemClock })
+  const { mail, push } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
   onTestFinished(async () => {
-    await mail.closeOperations()
+    await mail.closeConnections()
     await graph.close()
     hook.closeAllConnections()
     await new Promise((resolve) => hook.close(resolve))

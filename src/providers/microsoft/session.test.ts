@@ -3,15 +3,15 @@ import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MailAccess, MailboxMail } from '../contract/index.ts'
-import { microsoftMail } from './index.ts'
+import type { IdMailProvider, MailAccess } from '../contract/index.ts'
+import { microsoftProvider } from './index.ts'
 
 const USER = 'ada@example.test'
 const HOUR_MS = 3_600_000
 
 describe('a mailbox at Graph', () => {
   let graph: Microsoft
-  let mail: MailboxMail
+  let mail: IdMailProvider
   let access: MailAccess
   let arrivedMs: number
 
@@ -25,9 +25,9 @@ describe('a mailbox at Graph', () => {
       ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
       accessToken: async () => accessToken,
     }
-    ;({ mail } = microsoftMail({ graphUrl: graph.url, clock: systemClock }))
+    ;({ mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock }))
     onTestFinished(async () => {
-      await mail.closeOperations()
+      await mail.closeConnections()
       await graph.close()
     })
   })

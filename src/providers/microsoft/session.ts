@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Comparing, MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
+import type { Comparison, MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Cursor, type Horizon, readCursor, writeCursor } from './cursor.ts'
 import { deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest, GLANCE_MESSAGES } from './delta.ts'
@@ -11,7 +11,7 @@ import type { Json, Page } from './json.ts'
 import { changesOf } from './steps.ts'
 
 /** Ten thousand requests of one mailbox are allowed in ten minutes: with fifty folders this takes a tenth of them. */
-const POLL_MS = 30_000
+const POLL_INTERVAL_MS = 30_000
 /** A position that nothing happened to is renewed so often: Graph forgets old ones. */
 const RENEW_MS = 24 * 60 * 60 * 1000
 const FIRST_ROLES: readonly (FolderRole | null)[] = ['inbox', 'sent', 'drafts']
@@ -22,7 +22,7 @@ const FIRST_ROLES: readonly (FolderRole | null)[] = ['inbox', 'sent', 'drafts']
  * their turn comes.
  */
 export class MicrosoftSession implements MailboxSession {
-  readonly pollMs = POLL_MS
+  readonly pollIntervalMs = POLL_INTERVAL_MS
   readonly #graph: Graph
   readonly #clock: Clock
   readonly #folders: FolderList
@@ -74,15 +74,15 @@ export class MicrosoftSession implements MailboxSession {
   }
 
   async *syncScope({ scope, cursor: written, ...request }: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
-    const { comparing, signal } = request
+    const { comparison, signal } = request
     const cursor = written === null ? await this.#beginning(request) : readCursor(written)
     this.#learn(cursor.horizon)
     const glance = this.#glances.get(scope)
     this.#glances.delete(scope)
     const glanced = glance?.cursor === written ? glance?.page : undefined
     const end =
-      cursor.comparing && comparing !== undefined
-        ? yield* this.#compare(scope, cursor, { comparing, signal })
+      cursor.comparing && comparison !== undefined
+        ? yield* this.#compare(scope, cursor, { comparing: comparison, signal })
         : yield* this.#round(scope, { ...cursor, comparing: false }, { glanced, signal })
     // What was interrupted ends where it would have ended then: what came since takes a round of its own.
     const isResumed = written !== null && (cursor.isOpen || cursor.comparing)
@@ -95,7 +95,7 @@ export class MicrosoftSession implements MailboxSession {
 
   /** Where a folder begins: with its listing. */
   async #beginning(request: Omit<ScopeSyncRequest, 'scope' | 'cursor'>): Promise<Cursor> {
-    const { initialMessages, comparing, signal } = request
+    const { initialMessages, comparison, signal } = request
     if (this.#horizon === undefined) {
       const horizon = await findHorizon(this.#graph, initialMessages, this.#clock.now(), signal)
       const oldestMs = await request.oldest()
@@ -105,7 +105,7 @@ export class MicrosoftSession implements MailboxSession {
     const { sinceMs } = this.#horizon
     return {
       ...{ next: firstRequest(sinceMs), atMs: this.#clock.now(), isOpen: false, listed: 0, filtered: sinceMs !== null },
-      ...{ comparing: comparing !== undefined, horizon: this.#horizon },
+      ...{ comparing: comparison !== undefined, horizon: this.#horizon },
     }
   }
 
@@ -113,7 +113,7 @@ export class MicrosoftSession implements MailboxSession {
   async *#compare(
     folderId: string,
     start: Cursor,
-    { comparing, signal }: { comparing: Comparing; signal: AbortSignal },
+    { comparing, signal }: { comparing: Comparison; signal: AbortSignal },
   ): AsyncGenerator<MailboxStep, Cursor> {
     const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
     for await (const removed of goneMessages(this.#graph, folderId, comparing, signal)) {

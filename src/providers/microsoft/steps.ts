@@ -1,4 +1,4 @@
-import type { FoundMail, MailboxStep } from '../contract/index.ts'
+import type { FoundMessage, MailboxStep } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
 import type { Graph } from './graph.ts'
 import { type Json, text } from './json.ts'
@@ -54,7 +54,7 @@ function tellsOnlyFlags(item: Json): boolean {
   return told.length > 0 && told.every((name) => name === 'isRead' || name === 'flag')
 }
 
-async function foundMails(graph: Graph, items: readonly Json[], context: StepContext): Promise<FoundMail[]> {
+async function foundMails(graph: Graph, items: readonly Json[], context: StepContext): Promise<FoundMessage[]> {
   const { folderId, isNew, nowMs, signal } = context
   const holders = items.filter(mayHaveAttachments).flatMap((item) => text(item.id) ?? [])
   const lists = await attachmentLists(graph, holders, signal)

@@ -3,7 +3,7 @@ import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
-import type { RestAnswer, RestClient, RestMailbox, RestRequest } from './contract.ts'
+import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
 import { type Arriving, exchange, readBody } from './exchange.ts'
 import { isBroken, RETRY_IN_PLACE_MS } from './failure.ts'
 import { Gate, type Pace } from './gate.ts'
@@ -14,7 +14,7 @@ export interface RestClientOptions {
   root: string
   pace: Pace
   /** What an answer that says no means; `statusFailure` where the provider's words add nothing. */
-  failure(answer: RestAnswer, doing: string, nowMs: number): ProviderError
+  failure(answer: RestResponse, doing: string, nowMs: number): ProviderError
   clock: Clock
   limits?: Partial<RestLimits>
 }
@@ -156,8 +156,8 @@ export function restClient({ root, pace, failure, clock, limits: given }: RestCl
 }
 
 class Refusal {
-  readonly answer: RestAnswer
-  constructor(answer: RestAnswer) {
+  readonly answer: RestResponse
+  constructor(answer: RestResponse) {
     this.answer = answer
   }
 }

@@ -46,7 +46,7 @@ export interface RestStream {
 }
 
 /** An answer that says no, or one part of a batch. */
-export interface RestAnswer {
+export interface RestResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   /** JSON where it was JSON, else undefined. */

@@ -1,6 +1,6 @@
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
-import type { RestAnswer } from './contract.ts'
+import type { RestResponse } from './contract.ts'
 
 /** A `Retry-After` up to this is waited for; a longer one is thrown with the error. */
 export const RETRY_IN_PLACE_MS = 5000
@@ -9,7 +9,7 @@ export const RETRY_IN_PLACE_MS = 5000
  * What an answer's status means where the provider's own words say no more. The words stay out of the message: they may quote
  * anything.
  */
-export function statusFailure({ status, headers }: RestAnswer, doing: string, nowMs: number): ProviderError {
+export function statusFailure({ status, headers }: RestResponse, doing: string, nowMs: number): ProviderError {
   const after = retryAfterMs(single(headers['retry-after']), nowMs)
   const later = after === undefined ? {} : { retryAfterMs: after }
   if (status === 401) return new ProviderError('auth_expired', `${doing}: the provider refused the access token`)

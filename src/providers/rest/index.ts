@@ -5,7 +5,7 @@
  */
 export { inBatches } from './batch.ts'
 export { type RestClientOptions, restClient } from './client.ts'
-export type { RestAnswer, RestClient, RestMailbox, RestRequest, RestStream } from './contract.ts'
+export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } from './contract.ts'
 export { exchange, readBody } from './exchange.ts'
 export { statusFailure } from './failure.ts'
 export type { Pace } from './gate.ts'

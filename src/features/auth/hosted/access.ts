@@ -26,7 +26,7 @@ export interface FlowDeps {
   guard: AddressGuard
   imap: Pick<MailProvider, 'verify'>
   /** The mail side of a provider that people sign in at; undefined: it is not looked at. */
-  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeOperations'> | undefined
+  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   consents: Consents
   detection: Detection
 }

@@ -200,7 +200,7 @@ describeEachDatabase('connecting by a consent page', (open) => {
         expect(await access.accessToken?.()).toEqual(expect.any(String))
         throw trouble
       }
-      await serve({ mail: () => ({ verify, closeOperations: async () => {} }) })
+      await serve({ mail: () => ({ verify, closeConnections: async () => {} }) })
       expect(codeOf(await connect())).toEqual([400, 'mailbox_refused'])
       trouble = new ProviderError('rejected', 'a box was unticked', { missingScope: true })
       expect(codeOf(await connect({ forceConsent: true }))).toEqual([400, 'consent_incomplete'])

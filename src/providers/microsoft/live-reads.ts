@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/text.ts'
-import { type MailOperations, type MessageBody, ProviderError } from '../contract/index.ts'
+import { type LiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
 import { FolderList } from './folders.ts'
 import { answered, type Graph, segment } from './graph.ts'
 import { type Json, object, text, wholeNumber } from './json.ts'
@@ -7,7 +7,7 @@ import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
 import { messagePath } from './messages.ts'
 
 /** Live reads for API requests. */
-export function microsoftOperations(graph: Graph): MailOperations<{ providerMessageId: string }> {
+export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId: string }> {
   return {
     listFolders: () => new FolderList(graph).list(),
 

@@ -7,10 +7,10 @@ import { dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { alternativeMail, deepMail, htmlMail, hugeMail, plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { MessagePlace } from '../contract/index.ts'
+import type { MessageLocation } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
 
-describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
+describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
   const cleanUps: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -21,26 +21,26 @@ describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
     cleanUps.push(() => server.stop())
     await server.addUser('ann', 'secret')
     const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits })
-    cleanUps.push(() => mail.closeOperations())
-    const operations = mail.operations(imapAccess(server, 'ann', 'secret'))
-    async function placeOf(subject: string): Promise<MessagePlace> {
-      const { messages } = await operations.listMessages('INBOX', { limit: 100 })
-      const place = messages.find((message) => message.subject === subject)?.place
+    cleanUps.push(() => mail.closeConnections())
+    const live = mail.liveReads(imapAccess(server, 'ann', 'secret'))
+    async function placeOf(subject: string): Promise<MessageLocation> {
+      const { messages } = await live.listMessages('INBOX', { limit: 100 })
+      const place = messages.find((message) => message.subject === subject)?.location
       if (place === undefined) throw new Error(`no message "${subject}"`)
       return { folderPath: 'INBOX', ...place }
     }
     const connections = async () => (await server.doveadm('-f', 'tab', 'who')).includes('ann')
-    return { server, mail, operations, placeOf, connections }
+    return { server, mail, live, placeOf, connections }
   }
 
   it('streams a 30 MB message and its attachment whole, in bounded memory, while others are served', async () => {
-    const { server, operations, placeOf } = await mailbox()
+    const { server, live, placeOf } = await mailbox()
     const raw = hugeMail(30 * 1024 * 1024, { subject: 'huge' })
     const encoded = raw.toString('latin1').split('base64\r\n\r\n')[1]?.split('\r\n--mix--')[0] ?? ''
     const attachedHash = createHash('sha256').update(Buffer.from(encoded, 'base64')).digest('hex')
     await server.deliver('ann', raw)
     const place = await placeOf('huge')
-    const { messages } = await operations.listMessages('INBOX', { limit: 1 })
+    const { messages } = await live.listMessages('INBOX', { limit: 1 })
     expect(messages[0]).toMatchObject({ snippet: 'See the attachment.', error: null })
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
@@ -62,29 +62,29 @@ describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
         bytes += chunk.length
         pieces += 1
         if (pieces % 4 === 0) peak = Math.max(peak, held() - before)
-        if (bytes > 10_000_000 && served < 1) served = (await operations.listFolders()).length
+        if (bytes > 10_000_000 && served < 1) served = (await live.listFolders()).length
       }
       return { bytes, hash: hash.digest('hex') }
     }
-    const opened = await operations.openRaw(place)
+    const opened = await live.openRaw(place)
     expect(opened.sizeBytes).toBeGreaterThan(29_000_000)
     expect((await drain(opened.stream)).bytes).toBe(opened.sizeBytes)
     expect(served).toBeGreaterThan(0)
-    const attachment = await operations.openAttachment(place, messages[0]?.attachments[0]?.id ?? '')
+    const attachment = await live.openAttachment(place, messages[0]?.attachments[0]?.id ?? '')
     const drained = await drain(attachment.stream)
     expect(drained.hash).toBe(attachedHash)
     expect(peak).toBeLessThan(20 * 1024 * 1024)
   })
 
   it('reads the body in all its forms', async () => {
-    const { server, operations, placeOf } = await mailbox()
+    const { server, live, placeOf } = await mailbox()
     await server.deliverMany('ann', [
       plainMail({ subject: 'plain', text: 'Grüße' }),
       htmlMail({ subject: 'html', html: '<p>Größe</p>' }),
       alternativeMail({ subject: 'both', text: 'words', html: '<b>words</b>' }),
       deepMail(150),
     ])
-    const bodyOf = async (subject: string) => operations.getBody(await placeOf(subject))
+    const bodyOf = async (subject: string) => live.getBody(await placeOf(subject))
     expect(await bodyOf('plain')).toMatchObject({ text: 'Grüße\n', html: null })
     expect(await bodyOf('html')).toMatchObject({ text: null, html: '<p>Größe</p>\n' })
     expect(await bodyOf('both')).toMatchObject({ text: 'words', html: '<b>words</b>' })
@@ -93,13 +93,13 @@ describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
   })
 
   it('pages by offset and by uid, and says how many there are', async () => {
-    const { server, operations } = await mailbox()
+    const { server, live } = await mailbox()
     await server.deliverMany(
       'ann',
       Array.from({ length: 9 }, (_, i) => plainMail({ subject: `mail ${i + 1}` })),
     )
     const subjects = async (options: { limit: number; offset?: number; beforeUid?: number }) => {
-      const { messages, total } = await operations.listMessages('INBOX', options)
+      const { messages, total } = await live.listMessages('INBOX', options)
       expect(total).toBe(9)
       return messages.map((message) => message.subject)
     }
@@ -111,38 +111,38 @@ describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
   })
 
   it('are closed when idle, and opened again when needed', async () => {
-    const { operations, connections } = await mailbox({ operationsIdleMs: 100 })
-    await operations.listFolders()
+    const { live, connections } = await mailbox({ requestIdleMs: 100 })
+    await live.listFolders()
     await eventually(async () => !(await connections()))
-    expect(await operations.listFolders()).not.toEqual([])
+    expect(await live.listFolders()).not.toEqual([])
   })
 
   it('go on after the server was restarted in between', async () => {
-    const { server, operations } = await mailbox()
-    await operations.listFolders()
+    const { server, live } = await mailbox()
+    await live.listFolders()
     await server.restart()
-    expect(await operations.listFolders()).not.toEqual([])
+    expect(await live.listFolders()).not.toEqual([])
   })
 
   it('that wait for a server that does not answer end in time', async () => {
-    const { server, operations } = await mailbox({ operationsWaitMs: 300, silenceMs: 300 })
+    const { server, live } = await mailbox({ requestWaitMs: 300, silenceMs: 300 })
     server.pause()
     const timedOut = { name: 'ProviderError', kind: 'unavailable', timedOut: true }
-    await expect(operations.listFolders()).rejects.toMatchObject(timedOut)
+    await expect(live.listFolders()).rejects.toMatchObject(timedOut)
     server.resume()
-    expect(await operations.listFolders()).not.toEqual([])
+    expect(await live.listFolders()).not.toEqual([])
     server.pause()
-    const both = [operations.listFolders(), operations.listMessages('INBOX', { limit: 1 })]
+    const both = [live.listFolders(), live.listMessages('INBOX', { limit: 1 })]
     for (const outcome of await Promise.allSettled(both)) expect(outcome).toMatchObject({ reason: timedOut })
     server.resume()
   })
 
   it('are done one at a time per account, each with its own folder', async () => {
-    const { server, operations } = await mailbox()
+    const { server, live } = await mailbox()
     await server.deliver('ann', plainMail({ subject: 'in' }))
     await server.deliver('ann', plainMail({ subject: 'out' }), { folder: 'Sent' })
     const lists = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => operations.listMessages(i % 2 === 0 ? 'INBOX' : 'Sent', { limit: 5 })),
+      Array.from({ length: 10 }, (_, i) => live.listMessages(i % 2 === 0 ? 'INBOX' : 'Sent', { limit: 5 })),
     )
     expect(lists.map(({ messages }) => messages[0]?.subject)).toEqual(
       Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'in' : 'out')),
@@ -150,12 +150,12 @@ describe.skipIf(!dovecotAvailable())('IMAP operations on demand', () => {
   })
 
   it('a new password is used at once, and closing ends what is under way', async () => {
-    const { server, mail, operations, connections } = await mailbox()
-    await operations.listFolders()
+    const { server, mail, live, connections } = await mailbox()
+    await live.listFolders()
     await server.setPassword('ann', 'new')
-    expect(await mail.operations(imapAccess(server, 'ann', 'new')).listFolders()).not.toEqual([])
-    await mail.closeOperations('acc_ann')
+    expect(await mail.liveReads(imapAccess(server, 'ann', 'new')).listFolders()).not.toEqual([])
+    await mail.closeConnections('acc_ann')
     await eventually(async () => !(await connections()))
-    await expect(operations.listFolders()).rejects.toMatchObject({ kind: 'auth_expired' })
+    await expect(live.listFolders()).rejects.toMatchObject({ kind: 'auth_expired' })
   })
 })

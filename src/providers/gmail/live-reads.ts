@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
-import { type MailOperations, ProviderError } from '../contract/index.ts'
+import { type LiveReads, ProviderError } from '../contract/index.ts'
 import { attachmentName, cleanField } from '../mime/index.ts'
 import { type RestMailbox, type RestRequest, shape } from '../rest/index.ts'
 import { COST, ME } from './api.ts'
@@ -17,7 +17,7 @@ const message = shape(Type.Object({ payload: Type.Unknown() }))
 const attachment = shape(Type.Object({ data: Type.String() }))
 
 /** Live reads of one mailbox. */
-export function gmailOperations(mailbox: RestMailbox): MailOperations<{ providerMessageId: string }> {
+export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessageId: string }> {
   const pathOf = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
 
   function readPayload(id: string, doing: string): Promise<{ payload: unknown }> {

@@ -3,9 +3,9 @@ import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
 import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
 import {
-  type FolderOperations,
+  type FolderLiveReads,
   type MessageBody,
-  type MessagePlace,
+  type MessageLocation,
   ProviderError,
   type RemoteMessage,
 } from '../contract/index.ts'
@@ -25,9 +25,9 @@ const BODY_BYTES = 4 * 1024 * 1024
 const HEADERS_BYTES = 1024 * 1024
 
 /** Live reads over an account's operations connection. `lane()` answers the one of now: it may have been closed meanwhile. */
-export function imapOperations(lane: () => Lane, clock: Clock): FolderOperations {
+export function imapLiveReads(lane: () => Lane, clock: Clock): FolderLiveReads {
   function atMessage<T>(
-    place: MessagePlace,
+    place: MessageLocation,
     doing: string,
     work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
@@ -41,7 +41,7 @@ export function imapOperations(lane: () => Lane, clock: Clock): FolderOperations
   }
 
   /** The part or the whole message, a piece at a time; between two pieces others use the connection. */
-  async function* pieces(place: MessagePlace, part: string | undefined): AsyncGenerator<Buffer> {
+  async function* pieces(place: MessageLocation, part: string | undefined): AsyncGenerator<Buffer> {
     for (let start = 0; ; ) {
       const piece = await atMessage(place, 'reading a message', async (imap, range) => {
         const window = { start, maxLength: CHUNK_BYTES }
@@ -145,7 +145,7 @@ function gone(doing: string): ProviderError {
 }
 
 function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
-  return (right.place?.uid ?? 0) - (left.place?.uid ?? 0)
+  return (right.location?.uid ?? 0) - (left.location?.uid ?? 0)
 }
 
 /** How many messages have a uid below this one: the position to go on from. By halving, so that nothing is listed whole. */
