@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'undici'
-import { sampleEvent } from '../src/events/index.ts'
+import { messageEvents } from '../src/features/messages/index.ts'
 
 /** A message of ordinary size, about 1.3 KB as JSON. */
-export const DATA = { ...sampleEvent('message.received').data, snippet: 'Dear Grace, '.repeat(20) }
+export const DATA = { ...messageEvents['message.received'].example.data, snippet: 'Dear Grace, '.repeat(20) }
 
 export interface Sink {
   url: string

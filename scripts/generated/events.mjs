@@ -1,13 +1,14 @@
-// `docs/events.md`, from the catalogue of events.
-import { ENTRIES, EVENT_TYPES, eventSchema, sampleBody } from '../../src/events/index.ts'
+// `docs/events.md`, from the event catalogue.
+import { catalogue } from '../../src/app/event-catalogue.ts'
+import { eventSchema, exampleEvent } from '../../src/events/index.ts'
 
-/** Headings, and which types stand below them: those that begin so. */
+/** Headings with the prefix of the types that each one covers. */
 const SECTIONS = [
   ['Messages', 'message.'],
   ['Folders', 'mailbox.'],
   ['Drafts', 'draft.'],
   ['Accounts', 'account.'],
-  ['Historical synchronisation', 'sync.'],
+  ['Historical sync', 'sync.'],
   ['Calendars', 'calendar.'],
   ['Bookings', 'booking.'],
   ['Webhooks', 'webhook.'],
@@ -17,30 +18,33 @@ export function eventsPage() {
   const lines = [
     '# Events',
     '',
-    'Generated from `src/events/catalogue/` by `npm run generate`. The same as JSON Schema, with an example of each type, is in the',
-    '`webhooks` of `/openapi.json`. How they are signed and delivered: [webhooks.md](webhooks.md).',
+    'Generated from the event declarations in `src/` by `npm run generate`. The `webhooks` section of `/openapi.json` holds the same as',
+    'JSON Schema, with an example of each type. Signatures and delivery: [webhooks.md](webhooks.md).',
     '',
-    'An endpoint subscribes to types, to prefixes (`message.*`), or to all (`*`). New members may be added to any object: ignore those',
-    'you do not know.',
+    'An endpoint subscribes to types, to prefixes (`message.*`), or to all types (`*`). Any object may gain new members: ignore members',
+    'that you do not know.',
     '',
-    ...list(EVENT_TYPES.map((type) => `[\`${type}\`](#${anchor(sectionOf(type)[0])}): ${ENTRIES[type].about}`)),
+    ...list(
+      catalogue.types.map(
+        (type) => `[\`${type}\`](#${anchor(sectionOf(type)[0])}): ${catalogue.get(type).description}`,
+      ),
+    ),
     '',
     '## Every event',
     '',
-    ...table(eventSchema),
+    ...table(eventSchema(catalogue.types)),
     '',
-    'A webhook has two members before these: `deliveryId` (the delivery: one event to one endpoint) and `test` (true when somebody sent',
-    'it by hand).',
+    'A webhook has two more members: `deliveryId` (the delivery: one event to one endpoint) and `test` (true for test events).',
   ]
   for (const section of SECTIONS) lines.push(...describeSection(section))
   return `${lines.join('\n')}\n`
 }
 
-/** One part for all types that share the shape of their data. */
+/** One section for all types with the same `data`. */
 function describeSection([heading, prefix]) {
   const shapes = new Map()
-  for (const type of EVENT_TYPES.filter((type) => type.startsWith(prefix))) {
-    const { title } = ENTRIES[type].data
+  for (const type of catalogue.types.filter((type) => type.startsWith(prefix))) {
+    const { title } = catalogue.get(type).data
     shapes.set(title, [...(shapes.get(title) ?? []), type])
   }
   const lines = ['', `## ${heading}`]
@@ -50,16 +54,16 @@ function describeSection([heading, prefix]) {
       '',
       `### \`data\` of ${types.map((type) => `\`${type}\``).join(', ')}`,
       '',
-      ...table(ENTRIES[first].data),
+      ...table(catalogue.get(first).data),
     )
-    lines.push('', '```json', JSON.stringify(sampleBody(first), null, 2), '```')
+    lines.push('', '```json', JSON.stringify(exampleEvent(first, catalogue.get(first)), null, 2), '```')
   }
   return lines
 }
 
 function sectionOf(type) {
   const section = SECTIONS.find(([, prefix]) => type.startsWith(prefix))
-  if (section === undefined) throw new Error(`no section of the page holds ${type}`)
+  if (section === undefined) throw new Error(`no section covers ${type}`)
   return section
 }
 
@@ -67,10 +71,7 @@ function table(schema) {
   return ['| Member | Type | Meaning |', '|---|---|---|', ...rows(schema, '', new Map())]
 }
 
-/**
- * A row per member, those of objects and of lists of objects below their own. `shown` has the titled objects that the table
- * holds already, with their place.
- */
+/** One row per member, followed by the members of nested objects. `shown` maps the titled objects of the table to their paths. */
 function rows(schema, prefix, shown) {
   return Object.entries(schema.properties).flatMap(([name, member]) => {
     const { inner, nullable } = unwrapped(member)

@@ -26,6 +26,7 @@ import {
   WebhookEngine,
 } from '../features/webhooks/index.ts'
 import type { ProviderName } from '../providers/contract/index.ts'
+import { catalogue } from './event-catalogue.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { mailProviders } from './mail-providers.ts'
 import { retentionJob } from './retention.ts'
@@ -52,9 +53,9 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
   const { sealer } = secrets
-  const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound }
+  const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound, catalogue }
 
-  const events = recorder({ clock, ids, bus })
+  const events = recorder(shared)
   const licence = licenceOf({ key: config.licenceKey, clock })
   const idempotency = idempotencyFeature({ db, clock, sealer })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })

@@ -11,6 +11,7 @@ import { pushRoutes } from '../features/push/index.ts'
 import { debouncedQueueRoutes, wakeAccount } from '../features/sync/index.ts'
 import { deliveryRoutes, endpointRoutes, isSubscription, notices, subscribes } from '../features/webhooks/index.ts'
 import { createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import type { RuntimeContext } from './runtime-context.ts'
@@ -28,7 +29,7 @@ export function httpServer(
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
   const { accounts, claims, idempotency, licence, login, logins, look, mailboxes, ownership, reader } = features
-  const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound }
+  const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
   const server = createServer({
     log,
     ids,
@@ -67,7 +68,7 @@ export function httpServer(
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
   debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
-  feedRoutes(server, { db, streams: features.streams, isSubscription, subscribes })
+  feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })
   openApiRoutes(
@@ -78,7 +79,7 @@ export function httpServer(
       description: 'Mailboxes behind one REST API and signed webhooks.',
       serverUrl: config.publicUrl,
     },
-    notices(),
+    notices(catalogue),
   )
   return server
 }

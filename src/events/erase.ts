@@ -1,8 +1,8 @@
 import type { Tx } from '../infra/db/index.ts'
 
 /**
- * Deletes up to `limit` events of a deleted account; answers how many went. The `account.deleted` event stays, for it is
- * still to be delivered and tells nothing about the person.
+ * Deletes up to `limit` events of a deleted account and returns how many it deleted. The `account.deleted` event stays: it may
+ * not have been delivered yet, and it holds no personal data.
  */
 export async function eraseEvents(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx
@@ -23,7 +23,7 @@ export async function eraseEvents(tx: Tx, accountId: string, limit: number): Pro
   return rows.length
 }
 
-/** What the account did so far and no fan-out has seen is stored, but told to nobody; `account.deleted` is. */
+/** Withholds the account's events that have no position yet: they are stored but never delivered, except `account.deleted`. */
 export async function silenceEvents(tx: Tx, accountId: string): Promise<void> {
   await tx
     .updateTable('events')
@@ -34,7 +34,7 @@ export async function silenceEvents(tx: Tx, accountId: string): Promise<void> {
     .execute()
 }
 
-/** Deletes up to `limit` events recorded before `beforeMs` that were handed on; true when there may be more. */
+/** Deletes up to `limit` fanned-out events recorded before `beforeMs`. Returns true when there may be more. */
 export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
   const rows = await tx
     .selectFrom('events')
@@ -50,7 +50,7 @@ export async function purgeEvents(tx: Tx, beforeMs: number, limit: number): Prom
 
 async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  // The row's lock first, as the fan-out takes it before it stamps events: no two wait for each other.
+  // Locks the counter row first, as the fan-out does before it stamps events, so that the two cannot deadlock.
   await countEvents(tx, 0)
   const deleted = await tx.deleteFrom('events').where('id', 'in', ids).returning('position').execute()
   await countEvents(tx, -deleted.filter((row) => row.position !== null).length)

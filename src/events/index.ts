@@ -1,23 +1,24 @@
 /**
- * What happened, as rows: recorded in the transaction that made it happen, stamped in a global order, read by position.
+ * Events as rows: a feature records an event in the transaction that changes the object, the fan-out gives events a global
+ * order (`position`), and readers follow that order. The catalogue holds the event types that features declare.
  */
 import './tables.ts'
 
-export { accountFacts } from './catalogue/account.ts'
-export type { EventEntry } from './catalogue/entry.ts'
-export { messageBodySchema, messageSchema } from './catalogue/message.ts'
-export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
-export { type EventBody, type EventRow, eventHead, eventSchema } from './event.ts'
-export { type EventFilter, type EventHead, eventFeed } from './feed.ts'
-export { type EventRange, findEvents, listFannedOut } from './read.ts'
-export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder, STAMPED_TOPIC } from './record.ts'
-export { sampleBody, sampleEvent } from './sample.ts'
-export { holdStamping, nextEvents, stampEvents } from './stamp.ts'
 export {
-  ENTRIES,
-  EVENT_TYPES,
-  type EventData,
-  type EventType,
-  isEventType,
+  addressSchema,
+  declareEvent,
+  type EventCatalogue,
+  type EventContent,
+  type EventDeclarations,
+  type EventOf,
+  EXAMPLE_ACCOUNT,
+  eventCatalogue,
   type NewEvent,
-} from './types.ts'
+  providerSchema,
+} from './catalogue.ts'
+export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
+export { type EventRow, eventHead, eventSchema, exampleEvent } from './event.ts'
+export { plannedEvents } from './planned/index.ts'
+export { type EventFilter, type EventHead, type EventRange, eventFeed, findEvents, listFannedOut } from './read.ts'
+export { EVENTS_TOPIC, MAX_DATA_BYTES, type Recorder, recorder, STAMPED_TOPIC } from './record.ts'
+export { holdStamping, nextEvents, stampEvents } from './stamp.ts'

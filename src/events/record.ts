@@ -4,28 +4,30 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import { cleanJson } from '../lib/text.ts'
-import type { NewEvent } from './types.ts'
+import type { EventCatalogue, NewEvent } from './catalogue.ts'
 
 export const MAX_DATA_BYTES = 256 * 1024
 
-/** The bus topic on which a commit with events is announced. */
+/** Bus topic: a transaction that recorded events was committed. */
 export const EVENTS_TOPIC = 'events'
 
-/** The bus topic on which it is announced that more events have a position. */
+/** Bus topic: more events have a position. */
 export const STAMPED_TOPIC = 'events.stamped'
 
 export interface Recorder {
   /**
-   * Appends events in the transaction that makes them happen; answers their ids in order. `sequence` counts on per account.
-   * Data over 256 KB is refused here: the room that makes it knows what to leave out.
+   * Appends events in the caller's transaction, which also makes the change that they describe. Returns their ids in order and
+   * numbers the events of each account without gaps. Throws when a type is not declared or `data` is over 256 KB: the caller
+   * knows which part to omit.
    */
   record(tx: Tx, events: readonly NewEvent[]): Promise<string[]>
 }
 
-export function recorder(deps: { clock: Clock; ids: Ids; bus: Bus }): Recorder {
+export function recorder(deps: { catalogue: EventCatalogue; clock: Clock; ids: Ids; bus: Bus }): Recorder {
   return {
     async record(tx, events) {
       if (events.length === 0) return []
+      for (const { type } of events) deps.catalogue.get(type)
       const nextSequence = await reserveSequences(tx, events)
       const createdAt = deps.clock.now()
       const rows = events.map((event) => ({
@@ -53,7 +55,7 @@ export function recorder(deps: { clock: Clock; ids: Ids; bus: Bus }): Recorder {
   }
 }
 
-/** Both engines limit the number of parameters of one statement. */
+/** Both engines limit the number of parameters per statement. */
 const ROWS_PER_INSERT = 200
 
 function dataText(event: NewEvent): string {
@@ -66,12 +68,12 @@ function dataText(event: NewEvent): string {
   return text
 }
 
-/** Takes a block of sequence numbers per account; the counter row's lock orders writers of one account. */
+/** Reserves a block of sequence numbers per account. The lock on the counter row orders the writers of one account. */
 async function reserveSequences(tx: Tx, events: readonly NewEvent[]): Promise<(accountId: string) => number> {
   const counts = new Map<string, number>()
   for (const { accountId } of events) if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
   const next = new Map<string, number>()
-  // Sorted: two transactions that lock several accounts do it in the same order.
+  // Sorted, so that two transactions lock several accounts in the same order and cannot deadlock.
   for (const [accountId, count] of [...counts].sort()) {
     const { sequence } = await tx
       .insertInto('eventSequences')

@@ -1,19 +1,20 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase, describePostgres } from '../../test/kit/database.ts'
-import { eventOf } from '../../test/kit/events.ts'
+import { eventOf, sampleEvent } from '../../test/kit/events.ts'
 import { explain } from '../../test/kit/explain.ts'
+import { catalogue } from '../app/event-catalogue.ts'
 import { memoryBus } from '../infra/bus/index.ts'
 import type { Db, Handle } from '../infra/db/index.ts'
 import { silentLog } from '../infra/log/index.ts'
 import { fixedClock } from '../lib/clock.ts'
 import { idGenerator } from '../lib/ids.ts'
-import { type EventRow, type NewEvent, nextEvents, recorder, sampleEvent, stampEvents } from './index.ts'
+import { type EventRow, type NewEvent, nextEvents, recorder, stampEvents } from './index.ts'
 import { stampNext } from './stamp.ts'
 
 function makeRecorder(nowMs = 1_700_000_000_000) {
   const clock = fixedClock(nowMs)
-  return recorder({ clock, ids: idGenerator(clock), bus: memoryBus({ log: silentLog }) })
+  return recorder({ catalogue, clock, ids: idGenerator(clock), bus: memoryBus({ log: silentLog }) })
 }
 
 function event(accountId: string | null, objectId = 'msg_1'): NewEvent {
@@ -53,7 +54,7 @@ describeEachDatabase('stamping events', (open) => {
     expect(JSON.parse(stamped[0]?.data ?? '')).toEqual(event('acc_1').data)
   })
 
-  it('stamps each event once, and nothing when there is nothing new', async () => {
+  it('stamps each event once, and returns nothing when no event is new', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [event('acc_1')]))
@@ -63,7 +64,7 @@ describeEachDatabase('stamping events', (open) => {
     expect(positions(await stampAll(db, 10))).toEqual([2])
   })
 
-  it('gives the numbers of a rolled-back stamping to the next', async () => {
+  it('reuses the positions of a rolled-back stamping', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_1')]))
@@ -75,7 +76,7 @@ describeEachDatabase('stamping events', (open) => {
     expect(positions(await stampAll(db, 10))).toEqual([1, 2])
   })
 
-  it('keeps the order of an account when the clock of the later writer is behind', async () => {
+  it('keeps the order of an account when the second writer has a slower clock', async () => {
     const db = await open()
     const ahead = makeRecorder(1_700_000_000_500)
     const behind = makeRecorder(1_700_000_000_000)
@@ -85,10 +86,10 @@ describeEachDatabase('stamping events', (open) => {
     expect(ofAccount.map((row) => row.objectId)).toEqual(['first', 'second'])
   })
 
-  it('stamps every event once when two replicas record and stamp at once', async () => {
+  it('stamps every event once when two replicas record and stamp concurrently', async () => {
     const place = await open.place()
     const one = await open(place)
-    // The file store has one process; two of everything on one handle is what can happen there.
+    // The file store has only one process: there both recorders share one handle.
     const other = one.engine === 'sqlite' ? one : await open(place)
     const recorders = [makeRecorder(), makeRecorder(1_700_000_000_003)]
     const seen: EventRow[] = []
@@ -123,7 +124,7 @@ describeEachDatabase('stamping events', (open) => {
     }
   })
 
-  it('finds unstamped events by their own index, however many others there are', async () => {
+  it('finds unstamped events through their partial index', async () => {
     const db = await open()
     const scans = /SCAN events(?! USING (COVERING )?INDEX events_id_partial)|Seq Scan on events/
     const ways = [(handle: Handle) => stampNext(handle, 0, 100), (handle: Handle) => nextEvents(handle, 100)]
@@ -135,7 +136,7 @@ describeEachDatabase('stamping events', (open) => {
     expect(await explain(db, (handle) => stampNext(handle, 0, ['evt_1', 'evt_2']))).not.toMatch(scans)
   })
 
-  it('takes what was looked at before, and no more', async () => {
+  it('stamps exactly the events that were read before', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_2'), event('acc_1')]))
@@ -150,9 +151,9 @@ describeEachDatabase('stamping events', (open) => {
   })
 })
 
-// On the file store transactions take turns anyway.
+// On the file store transactions never overlap.
 describePostgres('stamping events on several replicas', (open) => {
-  it('leaves the work to the replica that is at it', async () => {
+  it('returns undefined while another replica stamps', async () => {
     const place = await open.place()
     const [one, other] = [await open(place), await open(place)]
     await one.transaction((tx) => makeRecorder().record(tx, [event('acc_1')]))
@@ -165,7 +166,7 @@ describePostgres('stamping events on several replicas', (open) => {
 })
 
 describeEachDatabase('recording events', (open) => {
-  it('counts per account without gaps, roll-backs included', async () => {
+  it('numbers the events of an account without gaps, despite roll-backs', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_2'), event('acc_1')]))
@@ -186,7 +187,7 @@ describeEachDatabase('recording events', (open) => {
     ])
   })
 
-  it('announces a commit and not a roll-back', async () => {
+  it('publishes a hint for a commit but not for a roll-back', async () => {
     const db = await open()
     const clock = fixedClock(0)
     const bus = memoryBus({ log: silentLog })
@@ -194,7 +195,7 @@ describeEachDatabase('recording events', (open) => {
     bus.subscribe('events', () => {
       hints += 1
     })
-    const { record } = recorder({ clock, ids: idGenerator(clock), bus })
+    const { record } = recorder({ catalogue, clock, ids: idGenerator(clock), bus })
     await db.transaction((tx) => record(tx, [event('acc_1')]))
     await db
       .transaction(async (tx) => {
@@ -206,7 +207,7 @@ describeEachDatabase('recording events', (open) => {
     expect(hints).toBe(1)
   })
 
-  it('takes many events at once', async () => {
+  it('records more events than one statement carries', async () => {
     const db = await open()
     const { record } = makeRecorder()
     const ids = await db.transaction((tx) =>
@@ -219,7 +220,7 @@ describeEachDatabase('recording events', (open) => {
     expect(await stampAll(db, 500)).toHaveLength(450)
   })
 
-  it('cleans text that no engine may store, and refuses data over 256 KB', async () => {
+  it('cleans text, and rejects data over 256 KB and undeclared types', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [eventOf({ data: { subject: 'a\0b\ud800' } })]))
@@ -227,5 +228,7 @@ describeEachDatabase('recording events', (open) => {
     expect(JSON.parse(row?.data ?? '')).toMatchObject({ subject: 'ab\ufffd' })
     const large = eventOf({ data: { body: { text: 'x'.repeat(256 * 1024), html: null } } })
     await expect(db.transaction((tx) => record(tx, [large]))).rejects.toThrow()
+    const undeclared = { ...eventOf({}), type: 'message.vanished' }
+    await expect(db.transaction((tx) => record(tx, [undeclared]))).rejects.toThrow(/not declared/)
   })
 })

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import type { Dialect, Handle, Tx } from '../infra/db/index.ts'
 import type { EventRow } from './event.ts'
 
-/** How many of the next events, or exactly these. */
+/** The number of events to stamp, or exactly the events with these ids. */
 export type Which = number | readonly string[]
 
 /**
- * Claims the next events that no fan-out has seen and stamps them with a global `position`, without gaps, in the order
- * they were recorded: by id, and within an account by sequence. Chosen by state, never by `id > last`: commits come out of
- * order. The position row's lock makes this one at a time; undefined means another replica is at it (and will not stop
- * before the queue of events is empty).
+ * Assigns the next events a global `position`, without gaps, in the order in which they were recorded: by id, and within an
+ * account by sequence. Selects events by state, never by `id > last`, because commits do not follow the order of ids.
+ * The lock on the position row lets one replica run at a time. Returns undefined when another replica holds it; that replica
+ * continues until no event is left.
  */
 export async function stampEvents(tx: Tx, dialect: Dialect, which: Which): Promise<EventRow[] | undefined> {
   const counter = await tx
@@ -31,27 +31,26 @@ export async function stampEvents(tx: Tx, dialect: Dialect, which: Which): Promi
   return stamped
 }
 
-/** Waits for the fan-out that is under way, and keeps the next one from beginning until the transaction ends. */
+/** Waits for a running fan-out and blocks the next one until the transaction ends. */
 export async function holdStamping(tx: Tx, dialect: Dialect): Promise<void> {
   await tx.selectFrom('eventPosition').select('id').where('id', '=', 1).modifyEnd(dialect.forUpdate).execute()
 }
 
-/** What `stampEvents` would stamp now, in that order, for whoever has to look at it before the transaction. */
+/** The events that `stampEvents` would stamp now, in that order, for callers that read them before their transaction. */
 export async function nextEvents(handle: Handle, limit: number): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
-    with ${placed(limit)}
-    select ${COLUMNS} from "placed" join "events" on "events"."id" = "nextId" order by "place", "ownSequence"`.execute(
+    with ${sortKeys(limit)}
+    select ${COLUMNS} from "sorted" join "events" on "events"."id" = "nextId" order by "sortKey", "ownSequence"`.execute(
     handle,
   )
   return rows
 }
 
-/** One statement for the whole batch. */
 export async function stampNext(handle: Handle, after: number, which: Which): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
-    with ${placed(which)},
+    with ${sortKeys(which)},
     "numbered" as (
-      select "nextId", row_number() over (order by "place", "ownSequence") as "number" from "placed")
+      select "nextId", row_number() over (order by "sortKey", "ownSequence") as "number" from "sorted")
     update "events" set "position" = cast(${after} as bigint) + "number"
     from "numbered" where "events"."id" = "numbered"."nextId"
     returning ${COLUMNS}`.execute(handle)
@@ -59,19 +58,19 @@ export async function stampNext(handle: Handle, after: number, which: Which): Pr
 }
 
 /**
- * Ids of two replicas follow two clocks; an event's place is therefore the greatest id among its account's events up to it,
- * so that a later sequence never comes first.
+ * The ids of two replicas follow two clocks. Events are therefore sorted by the greatest id among the account's events up to
+ * each one, so that a later sequence number never comes first.
  */
-function placed(which: Which) {
+function sortKeys(which: Which) {
   const chosen =
     typeof which === 'number'
       ? sql`"position" is null order by "id" limit ${which}`
       : sql`"position" is null and "id" in (${sql.join(which)})`
   return sql`
     "next" as (select "id" as "nextId", "accountId" as "owner", "sequence" as "ownSequence" from "events" where ${chosen}),
-    "placed" as (
+    "sorted" as (
       select "nextId", "ownSequence",
-        max("nextId") over (partition by coalesce("owner", "nextId") order by "ownSequence") as "place"
+        max("nextId") over (partition by coalesce("owner", "nextId") order by "ownSequence") as "sortKey"
       from "next")`
 }
 

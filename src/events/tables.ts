@@ -1,37 +1,37 @@
 import type { Generated } from 'kysely'
 import type { ProviderName } from '../providers/contract/index.ts'
 
-/** One thing that happened, stored in the transaction that made it happen, never changed but for `position`. */
+/** Written in the transaction of the change that it describes. Afterwards only `position` and `fanOut` change. */
 interface EventTable {
   id: string
   type: string
   accountId: string | null
   provider: ProviderName | null
-  /** Counts per account, without gaps; null without account. */
+  /** Number of the event within its account, without gaps; null without an account. */
   sequence: number | null
   objectId: string | null
-  /** The change counter of the object's row. */
+  /** Change counter of the object's row. */
   version: number | null
-  /** JSON of `data`, cleaned, at most 256 KB. */
+  /** `data` as cleaned JSON, at most 256 KB. */
   data: string
-  /** Global order, stamped by the fan-out; null until then. Unique. */
+  /** Place in the global order, assigned by the fan-out; null before. Unique. */
   position: number | null
-  /** 0 for test events, which are delivered directly and never fanned out; -1 for those that nobody may hear of any more. */
+  /** 1: fanned out. 0: a test event, delivered by its caller. -1: withheld, never delivered or listed. */
   fanOut: Generated<number>
   createdAt: number
 }
 
-/** The last `sequence` given, one row per account. */
+/** The last `sequence` assigned, one row per account. */
 interface EventSequenceTable {
   accountId: string
   sequence: number
 }
 
-/** The last `position` given: one row; its lock makes the fan-out one at a time over all replicas. */
+/** One row with the last `position` assigned. Its lock lets one replica fan out at a time. */
 interface EventPositionTable {
   id: number
   position: number
-  /** Events that have a position. */
+  /** Number of events that have a position. */
   total: Generated<number>
 }
 

@@ -1,3 +1,4 @@
+import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { type AccountsDeps, accounts, type LinkAccount } from '../../src/features/accounts/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
@@ -18,7 +19,7 @@ export function accountsRoom(db: Db, given: Partial<AccountsDeps> = {}) {
     ids,
     bus,
     sealer: sealer(parseKeyRing(generateKeyRing())),
-    events: recorder({ clock, ids, bus }),
+    events: recorder({ catalogue, clock, ids, bus }),
     log: silentLog,
     onRemove: async () => {},
     ...given,

@@ -2,7 +2,8 @@
  * An instance that owns accounts and, like sync, writes to each in fenced transactions. A process of its own, for tests that
  * kill and stop it: it writes `{"owned": […]}` to stdout after every change of what it owns.
  */
-import { recorder, sampleEvent } from '../../src/events/index.ts'
+import { catalogue } from '../../src/app/event-catalogue.ts'
+import { recorder } from '../../src/events/index.ts'
 import { fence, OwnershipLost, ownership } from '../../src/features/accounts/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
 import { openPostgres } from '../../src/infra/db/index.ts'
@@ -10,11 +11,12 @@ import { silentLog } from '../../src/infra/log/index.ts'
 import { sleep } from '../../src/lib/abort.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
+import { sampleEvent } from './events.ts'
 
 const [url = '', instanceId = '', deadAfterMs = ''] = process.argv.slice(2)
 const db = openPostgres({ url, maxConnections: 4, onError: () => {} })
 const bus = memoryBus({ log: silentLog })
-const events = recorder({ clock: systemClock, ids: idGenerator(systemClock), bus })
+const events = recorder({ catalogue, clock: systemClock, ids: idGenerator(systemClock), bus })
 const instance = ownership({
   db,
   bus,

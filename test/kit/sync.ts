@@ -1,3 +1,4 @@
+import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
 import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
@@ -43,7 +44,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const instanceId = options.instanceId ?? ids('ins')
   const backoff = { baseMs: 100, capMs: 1000 }
   const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, backoff })
-  const events = recorder({ clock, ids, bus })
+  const events = recorder({ catalogue, clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
   const owning = ownership({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Recorder, recorder } from '../../src/events/index.ts'
+import { catalogue } from '../../src/app/event-catalogue.ts'
+import { type EventCatalogue, type Recorder, recorder } from '../../src/events/index.ts'
 import { repeats as repeatsOf, type SharedClaims } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
@@ -50,6 +51,7 @@ export interface WebhookHouseOptions {
 
 /** Everything of the webhook room on one database, as `app.ts` puts it together. */
 export interface WebhookHouse {
+  catalogue: EventCatalogue
   db: Db
   bus: Bus
   queue: Queue
@@ -86,7 +88,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     clock: systemClock,
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
-  const events = recorder({ clock, ids, bus })
+  const events = recorder({ catalogue, clock, ids, bus })
   const { readMessage = noMessage, leaseMs = 30_000, duplicates = repeatsOf({ db, claims: options.claims }) } = options
   const deps = {
     db,
@@ -100,6 +102,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     outbound: client,
     guard,
     duplicates,
+    catalogue,
     leaseMs,
     sweepMs: 1000,
   }
@@ -114,6 +117,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   }
   let closing: Promise<void> | undefined
   const house: WebhookHouse = {
+    catalogue,
     db,
     bus,
     queue,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { EventType, NewEvent } from '../../events/index.ts'
+import type { EventOf } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Account } from './account.ts'
+import type { accountEvents } from './events.ts'
 import type { AccountRow } from './store.ts'
 
 /** The row as the API shows it. */
@@ -23,11 +24,12 @@ export function accountOf(row: AccountRow): Account {
   }
 }
 
-/** What an account that still exists may tell. */
-export type AccountNews = Exclude<Extract<EventType, `account.${string}`>, 'account.deleted'>
+type AccountEvents = typeof accountEvents
 
-/** An event about the account, with what an application needs to act on it. */
-export function accountEvent(type: AccountNews, row: AccountRow): NewEvent {
+/** The event types of an account that still exists. */
+export type AccountEventType = Exclude<keyof AccountEvents, 'account.deleted'>
+
+export function accountEvent(type: AccountEventType, row: AccountRow): EventOf<AccountEvents, AccountEventType> {
   const { id, provider, email, customUserId, status, statusReason } = accountOf(row)
   return {
     type,
@@ -39,8 +41,8 @@ export function accountEvent(type: AccountNews, row: AccountRow): NewEvent {
   }
 }
 
-/** What remains of a deleted account: nothing about the person but the application's own name for them. */
-export function deletedEvent(row: AccountRow): NewEvent {
+/** Holds no personal data except `customUserId`, which the application chose. */
+export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.deleted'> {
   const { id, provider, customUserId } = row
   return {
     type: 'account.deleted',

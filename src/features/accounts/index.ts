@@ -18,6 +18,7 @@ export {
   type WorkStatus,
 } from './account.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
+export { accountEvents } from './events.ts'
 export { fence } from './fence.ts'
 export { formPortFaults, verifyImap } from './imap-check.ts'
 export {

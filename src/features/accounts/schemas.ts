@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { accountFacts } from '../../events/index.ts'
-import { nullable, timestamp } from '../../infra/http/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { accountFields } from './events.ts'
 
 export const accountSchema = Type.Object(
   {
-    ...accountFacts,
+    ...accountFields,
     paused: Type.Boolean(),
     statusReason: nullable(Type.String({ description: 'What went wrong, for people.' })),
     watch: Type.Boolean({ description: 'False: no standing connection, polled every 60 s.' }),

@@ -10,7 +10,7 @@ import type { Sealer } from '../../lib/seal.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
-import { type AccountNews, accountEvent, accountOf, deletedEvent, identityOf } from './account-row.ts'
+import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf } from './account-row.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './account-secrets.ts'
 import { sealRevocation } from './revocation.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
@@ -42,7 +42,7 @@ export function accounts(deps: AccountsDeps): Accounts {
   const reader = accountStore(db.read, db.dialect)
 
   /** Records what happened and, once it is committed, tells the owner to look at the account again. */
-  async function record(tx: Tx, type: AccountNews, row: AccountRow): Promise<void> {
+  async function record(tx: Tx, type: AccountEventType, row: AccountRow): Promise<void> {
     await events.record(tx, [accountEvent(type, row)])
     announce(tx, row.id)
   }
@@ -216,7 +216,10 @@ function onceMore(row: AccountRow) {
 }
 
 /** Which trouble is announced after this status, and the event that announces the difference. */
-function troubleAfter(row: AccountRow, status: WorkStatus): { trouble: AccountRow['trouble']; news?: AccountNews } {
+function troubleAfter(
+  row: AccountRow,
+  status: WorkStatus,
+): { trouble: AccountRow['trouble']; news?: AccountEventType } {
   const { trouble } = row
   switch (status) {
     case 'auth_error':

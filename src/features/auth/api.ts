@@ -1,5 +1,5 @@
 import { type TProperties, Type } from 'typebox'
-import { nullable, timestamp } from '../../infra/http/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
 
 const providerName = Type.Enum(['gmail', 'microsoft', 'imap'])
 

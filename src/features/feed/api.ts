@@ -1,17 +1,34 @@
-import { Type } from 'typebox'
-import { eventSchema } from '../../events/index.ts'
-import { listOf, pageQuery } from '../../infra/http/index.ts'
+import { type Static, Type } from 'typebox'
+import { type EventRow, eventHead, eventSchema } from '../../events/index.ts'
+import { pageQuery } from '../../infra/http/index.ts'
 
-export const streamedEventSchema = Type.Object(
-  {
-    position: Type.Integer({ description: 'Its place in the order of all events; what since and Last-Event-ID take.' }),
-    test: Type.Boolean({ description: 'True for what was made by a test.' }),
-    ...eventSchema.properties,
-  },
-  { title: 'Event' },
-)
+/** An event with its place in the feed. */
+export function feedEventSchema(types: readonly string[]) {
+  return Type.Object(
+    {
+      position: Type.Integer({
+        description: 'Position in the order of all events; the value for since and Last-Event-ID.',
+      }),
+      test: Type.Boolean({ description: 'True for test events.' }),
+      ...eventSchema(types).properties,
+    },
+    { title: 'Event' },
+  )
+}
+type FeedEvent = Static<ReturnType<typeof feedEventSchema>>
 
-export const eventList = listOf('events', streamedEventSchema)
+export function feedEvent(row: EventRow): FeedEvent {
+  return { ...feedHead(row), data: JSON.parse(row.data) }
+}
+
+/** The same as JSON text. `data` is stored as JSON and is not parsed again. */
+export function feedEventText(row: EventRow): string {
+  return `${JSON.stringify(feedHead(row)).slice(0, -1)},"data":${row.data}}`
+}
+
+function feedHead(row: EventRow): Omit<FeedEvent, 'data'> {
+  return { position: row.position ?? 0, test: row.fanOut === 0, ...eventHead(row) }
+}
 
 export const eventParams = Type.Object({ eventId: Type.String({ minLength: 1 }) })
 
@@ -20,15 +37,15 @@ const since = (fallback: string) =>
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: `A position: events behind it. Or a time (RFC 3339): events recorded then or later. ${fallback}`,
+      description: `A position: events after it. Or a time (RFC 3339): events recorded at that time or later. ${fallback}`,
     }),
   )
 
 export const listQuery = Type.Object({
   ...pageQuery,
-  type: Type.Optional(Type.String({ description: 'Events of this type.', examples: ['message.received'] })),
-  accountId: Type.Optional(Type.String({ description: 'Events of this account.' })),
-  since: since('Default: from the first that is kept.'),
+  type: Type.Optional(Type.String({ description: 'Only events of this type.', examples: ['message.received'] })),
+  accountId: Type.Optional(Type.String({ description: 'Only events of this account.' })),
+  since: since('Default: the oldest stored event.'),
   order: Type.Optional(
     Type.Enum(['asc', 'desc'], { description: 'By position. Default: asc with since, desc (newest first) without.' }),
   ),
@@ -38,15 +55,18 @@ export const streamQuery = Type.Object({
   type: Type.Optional(
     Type.String({
       maxLength: 2000,
-      description: 'Types or prefixes such as message.*, separated by commas. Default all.',
+      description: 'Types or prefixes such as message.*, separated by commas. Default: all types.',
     }),
   ),
   accountId: Type.Optional(Type.String({ description: 'Only events of this account.' })),
-  since: since('Default: from now on. Last-Event-ID wins.'),
+  since: since('Default: from now on. Last-Event-ID takes precedence.'),
 })
 
 export const streamHeaders = Type.Object({
   'last-event-id': Type.Optional(
-    Type.String({ maxLength: 64, description: 'The position of the last event seen; the stream goes on behind it.' }),
+    Type.String({
+      maxLength: 64,
+      description: 'Position of the last event received; the stream continues after it.',
+    }),
   ),
 })

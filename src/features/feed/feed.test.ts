@@ -18,12 +18,12 @@ import { EventStreams, feedRoutes } from './index.ts'
 const KEY = { authorization: 'Bearer good' }
 
 describeEachDatabase('events over HTTP', (open) => {
-  async function serve(options: { heartbeatMs?: number; stallMs?: number; most?: number } = {}) {
+  async function serve(options: { heartbeatMs?: number; stallMs?: number; maxStreams?: number } = {}) {
     const clock = fixedClock(Date.parse('2026-11-20T08:00:00Z'))
     const house = closing(webhookHouse(await open(), { clock }))
     const streams = new EventStreams({ db: house.db, bus: house.bus, log: silentLog, ...options })
     const app = testServer()
-    feedRoutes(app, { db: house.db, streams, isSubscription, subscribes })
+    feedRoutes(app, { db: house.db, streams, catalogue: house.catalogue, isSubscription, subscribes })
     await app.listen({ host: '127.0.0.1', port: 0 })
     closing({
       async close() {
@@ -203,12 +203,12 @@ describeEachDatabase('events over HTTP', (open) => {
       { accountId: 'acc_a', type: 'mailbox.changed' },
       { accountId: 'acc_b', type: 'message.sent' },
     )
-    await eventually(() => expect(client.text).toContain(': still here\nid: 3\n\n'))
+    await eventually(() => expect(client.text).toContain(': keep-alive\nid: 3\n\n'))
     expect(seen(client).map(({ event }) => event)).toEqual(['mailbox.changed'])
   })
 
   it('end when the service stops, and free their place when a client leaves', async () => {
-    const { url, streams } = await serve({ most: 2 })
+    const { url, streams } = await serve({ maxStreams: 2 })
     const [one, two] = [await listen(url), await listen(url)]
     const refused = await listen(url)
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10'])

@@ -1,6 +1,6 @@
 /**
- * Events read over the API: listed, and streamed as they happen. Both go by `position`, the order that the fan-out gives.
- * Writes nothing; webhooks are the way to hear of events without asking.
+ * Events over the API: a list and a stream of server-sent events. Both follow `position`, the order that the fan-out assigns.
+ * Read only. Applications that cannot receive webhooks read events here.
  */
 export { feedRoutes } from './routes.ts'
 export { EventStreams } from './streams.ts'

@@ -1,32 +1,33 @@
-import { EVENT_TYPES, type EventFilter, eventFeed } from '../../events/index.ts'
+import { type EventCatalogue, type EventFilter, eventFeed } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { App } from '../../infra/http/index.ts'
+import { type App, listOf } from '../../infra/http/index.ts'
 import { invalid, notFound } from '../../lib/errors.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import { parseTime } from '../../lib/time.ts'
-import { eventList, eventParams, listQuery, streamedEventSchema, streamHeaders, streamQuery } from './api.ts'
-import { eventView } from './event-view.ts'
+import { eventParams, feedEvent, feedEventSchema, listQuery, streamHeaders, streamQuery } from './api.ts'
 import type { EventStreams } from './streams.ts'
 
 const tags = ['Events']
 const READ = { access: 'key:read' } as const
 
-/** With a filter, counting stops here. */
+/** Counting stops here when a filter is given. */
 const MAX_COUNT = 10_000
 const POSITION = /^\d{1,15}$/
-/** Dead clients are noticed though nothing is ever written to them. */
-const KEEP_ALIVE_MS = 60_000
+/** Detects dead clients of streams on which no event is due. */
+const TCP_KEEP_ALIVE_MS = 60_000
 
 export interface FeedDeps {
   db: Db
   streams: EventStreams
-  /** Does this subscription (`message.*`) mean any event type? */
-  isSubscription(text: string): boolean
+  catalogue: EventCatalogue
+  /** Whether a subscription such as `message.*` covers at least one event type. */
+  isSubscription(text: string, catalogue: EventCatalogue): boolean
   subscribes(subscriptions: readonly string[], type: string): boolean
 }
 
 export function feedRoutes(app: App, deps: FeedDeps): void {
-  const { db, streams } = deps
+  const { db, streams, catalogue } = deps
+  const eventSchema = feedEventSchema(catalogue.types)
 
   app.get(
     '/events',
@@ -35,29 +36,27 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       schema: {
         tags,
         summary: 'List events',
-        description: 'In the order of position. An event is listed as soon as it is handed to the webhooks.',
+        description: 'Ordered by position. An event is listed as soon as its webhook deliveries are created.',
         querystring: listQuery,
-        response: { 200: eventList },
+        response: { 200: listOf('events', eventSchema) },
       },
     },
     async ({ query }) => {
       const { type, accountId, since } = query
-      if (type !== undefined && !EVENT_TYPES.some((known) => known === type)) {
-        throw invalid('query.type', 'is not an event type')
-      }
+      if (type !== undefined && catalogue.find(type) === undefined) throw invalid('query.type', 'is not an event type')
       const order = query.order ?? (since === undefined ? 'desc' : 'asc')
-      const about = ['events', type, accountId, since, order]
-      const wanted = pageRequest(query, about, ['integer'])
+      const cursorFilter = ['events', type, accountId, since, order]
+      const page = pageRequest(query, cursorFilter, ['integer'])
       const feed = eventFeed(db.read)
-      const filter: EventFilter = { type, accountId, ...(await beginning(since)) }
-      const [from] = wanted.after ?? []
-      const rows = await feed.list(filter, order, { from, offset: wanted.offset, limit: wanted.limit + 1 })
+      const filter: EventFilter = { type, accountId, ...(await startOf(since)) }
+      const [from] = page.after ?? []
+      const rows = await feed.list(filter, order, { from, offset: page.offset, limit: page.limit + 1 })
       const counted = await feed.count(filter, MAX_COUNT)
       const isFiltered = (type ?? accountId ?? since) !== undefined
       const total =
         isFiltered && counted > MAX_COUNT ? { count: MAX_COUNT, capped: true } : { count: counted, capped: false }
-      const { items, pagination } = pageOf(rows, wanted, total, about, (row) => [row.position ?? 0])
-      return { events: items.map(eventView), pagination }
+      const { items, pagination } = pageOf(rows, page, total, cursorFilter, (row) => [row.position ?? 0])
+      return { events: items.map(feedEvent), pagination }
     },
   )
 
@@ -65,12 +64,12 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     '/events/:eventId',
     {
       config: READ,
-      schema: { tags, summary: 'Get an event', params: eventParams, response: { 200: streamedEventSchema } },
+      schema: { tags, summary: 'Get an event', params: eventParams, response: { 200: eventSchema } },
     },
     async ({ params: { eventId } }) => {
       const row = await eventFeed(db.read).find(eventId)
       if (row === undefined) throw notFound('event', eventId)
-      return eventView(row)
+      return feedEvent(row)
     },
   )
 
@@ -78,13 +77,13 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     '/events/stream',
     {
       config: READ,
-      // Fastify's own HEAD would read the stream to its end, which never comes.
+      // Fastify's automatic HEAD route would read the stream to its end, and it has none.
       exposeHeadRoute: false,
       schema: {
         tags,
-        summary: 'Read events as they happen',
+        summary: 'Stream events',
         description:
-          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Comes at least once and in order; reconnect with Last-Event-ID to miss nothing. A comment every 10 seconds says that it is alive.',
+          'Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none. A comment every 10 seconds keeps the connection alive.',
         querystring: streamQuery,
         headers: streamHeaders,
         produces: ['text/event-stream'],
@@ -92,14 +91,14 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     },
     async (request, reply) => {
       const { type, accountId, since } = request.query
-      const types = typesOf(type)
-      const { afterPosition } = await beginning(request.headers['last-event-id'] || since)
+      const types = subscriptionsOf(type)
+      const { afterPosition } = await startOf(request.headers['last-event-id'] || since)
       const stream = streams.open(
         afterPosition ?? (await eventFeed(db.read).lastPosition()),
         (head) => deps.subscribes(types, head.type) && (accountId === undefined || head.accountId === accountId),
         reply.raw,
       )
-      request.raw.socket.setKeepAlive(true, KEEP_ALIVE_MS)
+      request.raw.socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS)
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store, no-transform')
@@ -108,15 +107,16 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
     },
   )
 
-  function typesOf(text: string | undefined): string[] {
+  function subscriptionsOf(text: string | undefined): string[] {
     const types = (text ?? '').split(',').flatMap((part) => part.trim() || [])
-    for (const type of types)
-      if (!deps.isSubscription(type)) throw invalid('query.type', `"${type}" is not an event type`)
+    for (const type of types) {
+      if (!deps.isSubscription(type, catalogue)) throw invalid('query.type', `"${type}" is not an event type`)
+    }
     return types
   }
 
-  /** A time becomes a position as well, so that nothing older is looked at. */
-  async function beginning(since: string | undefined): Promise<Pick<EventFilter, 'afterPosition' | 'sinceMs'>> {
+  /** A time also yields a position, so that the query does not scan older events. */
+  async function startOf(since: string | undefined): Promise<Pick<EventFilter, 'afterPosition' | 'sinceMs'>> {
     if (since === undefined) return {}
     if (POSITION.test(since)) return { afterPosition: Number(since) }
     const sinceMs = parseTime(since)

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
-import { nullable, timestamp } from '../../infra/http/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
 
 const cacheProvider = Type.Enum(['memory', 'redis'], { type: 'string' })
 const queueProvider = Type.Enum(['database', 'redis'], { type: 'string' })

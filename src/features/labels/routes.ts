@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
-import { type App, listOf, nullable, pageQuery, timestamp } from '../../infra/http/index.ts'
+import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOfAll } from '../../lib/page.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Accounts } from '../accounts/index.ts'

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { Cache } from '../../infra/cache/index.ts'
-import { type App, nullable, pageQuery, pagination, timestamp } from '../../infra/http/index.ts'
+import { type App, pageQuery, pagination } from '../../infra/http/index.ts'
 import { LOG_LEVELS, type LogFilter } from '../../infra/log/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import type { SharedLogs } from './replica-logs.ts'
 

@@ -4,12 +4,14 @@
  */
 import './schema.ts'
 
+export type { Message } from './api.ts'
 export { type BodyKeeper, bodyKeeper } from './body-keeper.ts'
+export { draftEvents, type MessageEventData, messageEvents } from './events.ts'
 export { type IncomingRow, incomingRow } from './incoming.ts'
 export { allMail } from './labeller.ts'
 export { newRow, placeOf } from './live-list.ts'
 export { type Candidate, matchMails, type Verdicts } from './match.ts'
-export { type Message, type MessageContext, messageView } from './message.ts'
+export { type MessageContext, messageView } from './message.ts'
 export { type MessageReader, messageReader } from './reader.ts'
 export { messageRoutes } from './routes.ts'
 export { type MessageRow, messageStore } from './store.ts'

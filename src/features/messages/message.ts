@@ -1,20 +1,8 @@
-import { type Static, Type } from 'typebox'
-import { messageBodySchema, messageSchema } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
+import type { Message } from './api.ts'
 import type { MessageFields } from './incoming.ts'
 import type { MessageRow } from './store.ts'
-
-export const messageDetailSchema = Type.Object(
-  {
-    ...messageSchema.properties,
-    body: messageBodySchema,
-    headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
-  },
-  { title: 'MessageDetail' },
-)
-
-export type Message = Static<typeof messageSchema>
 
 /** What the row itself does not hold. */
 export interface MessageContext {

@@ -1,11 +1,10 @@
 import { create } from 'content-disposition'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { messageSchema } from '../../events/index.ts'
 import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/time.ts'
-import { messageDetailSchema } from './message.ts'
+import { messageDetailSchema, messageSchema } from './api.ts'
 import type { MessageReader } from './reader.ts'
 
 const READ = { access: 'key:read' } as const

@@ -1,7 +1,14 @@
-import { type EventData, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
+import { type EventOf, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
 import type { FolderRole, ProviderName } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
-import { type Message, type MessageContext, type MessageRow, messageView } from '../messages/index.ts'
+import {
+  type Message,
+  type MessageContext,
+  type MessageEventData,
+  type MessageRow,
+  messageView,
+} from '../messages/index.ts'
+import type { folderEvents } from './events.ts'
 
 export interface EventBodies {
   text: string | null
@@ -25,7 +32,7 @@ export function messageEvent(
   label: LabelRow | undefined,
   provider: ProviderName,
   body?: EventBodies,
-): NewEvent<MessageNews> {
+): NewEvent<MessageNews, MessageEventData> {
   const labelIds = label === undefined ? [] : [label.id]
   return labelledEvent(type, row, { provider, labelIds, folder: label?.name ?? null }, body)
 }
@@ -35,7 +42,7 @@ export function labelledEvent(
   row: MessageRow,
   context: MessageContext,
   body?: EventBodies,
-): NewEvent<MessageNews> {
+): NewEvent<MessageNews, MessageEventData> {
   const message = messageView(row, context)
   return {
     type,
@@ -53,7 +60,12 @@ export interface FolderCounts {
   deleted: number
 }
 
-export function folderEvent(label: LabelRow, version: number, provider: ProviderName, counts: FolderCounts): NewEvent {
+export function folderEvent(
+  label: LabelRow,
+  version: number,
+  provider: ProviderName,
+  counts: FolderCounts,
+): EventOf<typeof folderEvents> {
   return {
     type: 'mailbox.changed',
     accountId: label.accountId,
@@ -67,7 +79,7 @@ export function folderEvent(label: LabelRow, version: number, provider: Provider
 const MANY = 50
 
 /** At most 256 KB: the body goes first, then whatever lists are long. */
-function fitting(message: Message, body: EventBodies | undefined): EventData<'message.received'> {
+function fitting(message: Message, body: EventBodies | undefined): MessageEventData {
   const whole = body === undefined ? { ...message } : { ...message, body }
   if (fits(whole)) return whole
   if (body !== undefined && fits(message)) return { ...message, truncated: true }

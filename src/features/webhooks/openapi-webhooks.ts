@@ -1,68 +1,69 @@
 import { Type } from 'typebox'
-import { ENTRIES, EVENT_TYPES, type EventType, eventSchema, sampleBody } from '../../events/index.ts'
-import type { Notice, Notices } from '../../infra/http/index.ts'
+import { type EventCatalogue, eventSchema, exampleEvent } from '../../events/index.ts'
+import type { Notices } from '../../infra/http/index.ts'
 import { webhookHeaders } from '../../lib/signature.ts'
 
-const envelope = Type.Object(
-  {
-    deliveryId: Type.String({ description: 'The delivery: one event to one endpoint.' }),
-    test: Type.Boolean({ description: 'True when somebody sent it by hand to test the endpoint.' }),
-    ...eventSchema.properties,
-  },
-  { title: 'WebhookEnvelope' },
-)
-
-/** Every webhook there is, as the OpenAPI document describes it: the event in its envelope, signed. */
-export function notices(): Notices {
+/** The `webhooks` of the OpenAPI document: each event type in its envelope, with the headers of its signature. */
+export function notices(catalogue: EventCatalogue): Notices {
+  const envelope = Type.Object(
+    {
+      deliveryId: Type.String({ description: 'Id of the delivery: one event to one endpoint.' }),
+      test: Type.Boolean({ description: 'True when somebody sent the event to test the endpoint.' }),
+      ...eventSchema(catalogue.types).properties,
+    },
+    { title: 'WebhookEnvelope' },
+  )
+  const exampleBody = (type: string) => ({
+    deliveryId: 'dlv_01k9zw5ehq4s6v8x1z3b5d7f9h',
+    test: type === 'webhook.test',
+    ...exampleEvent(type, catalogue.get(type)),
+  })
+  const signed = signedHeaders(exampleBody('message.received'))
   return {
     headers: [
       {
         name: 'webhook-id',
-        description: "The event's id: the same on every attempt, retry and replay.",
+        description: 'Id of the event: the same for every attempt, retry and replay.',
         required: true,
-        example: SIGNED['webhook-id'] ?? '',
+        example: signed['webhook-id'] ?? '',
       },
       {
         name: 'webhook-timestamp',
-        description: 'Seconds since 1970 of this attempt. Refuse what is older than five minutes.',
+        description: 'Time of this attempt in seconds since 1970. Reject requests older than five minutes.',
         required: true,
-        example: SIGNED['webhook-timestamp'] ?? '',
+        example: signed['webhook-timestamp'] ?? '',
       },
       {
         name: 'webhook-signature',
         description:
-          'Standard Webhooks v1: "v1," and the base64 HMAC-SHA256 of "id.timestamp.body" under the secret; two of them, separated by a space, for 24 hours after a rotation. Absent for an endpoint without a secret.',
+          'Standard Webhooks v1: "v1," and the base64 HMAC-SHA256 of "id.timestamp.body" with the secret. For 24 hours after a rotation two signatures, separated by a space. Absent for an endpoint without a secret.',
         required: false,
-        example: SIGNED['webhook-signature'] ?? '',
+        example: signed['webhook-signature'] ?? '',
       },
     ],
     responses: {
-      '2XX': 'Taken. Answer within the timeout of the endpoint, and work afterwards.',
-      '410': 'Nobody is here any more: the endpoint becomes inactive.',
-      default: 'Not taken, redirects included: tried again; `Retry-After` is honoured up to 24 hours.',
+      '2XX': 'Accepted. Respond within the timeout of the endpoint and process the event afterwards.',
+      '410': 'The endpoint no longer exists. The service disables it.',
+      default: 'Failed, including redirects. The service retries and honours `Retry-After` up to 24 hours.',
     },
-    kinds: EVENT_TYPES.map(notice),
+    kinds: catalogue.types.map((type) => {
+      const { description, data } = catalogue.get(type)
+      return {
+        name: type,
+        summary: description,
+        body: { allOf: [envelope, Type.Object({ type: Type.Literal(type), data })] },
+        example: exampleBody(type),
+      }
+    }),
   }
 }
 
-function notice(type: EventType): Notice {
-  const { about, data } = ENTRIES[type]
-  return {
-    name: type,
-    summary: about,
-    body: { allOf: [envelope, Type.Object({ type: Type.Literal(type), data })] },
-    example: exampleBody(type),
-  }
+/** A valid signature, with the secret that the Standard Webhooks specification uses. */
+function signedHeaders(body: { id: string; timestamp: string }): Record<string, string> {
+  return webhookHeaders({
+    id: body.id,
+    timestamp: Date.parse(body.timestamp) / 1000,
+    body: JSON.stringify(body),
+    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  })
 }
-
-function exampleBody(type: EventType): object {
-  return { deliveryId: 'dlv_01k9zw5ehq4s6v8x1z3b5d7f9h', test: type === 'webhook.test', ...sampleBody(type) }
-}
-
-/** A real signature, of the first example under the secret that the specification of Standard Webhooks uses. */
-const SIGNED = webhookHeaders({
-  id: sampleBody('message.received').id,
-  timestamp: Date.parse(sampleBody('message.received').timestamp) / 1000,
-  body: JSON.stringify(exampleBody('message.received')),
-  secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-})

@@ -19,5 +19,5 @@ export {
   type OutboundRequest,
 } from './outbound-contract.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './rate-limit.ts'
-export { done, errorSchema, listOf, nullable, pageQuery, pagination, timestamp } from './schemas.ts'
+export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
 export { type App, createServer, type ServerOptions } from './server.ts'

@@ -9,10 +9,6 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous answer; the way to page deeply.' })),
 } satisfies TProperties
 
-/** A time in an answer: UTC with milliseconds. */
-export const timestamp = (description?: string) =>
-  Type.String({ format: 'date-time', examples: ['2026-01-31T08:00:00.000Z'], ...(description && { description }) })
-
 export const pagination = Type.Object(
   {
     page: Type.Integer(),
@@ -32,11 +28,6 @@ export const pagination = Type.Object(
 export function listOf<Name extends string, Item extends TSchema>(name: Name, item: Item) {
   const items = { [name]: Type.Array(item) } as Record<Name, ReturnType<typeof Type.Array<Item>>>
   return Type.Object({ ...items, pagination })
-}
-
-/** Value or null. */
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
 }
 
 /** The answer of a delete or a plain action. */

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import { listOf, nullable, pageQuery, timestamp } from '../../../infra/http/index.ts'
+import { listOf, pageQuery } from '../../../infra/http/index.ts'
+import { nullable, timestamp } from '../../../lib/json-schema.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const
 const TRIGGERS = ['event', 'retry', 'recover', 'test', 'test-message'] as const

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { webhookHouse } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
-import { sampleEvent } from '../../../events/index.ts'
 import { cancelForAccount, eraseDeliveries, purgeDeliveries } from '../index.ts'
 import { deliveryStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from '../../../events/index.ts'
+import type { EventCatalogue } from '../../../events/index.ts'
 import type { App, Idempotency } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime, parseTime } from '../../../lib/time.ts'
@@ -23,12 +23,13 @@ import { deliveryStore } from './store.ts'
 const tags = ['Webhooks']
 
 export interface DeliveryRouteDeps extends RecoverDeps {
+  catalogue: EventCatalogue
   testDeliveries: TestDeliveries
   idempotency: Idempotency
 }
 
 export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
-  const { db, clock, queue, testDeliveries, idempotency } = deps
+  const { catalogue, db, clock, queue, testDeliveries, idempotency } = deps
 
   app.get(
     '/webhooks/deliveries',
@@ -154,16 +155,11 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       },
     },
     idempotency.writing(async ({ body }) => {
-      const { eventId, deliveryIds } = await testDeliveries.testEvent(eventTypeOf(body.type))
+      if (catalogue.find(body.type) === undefined) throw invalid('body.type', 'is not an event type')
+      const { eventId, deliveryIds } = await testDeliveries.testEvent(body.type)
       return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
     }),
   )
-}
-
-function eventTypeOf(text: string): EventType {
-  const type = EVENT_TYPES.find((known) => known === text)
-  if (type === undefined) throw invalid('body.type', 'is not an event type')
-  return type
 }
 
 function rangeOf({ since, until }: { since: string; until?: string | undefined }, nowMs: number) {

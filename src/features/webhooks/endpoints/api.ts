@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { listOf, nullable, timestamp } from '../../../infra/http/index.ts'
+import { listOf } from '../../../infra/http/index.ts'
+import { nullable, timestamp } from '../../../lib/json-schema.ts'
 import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {

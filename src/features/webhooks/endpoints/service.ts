@@ -1,4 +1,4 @@
-import { holdStamping } from '../../../events/index.ts'
+import { type EventCatalogue, holdStamping } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
@@ -26,6 +26,7 @@ export interface EndpointDeps {
   sealer: Sealer
   guard: AddressGuard
   queue: Queue
+  catalogue: EventCatalogue
 }
 
 /** What the API does with endpoints. Checks that leave the process come first; what they answer runs in a transaction. */
@@ -69,7 +70,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         id,
         url,
         secrets: sealedSecrets(id, rotated([], secret, nowMs)),
-        eventTypes: JSON.stringify(checkedTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES)),
+        eventTypes: JSON.stringify(checkedTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, deps.catalogue)),
         headers: sealedHeaders(id, customHeaders(body.headers ?? {})),
         isActive: body.isActive === false ? 0 : 1,
         retryCount: body.retryCount ?? DEFAULTS.retryCount,
@@ -93,7 +94,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
       await endpointStore(db.read).get(id)
       const url = body.url === undefined ? undefined : await checkEndpointUrl(body.url, guard)
       const secret = body.secret === undefined ? undefined : checkedSecret(body.secret)
-      const eventTypes = body.eventTypes === undefined ? undefined : JSON.stringify(checkedTypes(body.eventTypes))
+      const eventTypes =
+        body.eventTypes === undefined ? undefined : JSON.stringify(checkedTypes(body.eventTypes, deps.catalogue))
       return db.transaction(async (tx) => {
         const store = endpointStore(tx)
         const known = openEndpoint(await store.lock(id, db.dialect), sealer)
@@ -165,9 +167,9 @@ function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], u
   }
 }
 
-function checkedTypes(types: readonly string[]): string[] {
+function checkedTypes(types: readonly string[], catalogue: EventCatalogue): string[] {
   const faults: ErrorDetail[] = types.flatMap((type, index) =>
-    isSubscription(type) ? [] : [{ path: `body.eventTypes.${index}`, message: 'is not an event type' }],
+    isSubscription(type, catalogue) ? [] : [{ path: `body.eventTypes.${index}`, message: 'is not an event type' }],
   )
   if (faults.length > 0) throw new AppError('validation_failed', { details: faults })
   return [...new Set(types)]

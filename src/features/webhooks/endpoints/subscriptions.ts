@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '../../../events/index.ts'
+import type { EventCatalogue } from '../../../events/index.ts'
 
 /** What `eventTypes` becomes when it is not given. */
 export const DEFAULT_EVENT_TYPES = ['message.received', 'mailbox.changed']
@@ -6,9 +6,9 @@ export const DEFAULT_EVENT_TYPES = ['message.received', 'mailbox.changed']
 const PREFIX_END = '.*'
 
 /** True for a known type, `*`, and a prefix such as `message.*` that covers at least one known type. */
-export function isSubscription(text: string): boolean {
+export function isSubscription(text: string, catalogue: EventCatalogue): boolean {
   if (text === '*') return true
-  return EVENT_TYPES.some((type) => covers(text, type))
+  return catalogue.types.some((type) => covers(text, type))
 }
 
 /** Does this subscription cover the type? An empty list covers everything. */

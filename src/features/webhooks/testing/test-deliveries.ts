@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type EventCatalogue,
+  type EventContent,
   type EventRow,
-  type EventType,
   findEvents,
   type NewEvent,
   type Recorder,
-  sampleEvent,
 } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Outbound } from '../../../infra/http/index.ts'
@@ -20,13 +20,14 @@ import { insertDeliveries } from '../deliveries/store.ts'
 import { type EndpointRow, openEndpoint } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
+import { webhookEvents } from '../events.ts'
 import { attempt } from '../sending/attempt.ts'
 import { attemptInput } from '../sending/attempt-input.ts'
 import { renewLease } from '../sending/claims-store.ts'
 import { recordResults } from '../sending/results.ts'
 
 /** A stored message as its `message.received` says it. */
-export type MessageEvent = Omit<NewEvent<'message.received'>, 'type'>
+export type MessageEvent = EventContent
 
 /** Reads a message by account (or alias) and id; throws not_found. */
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
@@ -38,7 +39,7 @@ export interface TestDeliveries {
   /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
   testMessage(accountId: string, messageId: string): Promise<string[]>
   /** An example of this type to every active endpoint that hears of it; it stands in the streams as well. */
-  testEvent(type: EventType): Promise<{ eventId: string; deliveryIds: string[] }>
+  testEvent(type: string): Promise<{ eventId: string; deliveryIds: string[] }>
   /**
    * Sends a delivery of an inactive endpoint once, at once; what waited and failed goes on waiting. False when the endpoint is active:
    * then it is a matter of the queue. Left alone while a worker has it. Throws not_found, conflict.
@@ -54,6 +55,7 @@ export interface TestDeliveryDeps {
   ids: Ids
   log: Log
   sealer: Sealer
+  catalogue: EventCatalogue
   recorder: Recorder
   outbound: Outbound
   readMessage: ReadMessage
@@ -109,7 +111,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     return { eventId: row.id, deliveryIds: pairs.map(({ delivery }) => delivery.id) }
   }
 
-  async function subscribed(type: EventType): Promise<EndpointRow[]> {
+  async function subscribed(type: string): Promise<EndpointRow[]> {
     const active = await endpointStore(db.read).listActive()
     return active.filter((row) => subscribes(JSON.parse(row.eventTypes), type))
   }
@@ -151,7 +153,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
       return deliveryIds
     },
     async testEvent(type) {
-      return tracked(send(sampleEvent(type), await subscribed(type), 'test'))
+      return tracked(send({ type, ...deps.catalogue.get(type).example }, await subscribed(type), 'test'))
     },
     retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
     async stop(graceMs) {
@@ -163,6 +165,11 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
 }
 
 function sample(endpoint: EndpointRow): NewEvent {
-  const event = sampleEvent('webhook.test')
-  return { ...event, objectId: endpoint.id, data: { ...event.data, endpointId: endpoint.id } }
+  const { example } = webhookEvents['webhook.test']
+  return {
+    ...example,
+    type: 'webhook.test',
+    objectId: endpoint.id,
+    data: { ...example.data, endpointId: endpoint.id },
+  }
 }

@@ -1,27 +1,26 @@
 import { type Static, Type } from 'typebox'
-import { nullable, timestamp } from '../../infra/http/index.ts'
-import { entry } from './entry.ts'
-import { ACCOUNT } from './parts.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { declareEvent, EXAMPLE_ACCOUNT } from '../catalogue.ts'
 
-/** The historical synchronisation of one account. */
+/** The historical sync of one account. */
 const backfill = Type.Object(
   {
     accountId: Type.String(),
     status: Type.Enum(['idle', 'running', 'paused', 'completed', 'failed', 'cancelled']),
-    processed: Type.Integer({ minimum: 0, description: 'Messages looked at so far.' }),
+    processed: Type.Integer({ minimum: 0, description: 'Messages processed so far.' }),
     total: nullable(Type.Integer({ minimum: 0, description: 'Messages in the time range; null until counted.' })),
     ratePerMinute: nullable(Type.Number({ minimum: 0 })),
-    secondsLeft: nullable(Type.Integer({ minimum: 0, description: 'Estimated; null when nothing can be said.' })),
-    oldestReached: nullable(timestamp('receivedAt of the oldest message looked at.')),
+    secondsLeft: nullable(Type.Integer({ minimum: 0, description: 'Estimate; null when unknown.' })),
+    oldestReached: nullable(timestamp('receivedAt of the oldest message processed.')),
     startedAt: nullable(timestamp()),
     updatedAt: timestamp(),
-    lastError: nullable(Type.String({ description: 'For people.' })),
+    lastError: nullable(Type.String({ description: 'A sentence for people.' })),
   },
   { title: 'Backfill' },
 )
 
 const RUNNING: Static<typeof backfill> = {
-  accountId: ACCOUNT.accountId,
+  accountId: EXAMPLE_ACCOUNT.accountId,
   status: 'running',
   processed: 0,
   total: null,
@@ -34,16 +33,16 @@ const RUNNING: Static<typeof backfill> = {
 }
 
 const of = (version: number, changes: Partial<typeof RUNNING> = {}) => ({
-  ...ACCOUNT,
-  objectId: ACCOUNT.accountId,
+  ...EXAMPLE_ACCOUNT,
+  objectId: EXAMPLE_ACCOUNT.accountId,
   version,
   data: { ...RUNNING, ...changes },
 })
 
-export const syncEvents = {
-  'sync.backfill_started': entry('Fetching the older mail of an account began or began again.', backfill, of(1)),
-  'sync.backfill_progress': entry(
-    'A stretch of older mail was fetched; sent now and then, not per batch.',
+export const backfillEvents = {
+  'sync.backfill_started': declareEvent('The historical sync of an account started or restarted.', backfill, of(1)),
+  'sync.backfill_progress': declareEvent(
+    'The historical sync made progress. Sent from time to time, not for every batch.',
     backfill,
     of(12, {
       processed: 5000,
@@ -54,8 +53,8 @@ export const syncEvents = {
       updatedAt: '2026-11-20T08:02:03.440Z',
     }),
   ),
-  'sync.backfill_completed': entry(
-    'All older mail in the time range is there.',
+  'sync.backfill_completed': declareEvent(
+    'The historical sync has fetched every message in its time range.',
     backfill,
     of(40, {
       status: 'completed',
@@ -67,8 +66,8 @@ export const syncEvents = {
       updatedAt: '2026-11-20T08:07:31.006Z',
     }),
   ),
-  'sync.backfill_failed': entry(
-    'Fetching older mail ended with an error; what was fetched stays, and it can be restarted.',
+  'sync.backfill_failed': declareEvent(
+    'The historical sync failed. Messages fetched so far are kept, and it can be restarted.',
     backfill,
     of(13, {
       status: 'failed',
@@ -76,7 +75,7 @@ export const syncEvents = {
       total: 18_240,
       oldestReached: '2026-08-02T11:20:09.000Z',
       updatedAt: '2026-11-20T08:02:14.882Z',
-      lastError: 'The mail server does not accept the user name or the password.',
+      lastError: 'The mail server rejected the user name or password.',
     }),
   ),
 }

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { nullable, timestamp } from '../../infra/http/index.ts'
-import { entry } from './entry.ts'
-import { ACCOUNT } from './parts.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { declareEvent, EXAMPLE_ACCOUNT } from '../catalogue.ts'
 
 const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
@@ -10,8 +9,8 @@ const slot = Type.Object(
     start: timestamp(),
     end: timestamp(),
     timezone: Type.String({ description: 'IANA name.' }),
-    participants: Type.Array(Type.Unknown(), { description: 'As the availability callback gave them.' }),
-    metadata: freeForm('As the availability callback gave it.'),
+    participants: Type.Array(Type.Unknown(), { description: 'As returned by the availability callback.' }),
+    metadata: freeForm('As returned by the availability callback.'),
   },
   { title: 'Slot' },
 )
@@ -21,30 +20,32 @@ const guest = Type.Object(
   { title: 'BookingGuest', additionalProperties: true },
 )
 
-/** A booking as events carry it: without the signed links, which are the guest's. */
+/** A booking as events carry it: without the signed links, which belong to the guest. */
 const bookingFields = {
   id: Type.String(),
   experienceSlug: Type.String(),
   status: Type.Enum(['pending', 'confirmed', 'rejected', 'cancelled', 'rescheduled']),
   slot,
   guest,
-  attendees: Type.Array(freeForm('As the booking request gave it.')),
-  responses: freeForm('Answers of the booking form.'),
-  metadata: freeForm("The application's own."),
-  eventId: nullable(Type.String({ description: 'The event in the calendar, once it is written.' })),
-  joinUrl: nullable(Type.String({ description: 'Of the video conference.' })),
+  attendees: Type.Array(freeForm('As sent in the booking request.')),
+  responses: freeForm('Answers of the guest in the booking form.'),
+  metadata: freeForm('Set by the application.'),
+  eventId: nullable(Type.String({ description: 'The calendar event, once it exists.' })),
+  joinUrl: nullable(Type.String({ description: 'Link to the video conference.' })),
   createdAt: timestamp(),
   updatedAt: timestamp(),
 }
 
 const booking = Type.Object(bookingFields, { title: 'BookingEventData' })
-const reason = nullable(Type.String({ description: 'For people.' }))
+const reason = nullable(Type.String({ description: 'A sentence for people.' }))
 const rejected = Type.Object({ ...bookingFields, reason }, { title: 'BookingRejectedData' })
 const rescheduled = Type.Object({ ...bookingFields, previousSlot: slot }, { title: 'BookingRescheduledData' })
 const cancelled = Type.Object(
   {
     ...bookingFields,
-    cancelledBy: Type.Enum(['guest', 'host', 'api'], { description: 'host: the event was deleted in the calendar.' }),
+    cancelledBy: Type.Enum(['guest', 'host', 'api'], {
+      description: 'host: somebody deleted the event in the calendar.',
+    }),
     reason,
   },
   { title: 'BookingCancelledData' },
@@ -52,7 +53,7 @@ const cancelled = Type.Object(
 const reminder = Type.Object(
   {
     ...bookingFields,
-    minutesBefore: Type.Integer({ minimum: 0, description: 'How long before the start it was due.' }),
+    minutesBefore: Type.Integer({ minimum: 0, description: 'Minutes between the reminder and the start.' }),
   },
   { title: 'BookingReminderData' },
 )
@@ -61,7 +62,7 @@ const MORNING = {
   start: '2026-11-25T09:00:00.000Z',
   end: '2026-11-25T09:30:00.000Z',
   timezone: 'Europe/Berlin',
-  participants: [ACCOUNT.accountId],
+  participants: [EXAMPLE_ACCOUNT.accountId],
   metadata: {},
 }
 
@@ -88,17 +89,21 @@ const CONFIRMED: Static<typeof booking> = {
   updatedAt: '2026-11-20T08:30:01.205Z',
 }
 
-const of = <Data>(data: Data, version: number) => ({ ...ACCOUNT, objectId: PENDING.id, version, data })
+const of = <Data>(data: Data, version: number) => ({ ...EXAMPLE_ACCOUNT, objectId: PENDING.id, version, data })
 
 export const bookingEvents = {
-  'booking.created': entry('A guest booked a slot; it is blocked and not confirmed yet.', booking, of(PENDING, 1)),
-  'booking.confirmed': entry('A booking is confirmed.', booking, of(CONFIRMED, 2)),
-  'booking.rejected': entry(
-    'A booking did not come about: the application refused it or did not answer.',
-    rejected,
-    of({ ...PENDING, status: 'rejected', reason: 'The booking callback answered 500.' }, 2),
+  'booking.created': declareEvent(
+    'A guest booked a slot. The slot is blocked but not confirmed yet.',
+    booking,
+    of(PENDING, 1),
   ),
-  'booking.rescheduled': entry(
+  'booking.confirmed': declareEvent('A booking was confirmed.', booking, of(CONFIRMED, 2)),
+  'booking.rejected': declareEvent(
+    'A booking failed: the application rejected it or did not respond.',
+    rejected,
+    of({ ...PENDING, status: 'rejected', reason: 'The booking callback returned 500.' }, 2),
+  ),
+  'booking.rescheduled': declareEvent(
     'A booking was moved to another slot.',
     rescheduled,
     of(
@@ -111,10 +116,10 @@ export const bookingEvents = {
       3,
     ),
   ),
-  'booking.cancelled': entry(
-    'A booking was cancelled and its slot is free again.',
+  'booking.cancelled': declareEvent(
+    'A booking was cancelled. Its slot is free again.',
     cancelled,
     of({ ...CONFIRMED, status: 'cancelled', cancelledBy: 'guest', reason: 'I am ill, sorry.' }, 4),
   ),
-  'booking.reminder': entry('A booking is about to begin.', reminder, of({ ...CONFIRMED, minutesBefore: 60 }, 2)),
+  'booking.reminder': declareEvent('A booking starts soon.', reminder, of({ ...CONFIRMED, minutesBefore: 60 }, 2)),
 }

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { nullable, timestamp } from '../../infra/http/index.ts'
-import { entry } from './entry.ts'
-import { ACCOUNT, provider } from './parts.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { declareEvent, EXAMPLE_ACCOUNT, providerSchema } from '../catalogue.ts'
 
 const eventTime = Type.Object(
   {
     dateTime: Type.Optional(timestamp('In UTC; absent for all-day events.')),
     date: Type.Optional(Type.String({ format: 'date', description: 'The day, for all-day events only.' })),
-    timeZone: nullable(Type.String({ description: 'IANA name of the zone the event was made in.' })),
+    timeZone: nullable(Type.String({ description: 'IANA name of the time zone in which the event was created.' })),
   },
   { title: 'CalendarEventTime' },
 )
@@ -19,17 +18,17 @@ const attendee = Type.Object(
     responseStatus: Type.Enum(['needsAction', 'accepted', 'tentative', 'declined']),
     optional: Type.Boolean(),
     organizer: Type.Boolean(),
-    self: Type.Boolean({ description: 'Is the account itself.' }),
+    self: Type.Boolean({ description: 'True for the account itself.' }),
   },
   { title: 'CalendarAttendee' },
 )
 
-/** An event of a calendar as the API and events show it. */
+/** A calendar event as the API and events show it. */
 const calendarEvent = Type.Object(
   {
     id: Type.String(),
     accountId: Type.String(),
-    provider,
+    provider: providerSchema,
     calendarId: Type.String(),
     providerEventId: Type.String(),
     summary: Type.String(),
@@ -40,9 +39,11 @@ const calendarEvent = Type.Object(
     status: Type.Enum(['confirmed', 'tentative', 'cancelled']),
     organizer: nullable(Type.Object({ email: Type.String(), displayName: nullable(Type.String()) })),
     attendees: Type.Array(attendee),
-    recurrence: Type.Array(Type.String(), { description: 'RRULE, RDATE and EXDATE lines (RFC 5545); empty without.' }),
-    recurringEventId: nullable(Type.String({ description: 'The series that this is one of.' })),
-    joinUrl: nullable(Type.String({ description: 'Of the video conference.' })),
+    recurrence: Type.Array(Type.String(), {
+      description: 'RRULE, RDATE and EXDATE lines (RFC 5545); empty for a single event.',
+    }),
+    recurringEventId: nullable(Type.String({ description: 'The series to which the event belongs.' })),
+    joinUrl: nullable(Type.String({ description: 'Link to the video conference.' })),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },
@@ -51,8 +52,8 @@ const calendarEvent = Type.Object(
 
 const REVIEW: Static<typeof calendarEvent> = {
   id: 'cev_01k9zy2b4d6f8h1k3n5q7s9v2x',
-  accountId: ACCOUNT.accountId,
-  provider: ACCOUNT.provider,
+  accountId: EXAMPLE_ACCOUNT.accountId,
+  provider: EXAMPLE_ACCOUNT.provider,
   calendarId: 'cal_01k9zv4c6e8g1j3m5p7r9t2v4x',
   providerEventId: '6b1f2f0e-2f2c-4f0e-9a5c-0d6b8f4c7e21',
   summary: 'Quarterly review',
@@ -88,21 +89,21 @@ const REVIEW: Static<typeof calendarEvent> = {
 }
 
 const of = (version: number, changes: Partial<typeof REVIEW> = {}) => ({
-  ...ACCOUNT,
+  ...EXAMPLE_ACCOUNT,
   objectId: REVIEW.id,
   version,
   data: { ...REVIEW, ...changes },
 })
 
 export const calendarEvents = {
-  'calendar.event.created': entry('An event appeared in a calendar.', calendarEvent, of(1)),
-  'calendar.event.updated': entry(
-    'An event was moved, changed or answered.',
+  'calendar.event.created': declareEvent('An event was added to a calendar.', calendarEvent, of(1)),
+  'calendar.event.updated': declareEvent(
+    'A calendar event was moved or changed, or an attendee responded.',
     calendarEvent,
     of(2, { location: 'Room 7', updatedAt: '2026-11-20T08:41:12.000Z' }),
   ),
-  'calendar.event.deleted': entry(
-    'An event is gone from the calendar; `data` is what was last known of it, with status cancelled.',
+  'calendar.event.deleted': declareEvent(
+    'A calendar event was deleted. `data` holds its last known state, with status cancelled.',
     calendarEvent,
     of(3, { status: 'cancelled', updatedAt: '2026-11-20T09:05:33.000Z' }),
   ),

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { timestamp } from '../../infra/http/index.ts'
-import { entry } from './entry.ts'
+import { declareEvent } from '../../events/index.ts'
+import { timestamp } from '../../lib/json-schema.ts'
 
 const test = Type.Object(
-  { endpointId: Type.String(), message: Type.String({ description: 'For people.' }) },
+  { endpointId: Type.String(), message: Type.String({ description: 'A sentence for people.' }) },
   { title: 'WebhookTestData' },
 )
 
@@ -11,7 +11,7 @@ const disabled = Type.Object(
   {
     endpointId: Type.String(),
     url: Type.String(),
-    reason: Type.Enum(['gone'], { description: 'gone: the endpoint answered 410.' }),
+    reason: Type.Enum(['gone'], { description: 'gone: the endpoint returned 410.' }),
     disabledAt: timestamp(),
   },
   { title: 'WebhookEndpointDisabledData' },
@@ -27,13 +27,13 @@ const of = <Data>(data: Data) => ({
 })
 
 export const webhookEvents = {
-  'webhook.test': entry(
-    'Somebody tests an endpoint; sent to that endpoint only, whatever it subscribes to.',
+  'webhook.test': declareEvent(
+    'A test of an endpoint. Sent only to that endpoint, regardless of its subscriptions.',
     test,
     of({ endpointId: ENDPOINT_ID, message: 'This is a test. If you can read it, this endpoint works.' }),
   ),
-  'webhook.endpoint_disabled': entry(
-    'An endpoint was made inactive because of what it answered; the other endpoints hear of it.',
+  'webhook.endpoint_disabled': declareEvent(
+    'The service disabled an endpoint because of its response. Sent to the other endpoints.',
     disabled,
     of({
       endpointId: ENDPOINT_ID,

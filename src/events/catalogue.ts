@@ -1,0 +1,71 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import type { ProviderName } from '../providers/contract/index.ts'
+
+/** One event type. Each feature declares its own; `src/app/event-catalogue.ts` collects them. */
+export interface EventDeclaration<Data extends TSchema = TSchema> {
+  /** One sentence: when the event is sent. */
+  description: string
+  data: Data
+  example: EventContent<Static<Data>>
+}
+
+export type EventDeclarations = Readonly<Record<string, EventDeclaration>>
+
+/** An event without its type. */
+export interface EventContent<Data = unknown> {
+  accountId: string | null
+  provider: ProviderName | null
+  objectId: string | null
+  version: number | null
+  data: Data
+}
+
+/** What a feature records. `data` is at most 256 KB as JSON. */
+export interface NewEvent<Name extends string = string, Data = unknown> extends EventContent<Data> {
+  type: Name
+  /** False: stored and streamed, but the caller delivers the event itself, as tests do. Default true. */
+  fanOut?: boolean
+}
+
+/** An event of one of these types, with the `data` that its declaration describes. */
+export type EventOf<Declared extends EventDeclarations, Name extends keyof Declared = keyof Declared> = {
+  [Type in Name & string]: NewEvent<Type, Static<Declared[Type]['data']>>
+}[Name & string]
+
+/** Declares an event type. The compiler checks that the example matches the schema. */
+export function declareEvent<Data extends TSchema>(
+  description: string,
+  data: Data,
+  example: EventContent<Static<Data>>,
+): EventDeclaration<Data> {
+  return { description, data, example }
+}
+
+/** Every event type of the service. The recorder, the OpenAPI document, `docs/events.md` and test deliveries read it. */
+export interface EventCatalogue {
+  /** In the order in which they were declared. */
+  readonly types: readonly string[]
+  find(type: string): EventDeclaration | undefined
+  /** Throws for a type that is not declared. */
+  get(type: string): EventDeclaration
+}
+
+export function eventCatalogue(declarations: EventDeclarations): EventCatalogue {
+  const byType = new Map(Object.entries(declarations))
+  return {
+    types: [...byType.keys()],
+    find: (type) => byType.get(type),
+    get(type) {
+      const declaration = byType.get(type)
+      if (declaration === undefined) throw new Error(`The event type "${type}" is not declared.`)
+      return declaration
+    },
+  }
+}
+
+export const providerSchema = Type.Enum(['gmail', 'microsoft', 'imap'])
+
+export const addressSchema = Type.Object({ name: Type.String(), email: Type.String() }, { title: 'Address' })
+
+/** The account of every example. */
+export const EXAMPLE_ACCOUNT = { accountId: 'acc_01k9zv3h5q8m2n4p6r7s8t9vwx', provider: 'imap' } as const
