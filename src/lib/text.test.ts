@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { fc } from '../../test/kit/random.ts'
 import { cleanJson, cleanText, truncateText } from './text.ts'
 
 it('removes NUL and replaces lone surrogates, which PostgreSQL refuses', () => {

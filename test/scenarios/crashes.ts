@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServicePlace, startServiceProcess } from '../kit/process.ts'
+import { random } from '../kit/random.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startApplication } from './application.ts'
 import { type Books, expectEachAnnouncedOnce } from './books.ts'
@@ -47,6 +48,7 @@ export async function playCrashes(place: ServicePlace, story: CrashStory): Promi
 
 /** One random mail in each of equal parts of the run, so that the kills neither bunch up nor miss the busy time. */
 function killMoments({ mails, kills }: CrashStory): Set<number> {
+  const chance = random()
   const part = Math.floor(mails / kills)
-  return new Set(Array.from({ length: kills }, (_, index) => index * part + Math.floor(Math.random() * part)))
+  return new Set(Array.from({ length: kills }, (_, index) => index * part + Math.floor(chance() * part)))
 }

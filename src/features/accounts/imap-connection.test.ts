@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from './index.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { fairMove } from './share.ts'
 
 /** Instances take turns in the order given, until a whole round moves nothing. Answers the counts and how much moved. */

@@ -5,6 +5,7 @@ import { accountsRoom } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../test/kit/oauth.ts'
+import { random } from '../../../test/kit/random.ts'
 import { type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -19,7 +20,9 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
   const ring = generateKeyRing()
   let signIn: SignIn
   let worker: ChildProcess | undefined
+  let chance: () => number
   beforeEach(async () => {
+    chance = random()
     signIn = await startSignIn()
   })
   afterEach(async () => {
@@ -54,7 +57,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     const child = await begin(place, accountId)
     const enough = signIn.tokenRequests.length + 3
     await eventually(() => signIn.tokenRequests.length >= enough)
-    await sleep(Math.random() * 20)
+    await sleep(chance() * 20)
     child.kill('SIGKILL')
     await once(child, 'exit')
   }

@@ -5,6 +5,7 @@ import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { mail, mailboxOf } from '../../../test/kit/in-step.ts'
 import { announced, mailEvents, servedMails, storedMails } from '../../../test/kit/mailbox-state.ts'
+import { random } from '../../../test/kit/random.ts'
 import { syncService } from '../../../test/kit/sync.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -22,6 +23,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
 
   describeEachDatabase('loses nothing and says nothing twice', (open) => {
     it('during a first sync and while mail arrives, moves and leaves', { timeout: 180_000 }, async () => {
+      const chance = random()
       const place = await open.place()
       const db = await open(place)
       const user = `killed-${place.engine}`
@@ -46,7 +48,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
           .execute()
         const child = await started(place)
         if (begun.length < 4) {
-          await sleep(Math.random() * 500 * (1 + round))
+          await sleep(chance() * 500 * (1 + round))
           child.kill('SIGKILL')
           await once(child, 'exit')
           continue
@@ -59,7 +61,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
           await box.expunge(`old-${round + 100}`)
           await box.flag(`old-${round + 200}`, '\\Seen')
         })()
-        await sleep(Math.random() * 2000)
+        await sleep(chance() * 2000)
         child.kill('SIGKILL')
         await Promise.all([once(child, 'exit'), work])
         arrived.push(...ids)

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { fileStore, MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { PROVIDERS, QUIET, watchedMailbox } from '../../../test/kit/mailbox-in-step.ts'
+import { random } from '../../../test/kit/random.ts'
 import { syncService } from '../../../test/kit/sync.ts'
 import { sleep } from '../../lib/abort.ts'
 
@@ -17,6 +18,7 @@ describeEachDatabase('a process killed at any moment (mails with ids)', (open) =
     'loses nothing and says nothing twice: %s',
     { timeout: 180_000 },
     async (kind) => {
+      const chance = random()
       const place = await open.place()
       const db = await open(place)
       const file = join(place.dataDir, 'provider.json')
@@ -41,13 +43,13 @@ describeEachDatabase('a process killed at any moment (mails with ids)', (open) =
           for (const [n, id] of ids.entries()) {
             box.deliver(id)
             box.set(`old-${round * 10 + n}`, n % 2 === 0 ? { folders: ['More'] } : { unread: false })
-            await sleep(Math.random() * 25)
+            await sleep(chance() * 25)
           }
           box.remove(`old-${round}`)
           if (round % 2 === 0) box.expireCursors()
           arrived.push(...ids)
         }
-        await sleep(Math.random() * (begun ? 250 : 1000))
+        await sleep(chance() * (begun ? 250 : 1000))
         child.kill('SIGKILL')
         await once(child, 'exit')
       }

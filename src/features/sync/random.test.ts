@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { inStep, type Mailbox } from '../../../test/kit/in-step.ts'
+import { fc } from '../../../test/kit/random.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 
 /** Where every mail stands, as the test knows it: what may be done next. */

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import { fc } from '../../../test/kit/random.ts'
 import type { MailboxSuite } from './id-mailbox-fixture.ts'
 
 /** What it keeps when tokens end, requests fail, cursors grow too old and work is broken off: nothing lost, nothing twice. */

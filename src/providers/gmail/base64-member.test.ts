@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { base64Member } from './base64-member.ts'
 
 async function read(text: string, cuts: number[] = []): Promise<Buffer> {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import type { FetchMessageObject } from 'imapflow'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { remoteMessage } from './map.ts'
 
 const place = { uidValidity: '7', isNew: false, nowMs: 1_000 }

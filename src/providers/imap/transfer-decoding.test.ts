@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
 /** The encoded text cut into pieces at these distances, decoded piece by piece. */

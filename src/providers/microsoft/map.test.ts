@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { attachmentsOf, foundMail, headersOf, isWhole, mayHaveAttachments } from './map.ts'
 
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }

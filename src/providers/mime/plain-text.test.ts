@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { htmlToText, oneLine } from './plain-text.ts'
 
 describe('the words of an HTML mail', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
 import { brand, type Palette, SURFACES } from './brand.ts'
 import { type Colour, contrast, parseColour } from './colour.ts'
 import { styleSheet } from './style.ts'

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
+import { random } from '../../../../test/kit/random.ts'
 import { TEST_RING, webhookHouse } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
@@ -12,23 +13,24 @@ const LEASE_MS = 2000
 
 describeEachDatabase('a process that records and delivers, killed again and again', (open) => {
   /** Lets one work for a moment and kills it, wherever it is. */
-  async function workAndDie(place: Place): Promise<void> {
+  async function workAndDie(place: Place, chance: () => number): Promise<void> {
     const script = ['--import', 'tsx', 'test/kit/webhook-worker.ts', JSON.stringify(place), TEST_RING, String(LEASE_MS)]
     const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(child.stdout, 'data')
-    await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 300))
+    await new Promise((resolve) => setTimeout(resolve, 20 + chance() * 300))
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
 
   it('loses nothing, and repeats only under the same ids', { timeout: 120_000 }, async () => {
+    const chance = random()
     const place = await open.place()
     const db = await open(place)
     const receiver = closing(await startReceiver())
-    receiver.always(() => (Math.random() < 0.1 ? { status: 500 } : { delayMs: Math.random() * 10 }))
+    receiver.always(() => (chance() < 0.1 ? { status: 500 } : { delayMs: chance() * 10 }))
     const house = closing(webhookHouse(db, { leaseMs: LEASE_MS }))
     const { secret = '' } = await house.create({ url: receiver.url, retryDelayMs: 10, retryCount: 20 })
-    for (let round = 0; round < ROUNDS; round += 1) await workAndDie(place)
+    for (let round = 0; round < ROUNDS; round += 1) await workAndDie(place, chance)
 
     await house.queue.releaseInstance('worker')
     await house.engine.start()

@@ -1,0 +1,21 @@
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where every random choice of this run begins. */
+    seed: number
+  }
+}
+
+/** Vitest's global setup: the seed of the run, from TEST_SEED or drawn here. */
+export default function setup(project: TestProject): void {
+  const seed = seedOf(process.env.TEST_SEED)
+  project.provide('seed', seed)
+  console.log(`Random tests use the seed ${seed}; repeat them with TEST_SEED=${seed}.`)
+}
+
+function seedOf(given: string | undefined): number {
+  if (given === undefined || given === '') return Math.floor(Math.random() * 2 ** 31)
+  if (/^\d{1,10}$/.test(given) && Number(given) < 2 ** 31) return Number(given)
+  throw new Error(`TEST_SEED is "${given}"; it must be a whole number below 2,147,483,648.`)
+}

@@ -1,0 +1,17 @@
+import { expect, inject, it } from 'vitest'
+import { fc, random } from './random.ts'
+
+const take = (next: () => number) => Array.from({ length: 100 }, next)
+
+it('draws the same numbers again in the same test of the same run, spread from 0 up to 1', () => {
+  const drawn = take(random())
+  expect(take(random())).toEqual(drawn)
+  expect(new Set(drawn).size).toBe(100)
+  expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0)
+  expect(Math.max(...drawn)).toBeLessThan(1)
+  expect(drawn.filter((value) => value < 0.5).length).toBeGreaterThan(20)
+})
+
+it('starts every property at the seed of the run', () => {
+  expect(fc.readConfigureGlobal()?.seed).toBe(inject('seed'))
+})
