@@ -5,8 +5,7 @@ import type { Log } from '../../../infra/log/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
-import type { EndpointRow } from '../endpoints/endpoint.ts'
-import { endpointStore } from '../endpoints/store.ts'
+import { endpointStore, type TargetRow } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
@@ -116,7 +115,7 @@ export class FanOut {
   async #next(limit: number): Promise<number | undefined> {
     const { db, duplicates } = this.#deps
     if (duplicates.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, duplicates.find))
-    const [events, endpoints] = await Promise.all([nextEvents(db.read, limit), endpointStore(db.read).listActive()])
+    const [events, endpoints] = await Promise.all([nextEvents(db.read, limit), endpointStore(db.read).listTargets()])
     if (events.length === 0) return 0
     const find = await duplicates.ask([...new Set(matched(events, endpoints, (event) => event))])
     const chosen = events.map(({ id }) => id)
@@ -130,14 +129,14 @@ export class FanOut {
     if (events === undefined || events.length === 0) return events?.length
     tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
     // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
-    const endpoints = await endpointStore(tx).listActive()
+    const endpoints = await endpointStore(tx).listTargets()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
     this.#resize(made.length / events.length)
     const deliveries = await markDuplicates(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
     const due = new Set(waiting.map((delivery) => delivery.endpointId))
-    const isOpen = (endpoint: EndpointRow) => opensAt(endpoint) > clock.now()
+    const isOpen = (endpoint: TargetRow) => opensAt(endpoint) > clock.now()
     const idsWhere = (open: boolean) =>
       endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
     const flowing = idsWhere(false)
@@ -159,11 +158,11 @@ export class FanOut {
 
 function matched<T>(
   events: readonly EventRow[],
-  endpoints: readonly EndpointRow[],
-  make: (event: EventRow, endpoint: EndpointRow) => T,
+  endpoints: readonly TargetRow[],
+  make: (event: EventRow, endpoint: TargetRow) => T,
 ): T[] {
   const subscriptions = endpoints.map((endpoint) => ({ endpoint, types: JSON.parse(endpoint.eventTypes) as string[] }))
-  const known = new Map<string, EndpointRow[]>()
+  const known = new Map<string, TargetRow[]>()
   const interested = (type: string) => {
     const found = subscriptions.filter(({ types }) => subscribes(types, type)).map(({ endpoint }) => endpoint)
     known.set(type, found)

@@ -23,7 +23,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ['renewing', (tx, db) => renewLease(tx, db.dialect, ['dlv_1', 'dlv_2'], LEASE)],
   ['the next due', (tx, db) => findNextDue({ ...db, read: tx }, 'whe_1')],
   ['the sweep', (tx, db) => listEndpointsDue({ ...db, read: tx }, 1)],
-  ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1')],
+  ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1', 200)],
   ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
   ['what a repeat repeats', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],

@@ -40,6 +40,9 @@ export interface Endpoints {
   delete(id: string): Promise<void>
 }
 
+/** Thousands may wait for an endpoint that failed for long. */
+const CANCELLED_PER_TRANSACTION = 200
+
 const DEFAULTS = { retryCount: 3, retryDelayMs: 1000, retryStrategy: 'fixed', timeoutMs: 30_000 } as const
 
 export function endpoints(deps: EndpointDeps): Endpoints {
@@ -128,11 +131,15 @@ export function endpoints(deps: EndpointDeps): Endpoints {
     },
 
     async delete(id) {
+      await endpointStore(db.read).get(id)
+      const cancel = (tx: Tx) => cancelForEndpoint(tx, id, CANCELLED_PER_TRANSACTION)
+      // A crash here leaves cancelled deliveries of an endpoint that exists: the caller has no success, and recovery finds them.
+      while ((await db.transaction(cancel)) === CANCELLED_PER_TRANSACTION);
       await db.transaction(async (tx) => {
         // A fan-out that has the endpoint in hand ends first, so that what it makes is cancelled too.
         await holdStamping(tx, db.dialect)
         // In the order in which results are written, deliveries before the endpoint: no two wait for each other.
-        await cancelForEndpoint(tx, id)
+        while ((await cancel(tx)) === CANCELLED_PER_TRANSACTION);
         await endpointStore(tx).delete(id)
       })
       await queue.remove(DELIVER_QUEUE, id)

@@ -3,10 +3,16 @@ import type { Dialect, Handle, Tables } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { EndpointRow } from './endpoint.ts'
 
+const TARGET = ['id', 'url', 'eventTypes', 'retryCount', 'circuitState', 'circuitProbeAt'] as const
+
+export type TargetRow = Pick<EndpointRow, (typeof TARGET)[number]>
+
 export interface EndpointStore {
   /** By id, so oldest first for generated ids. */
   list(): Promise<EndpointRow[]>
   listActive(): Promise<EndpointRow[]>
+  /** What a fan-out needs of the active endpoints: it reads them for every batch of events. */
+  listTargets(): Promise<TargetRow[]>
   find(id: string): Promise<EndpointRow | undefined>
   get(id: string): Promise<EndpointRow>
   /** As `get`, and nobody else changes the row before this transaction ends. */
@@ -28,6 +34,8 @@ export function endpointStore(handle: Handle): EndpointStore {
   const find = (id: string) => all().where('id', '=', id).executeTakeFirst()
   return {
     list: () => all().orderBy('id').execute(),
+    listTargets: () =>
+      handle.selectFrom('webhookEndpoints').select(TARGET).where('isActive', '=', 1).orderBy('id').execute(),
     listActive: () => all().where('isActive', '=', 1).orderBy('id').execute(),
     find,
     async get(id) {

@@ -72,7 +72,7 @@ function isClean(circuit: Circuit): boolean {
 }
 
 /** When the endpoint may next be sent to, as far as the circuit has a say; 0 is at any time. */
-export function opensAt({ circuitState, circuitProbeAt }: Circuit): number {
+export function opensAt({ circuitState, circuitProbeAt }: Pick<Circuit, 'circuitState' | 'circuitProbeAt'>): number {
   return circuitState === 'closed' ? 0 : (circuitProbeAt ?? 0)
 }
 

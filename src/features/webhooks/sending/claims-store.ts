@@ -114,12 +114,18 @@ export async function cancelHeld(tx: Tx, ids: readonly string[], token: string):
   await tx.updateTable('webhookDeliveries').set(CANCELLED).where('id', 'in', ids).where('lease', '=', token).execute()
 }
 
-/** Ends everything of an endpoint that waits; for an endpoint that is no more. */
-export async function cancelForEndpoint(tx: Tx, endpointId: string): Promise<void> {
-  await tx
-    .updateTable('webhookDeliveries')
-    .set(CANCELLED)
+/** Cancels up to `limit` waiting deliveries of a deleted endpoint; returns how many. */
+export async function cancelForEndpoint(tx: Tx, endpointId: string, limit: number): Promise<number> {
+  const waiting = tx
+    .selectFrom('webhookDeliveries')
+    .select('id')
     .where('endpointId', '=', endpointId)
     .where('nextAttemptAt', 'is not', null)
-    .execute()
+    .limit(limit)
+  const { numUpdatedRows } = await tx
+    .updateTable('webhookDeliveries')
+    .set(CANCELLED)
+    .where('id', 'in', waiting)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
 }

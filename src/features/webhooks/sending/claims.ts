@@ -22,6 +22,7 @@ const FEWEST_ROWS = 8
 const MOST_ROWS = 64
 const QUICK_MS = 1000
 const LEASE_MS = 30_000
+const CANCELLED_AT_ONCE = 500
 
 export interface ClaimDeps {
   db: Db
@@ -91,7 +92,8 @@ export class Claims {
 
   async #claimIn(tx: Tx, limit: number): Promise<{ row: EndpointRow | undefined; deliveries: DeliveryRow[] }> {
     const row = await endpointStore(tx).find(this.#endpointId)
-    if (row === undefined) await cancelForEndpoint(tx, this.#endpointId)
+    // What a fan-out made while the endpoint was deleted: a batch at most.
+    if (row === undefined) await cancelForEndpoint(tx, this.#endpointId, CANCELLED_AT_ONCE)
     if (row?.isActive !== 1) return { row, deliveries: [] }
     const deliveries = row.circuitState === 'closed' ? await this.#take(tx, limit) : await this.#takeProbe(tx)
     return { row, deliveries }
