@@ -28,7 +28,7 @@ const PAUSE_MS = 20
 const QUEUE = 'retention'
 const JOB = 'purge'
 const EVERY_MS = 60 * 60 * 1000
-const ROWS_PER_TRANSACTION = 500
+const ROWS_PER_TRANSACTION = 200
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A late fan-out still needs the claims made at the time of its events. */
 const CLAIMS_KEPT_MS = 60 * 60 * 1000

@@ -19,6 +19,14 @@ const CANDIDATE = [
 
 /** What may be read of messages; see `messageWriter` for the changes. Rows that are gone are found only where that is said. */
 export function messageStore(handle: Handle) {
+  const placedIn = (folderId: string, limit: number) =>
+    handle
+      .selectFrom('messages')
+      .where('folderId', '=', folderId)
+      .where('uid', 'is not', null)
+      .orderBy('uidValidity')
+      .orderBy('uid')
+      .limit(limit)
   return {
     async find(accountId: string, id: string): Promise<MessageRow | undefined> {
       const row = await handle.selectFrom('messages').selectAll().where('id', '=', id).executeTakeFirst()
@@ -116,15 +124,25 @@ export function messageStore(handle: Handle) {
     },
     /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
     async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownFolderMessage[]> {
-      const rows = await handle
-        .selectFrom('messages')
-        .select(['uid', 'unread', 'starred'])
-        .where('folderId', '=', folderId)
-        .where('uidValidity', '=', uidValidity)
-        .where('uid', '>=', lowUid)
-        .where('uid', '<=', highUid)
-        .execute()
-      return rows.map((row) => ({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 }))
+      const known: KnownFolderMessage[] = []
+      // In pages: a range may hold every message of a large folder.
+      for (let fromUid = lowUid; ; ) {
+        const rows = await handle
+          .selectFrom('messages')
+          .select(['uid', 'unread', 'starred'])
+          .where('folderId', '=', folderId)
+          .where('uidValidity', '=', uidValidity)
+          .where('uid', '>=', fromUid)
+          .where('uid', '<=', highUid)
+          .orderBy('uid')
+          .limit(KNOWN_PER_PAGE)
+          .execute()
+        for (const row of rows) {
+          known.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
+        }
+        if (rows.length < KNOWN_PER_PAGE) return known
+        fromUid = (known.at(-1)?.uid ?? highUid) + 1
+      }
     },
     /** Rows of the account, gone ones included, that share a key with one of these mails. */
     async candidates(accountId: string, mails: readonly Keys[]): Promise<Candidate[]> {
@@ -163,17 +181,11 @@ export function messageStore(handle: Handle) {
       }
       return true
     },
-    /** Rows with a place in the folder, oldest first. */
-    placed(folderId: string, limit: number): Promise<MessageRow[]> {
-      return handle
-        .selectFrom('messages')
-        .selectAll()
-        .where('folderId', '=', folderId)
-        .where('uid', 'is not', null)
-        .orderBy('uidValidity')
-        .orderBy('uid')
-        .limit(limit)
-        .execute()
+    /** Rows with a location in the folder, lowest UID first. */
+    placed: (folderId: string, limit: number): Promise<MessageRow[]> => placedIn(folderId, limit).selectAll().execute(),
+    /** Their ids only. */
+    async placedIds(folderId: string, limit: number): Promise<string[]> {
+      return (await placedIn(folderId, limit).select('id').execute()).map((row) => row.id)
     },
     /** Rows that vanished before `beforeMs` and were not seen again. */
     gone(accountId: string, beforeMs: number, limit: number): Promise<MessageRow[]> {
@@ -212,3 +224,4 @@ export function messageStore(handle: Handle) {
 }
 
 const IN_LIMIT = 500
+const KNOWN_PER_PAGE = 1000

@@ -107,7 +107,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
 
     /** Takes the place of at most `limit` rows of a folder whose numbering began anew; they stay in lists. Answers how many. */
     async losePlaces(folderId: string, limit: number): Promise<number> {
-      const ids = (await messageStore(tx).placed(folderId, limit)).map((row) => row.id)
+      const ids = await messageStore(tx).placedIds(folderId, limit)
       if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
       return ids.length
     },

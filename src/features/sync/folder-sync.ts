@@ -17,7 +17,7 @@ export interface FolderSync extends OwnedAccount {
   signal: AbortSignal
 }
 
-const BATCH = 500
+const BATCH = 200
 
 /**
  * Brings one folder forward until the provider has nothing more: each part of a step is one transaction. Answers false

@@ -5,7 +5,8 @@ import { type FolderCounts, folderEvent, messageEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
 
-const BATCH = 500
+/** Rows are wide, and each becomes an event. */
+const BATCH = 100
 /** A mail that shows up as a copy and whose original leaves so soon after was moved in two steps. */
 const MOVE_MS = 10 * 60_000
 

@@ -3,7 +3,7 @@ import { messageStore } from '../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
 import { mailboxChange } from './mailbox-change.ts'
 
-const BATCH = 500
+const BATCH = 100
 
 /**
  * A label of a mailbox that is one scope is gone at the provider: its mails lose it and stay, told as `message.updated`, in

@@ -14,7 +14,8 @@ export interface Part<Added, Changed, Removed> {
 
 type FolderPart = Part<FolderStep['added'][number], FolderStep['changed'][number], number>
 
-const PART_SIZE = 500
+/** On the file store a part of so many new messages holds the event loop for some 10 ms. */
+const PART_SIZE = 100
 /** Removals first: what left may come back in the same step. */
 export function partsOf<Added, Changed, Removed>(
   step: Part<Added, Changed, Removed> & { cursor: string },

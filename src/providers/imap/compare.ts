@@ -30,7 +30,7 @@ export async function* compareWindows(
     const changes = difference(known, standing)
     if (changes.changed.length > 0 || changes.removed.length > 0) yield changes
     // Uids may be sparse: empty stretches are crossed in ever larger steps.
-    width = standing.size < FEW_ROWS ? width * 4 : FIRST_WINDOW
+    width = Math.max(standing.size, known.length) < FEW_ROWS ? width * 4 : FIRST_WINDOW
     high = low - 1
   }
 }
