@@ -181,8 +181,8 @@ describeEachDatabase('Gmail tells of changes', (open) => {
   })
 
   it.each([
-    ['a topic that does not exist', { PUBSUB_TOPIC_NAME: 'projects/project/topics/other' }, 'another topic'],
-    ['a subscription that does not exist', { PUBSUB_SUBSCRIPTION_NAME: 'other' }, 'no such thing'],
+    ['a topic that does not exist', { PUBSUB_TOPIC_NAME: 'projects/project/topics/other' }, 'does not belong to'],
+    ['a subscription that does not exist', { PUBSUB_SUBSCRIPTION_NAME: 'other' }, 'not found'],
     ['a name that is none', { PUBSUB_TOPIC_NAME: 'https://topic' }, 'PUBSUB_TOPIC_NAME must look like'],
     ['credentials that are none', { APPLICATION_CREDENTIALS: '{"type":"service_account"}' }, 'not the JSON key'],
     ['a file that is not there', { APPLICATION_CREDENTIALS: '/nowhere/key.json' }, 'cannot be read'],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { Received } from '../../providers/pubsub/index.ts'
+import type { PubsubMessage } from '../../providers/pubsub/index.ts'
 
 /** What Gmail publishes: in this mailbox something changed, and its history now stands here. */
 export interface GmailNotice {
@@ -20,7 +20,7 @@ const notice = Compile(
 )
 
 /** Undefined when it is none: anybody who may publish to the topic may send anything. */
-export function noticeOf({ data }: Received): GmailNotice | undefined {
+export function noticeOf({ data }: PubsubMessage): GmailNotice | undefined {
   if (data.length > MAX_BYTES) return undefined
   try {
     const read: unknown = JSON.parse(data.toString('utf8'))

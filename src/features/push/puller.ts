@@ -5,7 +5,7 @@ import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
-import { type Pubsub, type PubsubSettings, pubsub, type Received } from '../../providers/pubsub/index.ts'
+import { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from '../../providers/pubsub/index.ts'
 import { accountsAt } from '../accounts/index.ts'
 import { type GmailNotice, noticeOf } from './notice.ts'
 
@@ -146,7 +146,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     }
   }
 
-  async function take(client: Pubsub, received: readonly Received[], signal: AbortSignal): Promise<void> {
+  async function take(client: Pubsub, received: readonly PubsubMessage[], signal: AbortSignal): Promise<void> {
     const ackIds = received.map(({ ackId }) => ackId)
     const newest = new Map<string, bigint>()
     let unreadable = 0

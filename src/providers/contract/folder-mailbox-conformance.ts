@@ -8,7 +8,7 @@ import {
   type MailAccess,
   ProviderError,
   type RemoteMessage,
-} from './provider.ts'
+} from './index.ts'
 
 /** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
 export interface MailboxFixture {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
-import type { IdMailProvider, MailAccess } from './provider.ts'
+import type { IdMailProvider, MailAccess } from './index.ts'
 
 /** A mailbox of ids at a provider, and the hands of its owner. A fresh and empty one per test; every method acts at once. */
 export interface IdMailboxFixture {

@@ -1,75 +1,83 @@
-import type { RemoteFolder, RemoteMessage } from './provider.ts'
+import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
+import type { MailAccess, MailProviderBase } from './provider.ts'
 
-/**
- * A mailbox whose mails have an id of their own wherever they stand: gmail, microsoft. (Those of imap are known by their place in a
- * folder: `FolderSession`.) Stateless at the provider: nothing is connected between calls.
- */
+/** A mailbox whose messages keep one id in every folder: gmail, microsoft. */
+export interface IdMailProvider extends MailProviderBase {
+  readonly kind: 'mailbox'
+  /** One per account, on the owning instance only. */
+  openSession(access: MailAccess): MailboxSession
+  liveReads(access: MailAccess): LiveReads<{ providerMessageId: string }>
+}
+
+/** Syncs one mailbox. Nothing stays connected between calls. */
 export interface MailboxSession {
-  /** How often to ask for changes while nothing tells of them. */
+  /** How often to poll while no push channel reports changes. */
   readonly pollIntervalMs: number
-  /** Every label or folder, fresh from the provider; `path` is the provider's id of it, `name` what people read. */
+  /** Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. */
   listFolders(): Promise<RemoteFolder[]>
   /**
-   * What is brought forward with a cursor of its own: gmail the whole mailbox (`ENTIRE_MAILBOX`), microsoft each folder by its
-   * path. Most important first.
+   * The parts of the mailbox that have a cursor of their own, most important first: for gmail the entire mailbox
+   * (`ENTIRE_MAILBOX`), for microsoft each folder by its path.
    */
   scopes(folders: readonly RemoteFolder[]): string[]
   /**
-   * Which of these scopes may have something to bring, for far fewer requests than `syncScope` of each: call it before every round
-   * with all that are kept in step. What was answered along the way is where `syncScope` then begins. One whose cursor is null or has
-   * expired counts as changed. Absent where a scope costs no more to bring forward than to ask about.
+   * Returns the scopes that may have changes, with far fewer requests than a `syncScope` of each. Call it before each round
+   * with all synced scopes; `syncScope` then continues from the responses it received. A scope with a null or expired cursor
+   * counts as changed. Absent where checking a scope costs as much as syncing it.
    */
   changedScopes?(scopes: readonly { scope: string; cursor: string | null }[], signal: AbortSignal): Promise<string[]>
   /**
-   * Brings a scope forward from `cursor` (null: first sync) in steps of at most 500 messages; each step's `cursor` is
-   * valid once the step is stored, so a crash between steps repeats at most one. Throws `ProviderError`: `cursor_expired` when the
-   * cursor is too old (then it is called again with `comparing`), `not_found` when the scope is gone.
+   * Syncs a scope from `cursor` (null: first sync) in steps of at most 500 messages. A step's `cursor` is valid once the step is
+   * stored, so a crash between steps repeats at most one. Throws `ProviderError`: `cursor_expired` when the cursor is too old
+   * (call again with `comparison`), `not_found` when the scope was deleted.
    */
   syncScope(request: ScopeSyncRequest): AsyncIterable<MailboxStep>
+  /** Twice safely. */
   close(): Promise<void>
 }
 
-/** The scope of a provider that has one cursor for all of a mailbox. */
+/** The scope of a provider with one cursor for the entire mailbox. */
 export const ENTIRE_MAILBOX = '*'
 
 export interface ScopeSyncRequest {
   scope: string
   cursor: string | null
-  /** How many of the newest messages of the whole mailbox a first sync fetches. */
+  /** How many of the newest messages of the entire mailbox a first sync fetches. */
   initialMessages: number
-  /** When the oldest stored mail of the account arrived, of whatever scope; null while there is none. */
+  /** When the oldest stored message of the account arrived, in any scope; null when none is stored. */
   oldest(): Promise<number | null>
   /**
-   * Given when an earlier cursor expired and mails of the scope are stored: with a null cursor at first, and until a pass has ended
-   * well also with the cursor of the last step stored, which then says how far it got. The scope is compared as a whole,
-   * everything from the oldest stored message on. Steps then say `refetched`. A cursor that knows of no comparison wins over this.
+   * Given after a cursor expired while messages of the scope are stored: first with a null cursor, then with the cursor of the
+   * last stored step until a sync completes. The provider compares the scope from the oldest stored message on, and its
+   * steps say `refetched`. Ignored for a cursor that was not written by a comparison.
    */
   comparison?: Comparison
   signal: AbortSignal
 }
 
 export interface Comparison {
-  /** What is stored of the scope, newest first, up to 500 behind `after` (the last of the page before). */
+  /** Stored messages of the scope, newest first: up to 500 after `after`, the last one of the previous page. */
   known(after?: KnownMailboxMessage): Promise<KnownMailboxMessage[]>
 }
 
+/** What a comparison needs of a stored message. */
 export interface KnownMailboxMessage {
   providerMessageId: string
   receivedAt: number
   unread: boolean
   starred: boolean
-  /** Paths of the folders or labels it carries. */
+  /** Paths of its folders or labels. */
   folders: string[]
 }
 
 export interface MailboxStep {
-  /** `found` comes of a comparison: one that is not stored is new only if it arrived after the last sync; `isNew` says nothing. */
+  /** `found` comes from a comparison. A message that is not stored is new only if it arrived after the last sync; ignore its `isNew`. */
   refetched: boolean
-  /** New or changed mails, whole. One stored already is updated in place. */
+  /** New or changed messages, complete. A stored one is updated in place. */
   found: FoundMessage[]
-  /** Changes of mails that need no second look; unknown ids are passed over. What is absent is as before. */
+  /** Changes that need no fetch. Absent fields did not change; unknown ids are ignored. */
   changed: { providerMessageId: string; unread?: boolean; starred?: boolean; folders?: string[] }[]
-  /** Ids that left the scope: deleted, or moved to one that will bring them. May name unknown ones. */
+  /** Ids that left the scope: deleted, or moved to a scope that will report them. May contain unknown ones. */
   removed: string[]
   /** Opaque to everyone but the provider; text under 4 KB. */
   cursor: string
@@ -77,6 +85,6 @@ export interface MailboxStep {
 
 export interface FoundMessage {
   message: RemoteMessage & { providerMessageId: string }
-  /** Paths of the folders or labels it carries. */
+  /** Paths of its folders or labels. */
   folders: string[]
 }

@@ -1,9 +1,12 @@
 /**
- * What every mailbox provider implements, and the only vocabulary in which the rest of the service knows mailboxes.
- * `folder-mailbox.ts` is for messages that are known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of
- * their own (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
+ * What every mailbox provider implements, and the only terms in which the rest of the service knows mailboxes.
+ * `folder-mailbox.ts` is for messages known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of their own
+ * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */
+export * from './errors.ts'
+export * from './folder-mailbox.ts'
 export * from './id-mailbox.ts'
 export * from './login.ts'
+export * from './message.ts'
 export * from './provider.ts'
 export * from './push.ts'

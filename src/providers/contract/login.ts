@@ -1,16 +1,16 @@
-/** What an OAuth provider answers for a code or a refresh token. Secrets: never logged, kept only sealed. */
+/** What the token endpoint returned. Secrets: never log them, store them only sealed. */
 export interface TokenSet {
   accessToken: string
   /** Milliseconds. */
   expiresAt: number
-  /** Absent: the provider sent no new one, and the one in use stays valid. */
+  /** Absent when the provider issued no new one; the current one stays valid. */
   refreshToken?: string
   scopes: string[]
 }
 
-/** Who signed in, as the provider names them. */
+/** The user who signed in. */
 export interface ProviderUser {
-  /** Stable over a changed address. */
+  /** Stays the same when the address changes. */
   id: string
   email: string
 }
@@ -21,27 +21,27 @@ export interface ConsentRequest {
   state: string
   codeVerifier: string
   loginHint: string | null
-  /** `prompt=consent`: asks even if access was granted earlier. */
+  /** `prompt=consent`: asks even if the user granted access earlier. */
   forceConsent: boolean
 }
 
 /**
- * Signing in by OAuth with PKCE. Every method that speaks to the provider takes at most 10 s and throws `ProviderError`:
- * `auth_expired` when only a new consent can help (`invalid_grant`, `interaction_required`, a revoked consent), `rejected` when the
- * provider refuses what this service sent (wrong client secret, unknown redirect address) or the user did not grant the mails
- * (`missingScope`), `rate_limited`, `unavailable` for everything temporary and for answers that make no sense.
+ * Sign-in by OAuth with PKCE. Methods that call the provider take at most 10 s and throw `ProviderError`: `auth_expired` when only
+ * a new consent can help (`invalid_grant`, `interaction_required`, a revoked consent), `rejected` when the provider refuses
+ * this service's client or redirect address or the user did not grant access to mail (`missingScope`), `rate_limited`, and
+ * `unavailable` for temporary failures and unreadable responses.
  */
 export interface LoginProvider {
-  /** Asked of every user. Mail is needed; calendars may be left out, and `TokenSet.scopes` says so. */
+  /** Requested from every user. Mail is required; calendars are optional, see `TokenSet.scopes`. */
   readonly scopes: readonly string[]
   consentUrl(request: ConsentRequest): Promise<string>
-  /** `callback` is the address the browser came back to, with its query. */
+  /** `callback` is the redirect address with the query that the browser brought back. */
   exchange(
     callback: URL,
     sent: { redirectUri: string; state: string; codeVerifier: string },
   ): Promise<{ tokens: TokenSet; user: ProviderUser }>
   refresh(refreshToken: string): Promise<TokenSet>
   identify(accessToken: string): Promise<ProviderUser>
-  /** Best effort when an account is deleted. Microsoft has no such call and does nothing. */
+  /** Best effort when an account is deleted. Does nothing for Microsoft, which has no such endpoint. */
   revoke(refreshToken: string): Promise<void>
 }

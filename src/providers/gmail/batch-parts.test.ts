@@ -4,7 +4,7 @@ import { type BatchPart, batchBody, batchParts } from './batch-parts.ts'
 
 const TYPE = 'multipart/mixed; boundary=batch_x'
 
-function answer(parts: string[], eol = '\r\n'): Buffer {
+function response(parts: string[], eol = '\r\n'): Buffer {
   const text = parts.map((body, index) =>
     [
       ...['--batch_x', 'Content-Type: application/http', `Content-ID: <response-item-${index}>`, ''],
@@ -27,18 +27,18 @@ async function read(bytes: Buffer, cuts: number[] = [], maxPartBytes = 10_000): 
   return parts
 }
 
-describe('the answer to a batch', () => {
+describe('the response to a batch', () => {
   it('is read part by part, wherever it was cut on its way', async () => {
     const bodies = ['{"id":"größe"}', '', '{"text":"--batch_y\\r\\n--batch_"}', 'no json']
-    const bytes = answer(bodies)
+    const bytes = response(bodies)
     const whole = await read(bytes)
-    expect(whole.map(({ index, answer: part }) => [index, part?.status, part?.body])).toEqual([
+    expect(whole.map(({ index, response: part }) => [index, part?.status, part?.body])).toEqual([
       [0, 200, { id: 'größe' }],
       [1, 200, undefined],
       [2, 200, { text: '--batch_y\r\n--batch_' }],
       [3, 200, undefined],
     ])
-    expect(whole[0]?.answer?.headers['retry-after']).toBe('7')
+    expect(whole[0]?.response?.headers['retry-after']).toBe('7')
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
         expect(await read(bytes, cuts)).toEqual(whole)
@@ -48,19 +48,19 @@ describe('the answer to a batch', () => {
   })
 
   it('holds no more of a part than allowed, and goes on behind it', async () => {
-    const bytes = answer(['{"id":1}', JSON.stringify({ text: 'x'.repeat(50_000) }), '{"id":3}'])
+    const bytes = response(['{"id":1}', JSON.stringify({ text: 'x'.repeat(50_000) }), '{"id":3}'])
     const cuts = Array.from({ length: 50 }, (_, i) => i * 1000)
     const parts = await read(bytes, cuts, 5000)
-    expect(parts.map(({ index, answer: part }) => [index, part?.body])).toEqual([
+    expect(parts.map(({ index, response: part }) => [index, part?.body])).toEqual([
       [0, { id: 1 }],
       [1, undefined],
       [2, { id: 3 }],
     ])
-    expect(parts[1]?.answer).toBeUndefined()
+    expect(parts[1]?.response).toBeUndefined()
   })
 
   it('without a boundary is unavailable; broken off, it brings what came whole', async () => {
-    const bytes = answer(['{"id":1}', '{"id":2}'])
+    const bytes = response(['{"id":1}', '{"id":2}'])
     expect(await read(bytes.subarray(0, bytes.length - 30))).toHaveLength(1)
     expect(await read(Buffer.from('<html>'))).toEqual([])
     const none = batchParts((async function* () {})(), 'text/html', 10)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gmailFailure } from './errors.ts'
+import { gmailError } from './errors.ts'
 
 const old = (reason: string) => ({ error: { code: 403, message: 'secret words', errors: [{ reason }] } })
 const info = (reason: string, metadata = {}) => ({
@@ -27,13 +27,13 @@ describe('what Google says when it says no', () => {
     [403, old('domainPolicy'), { kind: 'rejected', missingScope: false }],
     [403, undefined, { kind: 'rejected' }],
     [403, { error: { errors: [null, 5, { reason: {} }], details: 'x' } }, { kind: 'rejected' }],
-    [400, old('failedPrecondition'), { kind: 'rejected', message: /not switched on/ }],
+    [400, old('failedPrecondition'), { kind: 'rejected', message: /not enabled/ }],
     [401, old('authError'), { kind: 'auth_expired' }],
     [404, old('notFound'), { kind: 'not_found' }],
     [500, old('backendError'), { kind: 'unavailable' }],
   ])('%i %j', (status, body, expected) => {
     const { message, ...rest } = expected as { message?: RegExp }
-    const error = gmailFailure({ status, headers: {}, body }, 'asking', 0)
+    const error = gmailError({ status, headers: {}, body }, 'asking', 0)
     expect(error).toMatchObject(rest)
     if (message) expect(error.message).toMatch(message)
     expect(error.message).not.toContain('secret')
@@ -41,8 +41,8 @@ describe('what Google says when it says no', () => {
 
   it('keeps the pause that Google asks for, with 403 too', () => {
     const answer = { status: 403, headers: { 'retry-after': '30' }, body: old('userRateLimitExceeded') }
-    expect(gmailFailure(answer, 'asking', 0).retryAfterMs).toBe(30_000)
+    expect(gmailError(answer, 'asking', 0).retryAfterMs).toBe(30_000)
     const daily = { status: 403, headers: { 'retry-after': '7200' }, body: old('dailyLimitExceeded') }
-    expect(gmailFailure(daily, 'asking', 0).retryAfterMs).toBe(7_200_000)
+    expect(gmailError(daily, 'asking', 0).retryAfterMs).toBe(7_200_000)
   })
 })

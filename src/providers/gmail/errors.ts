@@ -1,62 +1,58 @@
 import { ProviderError } from '../contract/index.ts'
-import { type RestResponse, statusFailure } from '../rest/index.ts'
+import { list, object, type RestResponse, statusError, text } from '../rest/index.ts'
 
-/** A used-up day begins anew at midnight in California; asked every hour, a raised quota is noticed too. */
+/** The daily quota resets at midnight in California. Retrying every hour also notices a raised quota. */
 const DAILY_RETRY_MS = 60 * 60 * 1000
 
 const TOO_FAST: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
 const DAILY: ReadonlySet<string> = new Set(['dailyLimitExceeded', 'quotaExceeded', 'dailyLimitExceededUnreg'])
 const NO_SCOPE: ReadonlySet<string> = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT'])
-const SWITCHED_OFF: ReadonlySet<string> = new Set(['accessNotConfigured', 'SERVICE_DISABLED'])
+const API_DISABLED: ReadonlySet<string> = new Set(['accessNotConfigured', 'SERVICE_DISABLED'])
 
-/** What Google's errors mean beyond their status: 403 alone stands for five different things. */
-export function gmailFailure(answer: RestResponse, doing: string, nowMs: number): ProviderError {
-  const { reasons, service } = wordsOf(answer.body)
-  const says = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
-  const plain = statusFailure(answer, doing, nowMs)
-  if (answer.status !== 403 && answer.status !== 429) {
+/**
+ * Maps Google's errors. A 429 and most rate limits (which come as 403) become `rate_limited` here; `rest/client.ts` then pauses the
+ * mailbox and retries. A 403 alone may also mean a missing scope, a disabled API or a refusal.
+ */
+export function gmailError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+  const { reasons, service } = detailsOf(response.body)
+  const hasReason = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
+  const byStatus = statusError(response, doing, nowMs)
+  if (response.status !== 403 && response.status !== 429) {
     return reasons.includes('failedPrecondition')
-      ? new ProviderError('rejected', `${doing}: Gmail is not switched on for this Google account`)
-      : plain
+      ? new ProviderError('rejected', `${doing}: Gmail is not enabled for this Google account`)
+      : byStatus
   }
-  const after = statusFailure({ ...answer, status: 429 }, doing, nowMs).retryAfterMs
-  if (says(DAILY)) {
+  const after = statusError({ ...response, status: 429 }, doing, nowMs).retryAfterMs
+  if (hasReason(DAILY)) {
     return new ProviderError('rate_limited', `${doing}: the daily limit of the Google project is used up`, {
       retryAfterMs: Math.max(after ?? 0, DAILY_RETRY_MS),
     })
   }
-  if (answer.status === 429 || says(TOO_FAST)) {
-    const later = after === undefined ? {} : { retryAfterMs: after }
-    return new ProviderError('rate_limited', `${doing}: too many requests for this mailbox`, later)
+  if (response.status === 429 || hasReason(TOO_FAST)) {
+    const retry = after === undefined ? {} : { retryAfterMs: after }
+    return new ProviderError('rate_limited', `${doing}: too many requests for this mailbox`, retry)
   }
-  if (says(NO_SCOPE)) {
+  if (hasReason(NO_SCOPE)) {
     const why = 'the user did not grant the scope that reads mail (https://www.googleapis.com/auth/gmail.modify)'
     return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
   }
-  if (says(SWITCHED_OFF)) {
+  if (hasReason(API_DISABLED)) {
     const name = service ?? 'the Gmail API (gmail.googleapis.com)'
-    return new ProviderError('rejected', `${doing}: ${name} must be switched on in the Google project`)
+    return new ProviderError('rejected', `${doing}: enable ${name} in the Google project`)
   }
-  return plain
+  return byStatus
 }
 
-/** The names Google gives, in its old form and its new one. Its sentences are not read: they may quote anything. */
-function wordsOf(body: unknown): { reasons: string[]; service: string | undefined } {
-  const error = member(body, 'error')
-  const listed = [member(error, 'errors'), member(error, 'details')].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  )
-  const service = listed.map((item) => member(member(item, 'metadata'), 'service')).find(isServiceName)
+/** Error reasons in Google's old form and its new one. Its sentences are not read: they may quote anything. */
+function detailsOf(body: unknown): { reasons: string[]; service: string | undefined } {
+  const error = object(object(body).error)
+  const items = [...list(error.errors), ...list(error.details)].map(object)
   return {
-    reasons: listed.map((item) => member(item, 'reason')).filter((reason) => typeof reason === 'string'),
-    service,
+    reasons: items.map(({ reason }) => text(reason)).filter((reason) => reason !== undefined),
+    service: items.map(({ metadata }) => text(object(metadata).service)).find(isServiceName),
   }
 }
 
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
-}
-
-function isServiceName(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w.-]{1,100}$/.test(value)
+function isServiceName(value: string | undefined): boolean {
+  return value !== undefined && /^[\w.-]{1,100}$/.test(value)
 }

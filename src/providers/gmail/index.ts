@@ -1,18 +1,24 @@
 /**
- * Gmail over its REST API: mailboxes of ids with one history each, live reads, push by Cloud Pub/Sub, and signing in with Google.
+ * Gmail over its REST API: sync by one history per mailbox, live reads, push over Cloud Pub/Sub, and sign-in with Google.
  * Failures leave this folder as `ProviderError` only. Knows no database and no routes.
  */
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { LoginProvider, PushProvider } from '../contract/index.ts'
-import { type IdMailProvider, type Provider, ProviderError } from '../contract/index.ts'
+import {
+  type IdMailProvider,
+  type LoginProvider,
+  type Provider,
+  ProviderError,
+  type PushProvider,
+} from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
-import { readProfile } from './api.ts'
-import { gmailFailure } from './errors.ts'
-import { listLabels } from './labels.ts'
+import { readProfile } from './client.ts'
+import { gmailError } from './errors.ts'
+import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
+import { RATE_LIMIT } from './polling.ts'
 import { gmailPush } from './push.ts'
-import { GmailSession } from './session.ts'
+import { GmailSession } from './sync/session.ts'
 
 export { type GmailLoginOptions, gmailLogin } from './login.ts'
 
@@ -21,22 +27,19 @@ export interface GmailDeps {
   apiUrl: string
   login?: LoginProvider
   clock: Clock
-  /** Messages of one step, and what is kept of the client; tests make them small. */
+  /** For tests: smaller steps and other limits of the client. */
   limits?: { stepMessages?: number; rest?: RestClientOptions['limits']; quota?: { perSecond: number; burst: number } }
 }
 
 const STEP_MESSAGES = 500
 const VERIFY_MS = 10_000
-const CONCURRENCY = 8
-/** Google allows a user 15,000 units a minute. What may be spent at once and what comes back in a minute stay below it together. */
-const QUOTA = { perSecond: 200, burst: 3000 }
 
-/** One for the whole process: it holds the pace of each mailbox and the connections. */
+/** One per process: it holds the connections and the rate limit of each mailbox. */
 export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvider; push: PushProvider } {
   const { apiUrl, login, clock, limits = {} } = deps
   const client = restClient({
-    ...{ root: apiUrl, clock, failure: gmailFailure, limits: limits.rest ?? {} },
-    pace: { concurrency: CONCURRENCY, quota: limits.quota ?? QUOTA },
+    ...{ root: apiUrl, clock, toError: gmailError, limits: limits.rest ?? {} },
+    rateLimit: limits.quota === undefined ? RATE_LIMIT : { ...RATE_LIMIT, quota: limits.quota },
   })
   return {
     name: 'gmail',
@@ -46,8 +49,8 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvide
       kind: 'mailbox',
       async verify(access, signal) {
         const mailbox = client.mailbox(access, { urgent: true })
-        const looking = Promise.all([listLabels(mailbox, signal), readProfile(mailbox, signal)])
-        const [folders] = await withTimeout(looking, VERIFY_MS, tooSlow)
+        const requests = Promise.all([listLabels(mailbox, signal), readProfile(mailbox, signal)])
+        const [folders] = await withTimeout(requests, VERIFY_MS, timeoutError)
         return { folders }
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
@@ -57,6 +60,6 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvide
   }
 }
 
-function tooSlow(): ProviderError {
-  return new ProviderError('unavailable', 'looking at the mailbox: no answer in time', { timedOut: true })
+function timeoutError(): ProviderError {
+  return new ProviderError('unavailable', 'checking the mailbox: timed out', { timedOut: true })
 }

@@ -2,28 +2,25 @@ import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { type LiveReads, ProviderError } from '../contract/index.ts'
 import { attachmentName, cleanField } from '../mime/index.ts'
-import { type RestMailbox, type RestRequest, shape } from '../rest/index.ts'
-import { COST, ME } from './api.ts'
-import { base64Member } from './base64-member.ts'
-import { listLabels } from './labels.ts'
-import { messageBody } from './map.ts'
-import { leafParts, type Part } from './parts.ts'
+import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
+import { COST, ME } from './client.ts'
+import { listLabels } from './folders.ts'
+import { leafParts, messageBody, type Part } from './map.ts'
 
-/** Base64 of a text that nobody reads to its end. */
-const TEXT_BYTES = 24 * 1024 * 1024
-const TYPE_LIMIT = 255
+/** The longest response of a text read, in base64. */
+const MAX_TEXT_BYTES = 24 * 1024 * 1024
+const MAX_TYPE = 255
 
-const message = shape(Type.Object({ payload: Type.Unknown() }))
-const attachment = shape(Type.Object({ data: Type.String() }))
+const parseMessage = parser(Type.Object({ payload: Type.Unknown() }))
+const parseAttachment = parser(Type.Object({ data: Type.String() }))
 
-/** Live reads of one mailbox. */
 export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessageId: string }> {
   const pathOf = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
 
   function readPayload(id: string, doing: string): Promise<{ payload: unknown }> {
     const query = { format: 'full', fields: 'id,payload' }
     const request: RestRequest = { method: 'GET', path: pathOf(id), query, doing, cost: COST.message }
-    return mailbox.json({ ...request, maxBytes: TEXT_BYTES }, message)
+    return mailbox.json({ ...request, maxBytes: MAX_TEXT_BYTES }, parseMessage)
   }
 
   function attachmentRequest(id: string, { attachmentId = '' }: Part, doing: string): RestRequest {
@@ -31,7 +28,7 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
     return { method: 'GET', path, query: { fields: 'data' }, doing, cost: COST.attachment }
   }
 
-  async function streamed(request: RestRequest, member: string): Promise<Readable> {
+  async function openMember(request: RestRequest, member: string): Promise<Readable> {
     const { body } = await mailbox.open(request)
     const bytes = Readable.from(base64Member(body, member, request.doing), { objectMode: false, highWaterMark: 1 })
     return bytes.once('close', () => body.destroy())
@@ -44,41 +41,76 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
       const doing = 'reading a message'
       return messageBody(await readPayload(id, doing), async (part) => {
         if (part.attachmentId === undefined) return Buffer.alloc(0)
-        const request = { ...attachmentRequest(id, part, doing), maxBytes: TEXT_BYTES }
-        return Buffer.from((await mailbox.json(request, attachment)).data, 'base64url')
+        const request = { ...attachmentRequest(id, part, doing), maxBytes: MAX_TEXT_BYTES }
+        return Buffer.from((await mailbox.json(request, parseAttachment)).data, 'base64url')
       })
     },
 
     async openRaw({ providerMessageId: id }) {
       const query = { format: 'raw', fields: 'raw' }
-      const request: RestRequest = {
-        method: 'GET',
-        path: pathOf(id),
-        query,
-        doing: 'reading a message',
-        cost: COST.message,
-      }
-      return { sizeBytes: null, stream: await streamed(request, 'raw') }
+      const doing = 'reading a message'
+      const stream = await openMember({ method: 'GET', path: pathOf(id), query, doing, cost: COST.message }, 'raw')
+      return { sizeBytes: null, stream }
     },
 
-    // Gmail's own id of an attachment is another with every answer; what is kept is the number of its part.
+    // The stored id is the part number, because Gmail's attachment id differs in every response.
     async openAttachment({ providerMessageId: id }, partId) {
       const doing = 'reading an attachment'
       const part = leafParts((await readPayload(id, doing)).payload).find((one) => one.id === partId)
-      if (part === undefined) throw new ProviderError('not_found', `${doing}: there is no such part`)
-      const contentType = cleanField(part.type, TYPE_LIMIT)
+      if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
+      const contentType = cleanField(part.type, MAX_TYPE)
       const filename = attachmentName(part)
       if (part.attachmentId !== undefined) {
-        return { contentType, filename, stream: await streamed(attachmentRequest(id, part, doing), 'data') }
+        return { contentType, filename, stream: await openMember(attachmentRequest(id, part, doing), 'data') }
       }
       if (part.data === undefined) {
-        throw new ProviderError('rejected', `${doing}: Gmail gives this part with the raw message only`)
+        throw new ProviderError('rejected', `${doing}: Gmail returns this part with the raw message only`)
       }
-      return {
-        contentType,
-        filename,
-        stream: Readable.from([Buffer.from(part.data, 'base64url')], { objectMode: false }),
-      }
+      const stream = Readable.from([Buffer.from(part.data, 'base64url')], { objectMode: false })
+      return { contentType, filename, stream }
     },
   }
+}
+
+/** How many bytes may precede the member. */
+const MAX_BYTES_BEFORE = 256 * 1024
+const NOT_BASE64 = /[^A-Za-z0-9+/_-]/
+
+/**
+ * Decodes one base64url string of a JSON response as it arrives, so that a message of 50 MB is never in memory as a whole. Throws
+ * `unavailable` when the member is missing or the response ends early.
+ */
+export async function* base64Member(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  doing: string,
+): AsyncGenerator<Buffer> {
+  const opening = new RegExp(`"${name}"\\s*:\\s*"`)
+  let text = ''
+  let isInside = false
+  let isComplete = false
+  for await (const chunk of chunks) {
+    // Reads the short rest too, so that the connection can be reused.
+    if (isComplete) continue
+    text += chunk.toString('latin1')
+    if (!isInside) {
+      const found = opening.exec(text)
+      if (found === null && text.length > MAX_BYTES_BEFORE) break
+      if (found === null) continue
+      text = text.slice(found.index + found[0].length)
+      isInside = true
+    }
+    // The string ends with a quote or with padding, which Google writes as an escape.
+    const end = text.search(NOT_BASE64)
+    if (end !== -1) {
+      if (!'"=\\'.includes(text[end] ?? '')) break
+      isComplete = true
+      yield Buffer.from(text.slice(0, end), 'base64url')
+      continue
+    }
+    const decodable = text.length - (text.length % 4)
+    if (decodable > 0) yield Buffer.from(text.slice(0, decodable), 'base64url')
+    text = text.slice(decodable)
+  }
+  if (!isComplete) throw new ProviderError('unavailable', `${doing}: the response could not be read`)
 }

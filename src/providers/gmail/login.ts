@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { LoginProvider, ProviderUser } from '../contract/index.ts'
-import { type Ask, noSense, oauthClient } from '../oauth/index.ts'
+import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
 
 export interface GmailLoginOptions {
   clientId: string
@@ -12,38 +12,39 @@ export interface GmailLoginOptions {
   clock: Clock
 }
 
-const WHO = 'Google'
-/** Reads, sends and changes mail, but deletes nothing for good. */
+const SERVICE = 'Google'
+/** Reads, sends and changes messages, without permanent deletion. */
 const MAIL = 'https://www.googleapis.com/auth/gmail.modify'
 const CALENDARS = 'https://www.googleapis.com/auth/calendar.readonly'
-/** Everything there is; whoever granted it to an imported token has granted the mail too. */
+/** Full access. An imported token may have this scope instead. */
 const ALL_MAIL = 'https://mail.google.com/'
 
-/** Signing in with Google. A refresh token comes with the first consent only, or when consent is asked for again. */
+/** Sign-in with Google, which issues a refresh token only with the first consent or after `prompt=consent`. */
 export function gmailLogin(options: GmailLoginOptions): LoginProvider {
   const scopes = ['openid', 'email', MAIL, CALENDARS]
   const client = oauthClient({
     ...options,
-    who: WHO,
-    // Google keeps it beside the token endpoint.
+    service: SERVICE,
+    // The endpoint is beside the token endpoint.
     revokeUrl: new URL('revoke', options.tokenUrl).href,
     scopes,
-    // People can untick each box. Mail is what an account is for; without calendars it lacks only those.
-    missing: (granted) => (granted.includes(MAIL) || granted.includes(ALL_MAIL) ? [] : ['the mails']),
+    // Users can untick each scope. Mail is required, calendars are optional.
+    missing: (granted) => (granted.includes(MAIL) || granted.includes(ALL_MAIL) ? [] : ['mail']),
   })
 
-  async function whoSignedIn(ask: Ask, accessToken: string): Promise<ProviderUser> {
-    const { sub, email } = await ask(options.userinfoUrl, accessToken)
-    if (typeof sub !== 'string' || sub === '' || typeof email !== 'string' || email === '') throw noSense(WHO)
+  async function readUser(get: SignedInGet, accessToken: string): Promise<ProviderUser> {
+    const { sub, email } = await get(options.userinfoUrl, accessToken)
+    if (typeof sub !== 'string' || sub === '' || typeof email !== 'string' || email === '')
+      throw unusableResponse(SERVICE)
     return { id: sub, email }
   }
 
   return {
     scopes,
     consentUrl: (request) => client.consentUrl(request, { access_type: 'offline' }),
-    exchange: (callback, sent) => client.exchange(callback, sent, whoSignedIn),
+    exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,
-    identify: (accessToken) => client.identify(accessToken, whoSignedIn),
+    identify: (accessToken) => client.identify(accessToken, readUser),
     revoke: client.revoke,
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foundMail, messageBody } from './map.ts'
-import { leafParts } from './parts.ts'
+import { foundMessage, leafParts, messageBody } from './map.ts'
 
 const b64 = (text: string | Buffer) => Buffer.from(text).toString('base64url')
 const part = (partId: string, mimeType: string, more: object = {}) => ({
@@ -51,7 +50,7 @@ const mixed = {
 
 describe('a message of Gmail', () => {
   it('comes in terms of this service', () => {
-    const { message, folders } = foundMail('m1', mixed, options)
+    const { message, folders } = foundMessage('m1', mixed, options)
     expect(folders).toEqual(['INBOX', 'STARRED', 'Label_7'])
     expect(message).toMatchObject({
       ...{ providerMessageId: 'm1', threadId: 't1', messageId: '<1@example.test>', references: ['<a@x>', '<b@x>'] },
@@ -73,7 +72,7 @@ describe('a message of Gmail', () => {
   })
 
   it('without its texts takes its words from the snippet', () => {
-    const { message } = foundMail(
+    const { message } = foundMessage(
       'm1',
       { ...mixed, payload: part('', 'text/plain', { body: { size: 9, attachmentId: 'x' } }) },
       options,
@@ -94,7 +93,7 @@ describe('a message of Gmail', () => {
     [{ payload: { parts: {}, headers: {}, body: { data: 5, size: -1 } }, internalDate: '-5' }],
     [{ payload: { headers: [{ name: 'From', value: ';;<<>>\0\ud800' }], body: { data: '!!! no base64 \0' } } }],
   ])('of any form is read without failing: %j', async (body) => {
-    const { message } = foundMail('m1', body, options)
+    const { message } = foundMessage('m1', body, options)
     expect(message).toMatchObject({ providerMessageId: 'm1', receivedAt: 5000 })
     expect(JSON.stringify(message)).not.toMatch(/\\u0000|\\ud800/)
     expect(await messageBody(body, async () => Buffer.alloc(0))).toMatchObject({ headers: expect.any(Array) })
@@ -103,7 +102,7 @@ describe('a message of Gmail', () => {
   it('nested without end is read as far as anybody nests', () => {
     let nested: object = part('x', 'text/plain', { body: { data: b64('deep') } })
     for (let depth = 0; depth < 5000; depth += 1) nested = part('n', 'multipart/mixed', { parts: [nested] })
-    expect(foundMail('m1', { payload: nested }, options).message.error).toBeNull()
+    expect(foundMessage('m1', { payload: nested }, options).message.error).toBeNull()
   })
 
   it.each([
@@ -118,7 +117,7 @@ describe('a message of Gmail', () => {
     const headers = [{ name: 'Content-Type', value: `text/plain; charset="${charset}"` }]
     const payload = part('', 'text/plain', { headers, body: { data: b64(bytes) } })
     expect((await messageBody({ payload }, async () => Buffer.alloc(0))).text).toBe(words)
-    expect(foundMail('m1', { payload }, options).message.text).toBe(words)
+    expect(foundMessage('m1', { payload }, options).message.text).toBe(words)
   })
 
   it('has long texts fetched', async () => {

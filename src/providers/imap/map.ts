@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
 import type { RemoteMessage } from '../contract/index.ts'
-import { cleanField, headerFields, keptSnippet, NAME_LIMIT, parseHeaders } from '../mime/index.ts'
+import { cleanField, headerFields, parseHeaders, snippet } from '../mime/index.ts'
 import { beginningText, readableText, TEXT_BYTES, unstructuredText } from './message-text.ts'
 import { attachmentsOf, type Leaf, leaves } from './structure.ts'
 
+const MAX_ID = 500
 const HEADER_BYTES = 128 * 1024
 
 /** Everything a message is made of, in one FETCH. ENVELOPE is left out: servers disagree on broken headers, our parser does not. */
@@ -57,13 +58,13 @@ async function readMessage(row: FetchMessageObject, place: Place): Promise<Mappe
   const message: RemoteMessage = {
     ...blankMessage(row.uid, place),
     providerMessageId: row.emailId ?? null,
-    emailId: row.emailId === undefined ? null : cleanField(row.emailId, NAME_LIMIT),
-    threadId: row.threadId === undefined ? null : cleanField(row.threadId, NAME_LIMIT),
+    emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
+    threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
     ...fields,
     receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? place.nowMs),
     sizeBytes: row.size ?? 0,
     ...flagState(row.flags),
-    snippet: keptSnippet(text),
+    snippet: snippet(text),
     text,
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
     headerHash: sha256(block),
@@ -75,7 +76,7 @@ async function readMessage(row: FetchMessageObject, place: Place): Promise<Mappe
 /** The message with the text of a part that was fetched afterwards. */
 export function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): RemoteMessage {
   const text = readableText(leaf, content)
-  return { ...message, snippet: keptSnippet(text), text }
+  return { ...message, snippet: snippet(text), text }
 }
 
 async function textOf(row: FetchMessageObject, header: Buffer) {

@@ -1,6 +1,6 @@
 import type { MessageStructureObject } from 'imapflow'
 import PostalMime from 'postal-mime'
-import { decodeBytes, htmlToText, keptText } from '../mime/index.ts'
+import { decodeBytes, htmlToText, searchText } from '../mime/index.ts'
 import { isBodyText, type Leaf, leaves } from './structure.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
@@ -14,7 +14,7 @@ export const TEXT_BYTES = 16 * 1024
 export function beginningText(structure: MessageStructureObject, body: Buffer): { text: string; missing?: Leaf } {
   const parts = leaves(structure)
   // A multipart that cannot be divided has only empty parts: people still want to read it.
-  if (parts.every((leaf) => leaf.sizeBytes === 0)) return { text: keptText(decodeBytes(body)) }
+  if (parts.every((leaf) => leaf.sizeBytes === 0)) return { text: searchText(decodeBytes(body)) }
   for (const type of ['text/plain', 'text/html'] as const) {
     const leaf = parts.find((one) => isBodyText(one, type) && one.sizeBytes > 0)
     if (leaf === undefined) continue
@@ -30,7 +30,7 @@ export function beginningText(structure: MessageStructureObject, body: Buffer): 
 /** What is kept and searched of a part: its text, or the words of its HTML. */
 export function readableText(leaf: Leaf, content: Buffer): string {
   const text = decodeText(leaf, content)
-  return keptText(leaf.type === 'text/html' ? htmlToText(text) : text)
+  return searchText(leaf.type === 'text/html' ? htmlToText(text) : text)
 }
 
 /** A text part with its transfer encoding and charset undone. An unknown charset is read as its bytes suggest. */
@@ -49,7 +49,7 @@ export function decodeText(leaf: Leaf, content: Buffer): string {
 /** For a message without readable structure: whatever text a lenient parser finds in the beginning of its source. */
 export async function unstructuredText(source: Buffer): Promise<string> {
   const { text, html } = await parseSource(source)
-  return keptText(text?.trim() ? text : htmlToText(html ?? ''))
+  return searchText(text?.trim() ? text : htmlToText(html ?? ''))
 }
 
 /** The text and the HTML of a mail, as far as its first lines hold them. Throws for what nobody can parse. */

@@ -1,45 +1,44 @@
 import { ProviderError } from '../contract/index.ts'
-import { type RestResponse, statusFailure } from '../rest/index.ts'
-import { object, text } from './json.ts'
+import { object, type RestResponse, statusError, text } from '../rest/index.ts'
 
-/** Graph's own codes, in lower case, where they say more than the status. */
+/** Graph's error codes, in lower case, that are more specific than the status. */
 const CODES: Readonly<Record<string, (doing: string) => ProviderError>> = {
   syncstatenotfound: tooOld,
   syncstateinvalid: tooOld,
   errorinvalidsyncstatedata: tooOld,
   resyncrequired: tooOld,
-  // An id of another mailbox, or of none.
-  errorinvalididmalformed: gone,
-  errorinvalidid: gone,
-  erroritemnotfound: gone,
-  errorfoldernotfound: gone,
-  errorinvalidmailboxitemid: gone,
-  // While Exchange moves or mends a mailbox.
+  // An id of another mailbox, or a malformed one.
+  errorinvalididmalformed: notFound,
+  errorinvalidid: notFound,
+  erroritemnotfound: notFound,
+  errorfoldernotfound: notFound,
+  errorinvalidmailboxitemid: notFound,
+  // While Exchange moves or repairs a mailbox.
   errormailboxmoveinprogress: busy,
   errormailboxstoreunavailable: busy,
   errorirresolvableconflict: busy,
   mailboxnotenabledforrestapi: (doing) =>
-    new ProviderError('rejected', `${doing}: the mailbox cannot be reached by Graph`),
-  erroraccessdenied: (doing) => new ProviderError('rejected', `${doing}: the access granted does not cover it`),
+    new ProviderError('rejected', `${doing}: Graph cannot reach this mailbox (it may be on-premises)`),
+  erroraccessdenied: (doing) => new ProviderError('rejected', `${doing}: the granted scopes do not allow it`),
 }
 
-/** What an answer that says no means. Graph's words stay out of the message: they may quote anything. */
-export function graphFailure(answer: RestResponse, doing: string, nowMs: number): ProviderError {
-  const failure = statusFailure(answer, doing, nowMs)
-  if (failure.kind === 'rate_limited' || failure.kind === 'auth_expired') return failure
-  return CODES[codeOf(answer.body)]?.(doing) ?? failure
-}
-
-function codeOf(body: unknown): string {
-  return (text(object(object(body).error).code) ?? '').toLowerCase()
+/**
+ * Maps Graph's errors. A 429 becomes `rate_limited`; `rest/client.ts` then pauses the mailbox and retries. Graph's error text stays
+ * out of the message: it may quote anything.
+ */
+export function graphError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+  const byStatus = statusError(response, doing, nowMs)
+  if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
+  const code = text(object(object(response.body).error).code) ?? ''
+  return CODES[code.toLowerCase()]?.(doing) ?? byStatus
 }
 
 function tooOld(doing: string): ProviderError {
-  return new ProviderError('cursor_expired', `${doing}: the position is too old to go on from`)
+  return new ProviderError('cursor_expired', `${doing}: the position is too old`)
 }
 
-function gone(doing: string): ProviderError {
-  return new ProviderError('not_found', `${doing}: it is no longer there`)
+function notFound(doing: string): ProviderError {
+  return new ProviderError('not_found', `${doing}: not found`)
 }
 
 function busy(doing: string): ProviderError {

@@ -1,7 +1,78 @@
 /**
- * Outlook and Microsoft 365 over Graph v1.0: signing in, the mailbox (one position per folder, told by delta queries), live reads
- * and subscriptions to changes. Every id is an immutable one. Failures leave as `ProviderError` only; `map.ts` alone knows both
- * vocabularies. Knows no database and no routes.
+ * Outlook and Microsoft 365 over Graph v1.0: sync by one delta query per folder, live reads, push subscriptions, and sign-in with
+ * Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only. Knows no database and no routes.
  */
+import { withTimeout } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
+import {
+  type IdMailProvider,
+  type LoginProvider,
+  type MailAccess,
+  type Provider,
+  ProviderError,
+  type PushProvider,
+  type RemoteFolder,
+} from '../contract/index.ts'
+import { object, restClient } from '../rest/index.ts'
+import { Graph } from './client.ts'
+import { graphError } from './errors.ts'
+import { FolderList } from './folders.ts'
+import { microsoftLiveReads } from './live-reads.ts'
+import { RATE_LIMIT } from './polling.ts'
+import { microsoftPush } from './push.ts'
+import { MicrosoftSession } from './sync/session.ts'
+
 export { type MicrosoftLoginOptions, microsoftLogin } from './login.ts'
-export { type MicrosoftDeps, microsoftProvider } from './mail.ts'
+
+export interface MicrosoftDeps {
+  /** Root of `/v1.0`. National clouds have their own. */
+  graphUrl: string
+  login?: LoginProvider
+  clock: Clock
+  verifyMs?: number
+}
+
+/** One per process: it holds the connections and the rate limit of each mailbox. */
+export function microsoftProvider(deps: MicrosoftDeps): Provider & { mail: IdMailProvider; push: PushProvider } {
+  const { graphUrl, login, clock, verifyMs = 10_000 } = deps
+  const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
+  const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError })
+  const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
+
+  async function verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }> {
+    const giveUp = new AbortController()
+    const onAbort = () => giveUp.abort(signal.reason)
+    signal.throwIfAborted()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const urgent = graph(access, true)
+    const doing = 'checking the mailbox'
+    const requests = async () => {
+      await urgent.get('/me', { query: { $select: 'id' }, doing, signal: giveUp.signal }, object)
+      return { folders: await new FolderList(urgent).list(giveUp.signal) }
+    }
+    const timeoutError = () => new ProviderError('unavailable', `${doing}: timed out`, { timedOut: true })
+    try {
+      return await withTimeout(requests(), verifyMs, timeoutError)
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      giveUp.abort(timeoutError())
+    }
+  }
+
+  return {
+    name: 'microsoft',
+    ...(login && { login }),
+    mail: {
+      kind: 'mailbox',
+      verify,
+      openSession: (access) => new MicrosoftSession(graph(access, false), clock),
+      liveReads: (access) => microsoftLiveReads(graph(access, true)),
+      closeConnections: (accountId) => client.close(accountId),
+    },
+    // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
+    push: microsoftPush(
+      (access) => graph(access, false),
+      () => clock.now(),
+    ),
+  }
+}

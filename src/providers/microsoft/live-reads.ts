@@ -1,23 +1,21 @@
 import { cleanText } from '../../lib/text.ts'
 import { type LiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
+import { type Json, object, text, wholeNumber } from '../rest/index.ts'
+import { bodyOf, type Graph, messagePath, segment } from './client.ts'
 import { FolderList } from './folders.ts'
-import { answered, type Graph, segment } from './graph.ts'
-import { type Json, object, text, wholeNumber } from './json.ts'
 import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
-import { messagePath } from './messages.ts'
 
-/** Live reads for API requests. */
 export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId: string }> {
   return {
     listFolders: () => new FolderList(graph).list(),
 
-    /** Both forms in one request: Graph turns one into the other. */
+    /** Requests the original and the text version in one batch: Graph converts between them. */
     async getBody({ providerMessageId }) {
       const path = messagePath(providerMessageId)
       const original = { path, query: { $select: 'body,internetMessageHeaders' } }
       const asText = { path, query: { $select: 'body' }, prefer: [AS_TEXT] }
-      const outcome = await graph.batch([original, asText], { doing: 'reading a message' })
-      return messageBody(answered(outcome.get(original)), answered(outcome.get(asText)))
+      const results = await graph.batch([original, asText], { doing: 'reading a message' })
+      return messageBody(bodyOf(results.get(original)), bodyOf(results.get(asText)))
     },
 
     async openRaw({ providerMessageId }) {
@@ -32,7 +30,7 @@ export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId:
       const path = `${messagePath(providerMessageId)}/attachments/${segment(attachmentId)}`
       const found = await graph.get(path, { doing, query: { $select: 'id,name,contentType' } }, object)
       if (kindOf(found) === 'reference') {
-        throw new ProviderError('rejected', `${doing}: it is a link to a file that stands elsewhere`)
+        throw new ProviderError('rejected', `${doing}: it is a link to a file stored elsewhere`)
       }
       const { body } = await graph.open(`${path}/$value`, { doing })
       return { ...attachmentFile(found), stream: body }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { LoginProvider, ProviderUser } from '../contract/index.ts'
-import { type Ask, noSense, oauthClient } from '../oauth/index.ts'
+import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
 
 export interface MicrosoftLoginOptions {
   clientId: string
@@ -13,12 +13,12 @@ export interface MicrosoftLoginOptions {
   clock: Clock
 }
 
-const WHO = 'Microsoft'
-const NEEDED = { 'User.Read': 'the profile', 'Mail.ReadWrite': 'the mails' }
-/** Each has a Graph of its own, and a scope without its address would mean the worldwide one. */
+const SERVICE = 'Microsoft'
+const NEEDED = { 'User.Read': 'the profile', 'Mail.ReadWrite': 'mail' }
+/** National clouds have a Graph of their own; a scope without its address would mean the worldwide one. */
 const NATIONAL_CLOUD = /\.microsoft\.us$|\.chinacloudapi\.cn$|\.microsoft\.de$/
 
-/** Signing in with Microsoft. Every refresh brings another refresh token; the one before works on for a while. */
+/** Sign-in with Microsoft, which issues a new refresh token with every refresh. The previous one stays valid for a while. */
 export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const root = `${options.loginUrl.replace(/\/$/, '')}/${encodeURIComponent(options.tenant)}/oauth2/v2.0`
   const graph = options.graphUrl.replace(/\/$/, '')
@@ -27,32 +27,32 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const scopes = ['offline_access', 'openid', 'email', ...[...Object.keys(NEEDED), 'Calendars.Read'].map(named)]
   const client = oauthClient({
     ...options,
-    who: WHO,
+    service: SERVICE,
     authUrl: `${root}/authorize`,
     tokenUrl: `${root}/token`,
     scopes,
     refreshWithScopes: true,
     missing(granted) {
-      // Answered with or without the address of Graph, and not always in the case that was asked for.
+      // Returned with or without the address of Graph, and not always in the requested case.
       const names = new Set(granted.map((scope) => scope.slice(scope.lastIndexOf('/') + 1).toLowerCase()))
       return Object.entries(NEEDED).flatMap(([name, what]) => (names.has(name.toLowerCase()) ? [] : what))
     },
   })
 
-  async function whoSignedIn(ask: Ask, accessToken: string): Promise<ProviderUser> {
-    const user = await ask(`${graph}/v1.0/me?$select=id,mail,userPrincipalName`, accessToken)
+  async function readUser(get: SignedInGet, accessToken: string): Promise<ProviderUser> {
+    const user = await get(`${graph}/v1.0/me?$select=id,mail,userPrincipalName`, accessToken)
     const email = [user.mail, user.userPrincipalName].find((text) => typeof text === 'string' && text.includes('@'))
-    if (typeof user.id !== 'string' || user.id === '' || typeof email !== 'string') throw noSense(WHO)
+    if (typeof user.id !== 'string' || user.id === '' || typeof email !== 'string') throw unusableResponse(SERVICE)
     return { id: user.id, email }
   }
 
   return {
     scopes,
     consentUrl: (request) => client.consentUrl(request, { response_mode: 'query' }),
-    exchange: (callback, sent) => client.exchange(callback, sent, whoSignedIn),
+    exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,
-    identify: (accessToken) => client.identify(accessToken, whoSignedIn),
-    /** Microsoft has no such call; people withdraw the consent in their account. */
+    identify: (accessToken) => client.identify(accessToken, readUser),
+    /** Microsoft has no revocation endpoint; users withdraw consent in their account settings. */
     async revoke() {},
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
-import { attachmentsOf, foundMail, headersOf, isWhole, mayHaveAttachments } from './map.ts'
+import { attachmentsOf, foundMessage, headersOf, isComplete, mayHaveAttachments } from './map.ts'
 
 const context = { isNew: false, folder: 'inbox-id', attachments: [], nowMs: 1_000, error: null }
 const person = (name: string, address: string) => ({ emailAddress: { name, address } })
@@ -21,7 +21,7 @@ const whole = {
 
 describe('a message of Graph in the terms of the service', () => {
   it('has everything Graph tells of it', () => {
-    const { message, folders } = foundMail(whole, context)
+    const { message, folders } = foundMessage(whole, context)
     expect(folders).toEqual(['sent-id'])
     expect(message).toMatchObject({
       ...{ providerMessageId: 'AAMk=', threadId: 'conv', messageId: '<one@example.test>', isNew: false },
@@ -36,19 +36,22 @@ describe('a message of Graph in the terms of the service', () => {
 
   it('finds its properties whatever way their numbers are written', () => {
     const singleValueExtendedProperties = [{ id: 'Integer 0x0E08', value: '12' }]
-    expect(foundMail({ ...whole, singleValueExtendedProperties }, context).message.sizeBytes).toBe(12)
+    expect(foundMessage({ ...whole, singleValueExtendedProperties }, context).message.sizeBytes).toBe(12)
   })
 
   it('takes the sender where there is no author, and the folder asked for where none is named', () => {
     const { from: _from, parentFolderId: _folder, ...rest } = whole
-    const found = foundMail({ ...rest, sender: person('Bot', 'bot@example.test') }, context)
+    const found = foundMessage({ ...rest, sender: person('Bot', 'bot@example.test') }, context)
     expect(found.message.from).toEqual({ name: 'Bot', email: 'bot@example.test' })
     expect(found.folders).toEqual(['inbox-id'])
   })
 
   it('keeps 4 KB of text and holds no NUL and no half characters', () => {
     const content = `${'x'.repeat(4095)}😀 and more`
-    const { message } = foundMail({ ...whole, subject: 'a\0b\ud800', body: { contentType: 'text', content } }, context)
+    const { message } = foundMessage(
+      { ...whole, subject: 'a\0b\ud800', body: { contentType: 'text', content } },
+      context,
+    )
     expect(message.text).toBe('x'.repeat(4095))
     expect(message.subject).toBe('ab\ufffd')
   })
@@ -56,7 +59,7 @@ describe('a message of Graph in the terms of the service', () => {
   it('never throws, whatever Graph says', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...Object.keys(whole)), fc.jsonValue()), (item) => {
-        const { message } = foundMail(item, context)
+        const { message } = foundMessage(item, context)
         expect(JSON.stringify(message)).toBeTypeOf('string')
         expect(message.receivedAt).toBeTypeOf('number')
         mayHaveAttachments(item)
@@ -66,8 +69,8 @@ describe('a message of Graph in the terms of the service', () => {
   })
 
   it('is known to be partial when only what changed is told', () => {
-    expect(isWhole(whole)).toBe(true)
-    expect(isWhole({ id: 'AAMk=', parentFolderId: 'x', isRead: true })).toBe(false)
+    expect(isComplete(whole)).toBe(true)
+    expect(isComplete({ id: 'AAMk=', parentFolderId: 'x', isRead: true })).toBe(false)
   })
 
   it('may have pictures in its text though Graph says that it has no attachments', () => {

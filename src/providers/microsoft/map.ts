@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { cleanText, truncateText } from '../../lib/text.ts'
+import { cleanText } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
-import { type Json, list, object, text, time, wholeNumber } from './json.ts'
+import { oneLine, searchText } from '../mime/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
- * What `foundMail` needs, and no more: it is asked of every message. Headers are left out, they are larger than all the rest; the
- * three that matter stand in properties of MAPI.
+ * What `foundMessage` needs of each message. Headers are left out because they are larger than all the rest; MAPI properties hold the
+ * three values that matter.
  */
 export const MESSAGE_FIELDS = {
   $select: [
@@ -17,39 +18,38 @@ export const MESSAGE_FIELDS = {
     "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039')",
 }
 
-/** Asks for bodies as text: 4 KB of it are kept for search. */
+/** Requests bodies as text, of which 4 KB are stored for search. */
 export const AS_TEXT = 'outlook.body-content-type="text"'
 
 export const ATTACHMENT_FIELDS = 'id,name,contentType,size,isInline,microsoft.graph.fileAttachment/contentId'
 
 const PROPERTIES = { size: 'integer 0xe08', inReplyTo: 'string 0x1042', references: 'string 0x1039' }
 
-const SNIPPET_LIMIT = 200
-const SUBJECT_LIMIT = 2000
-const TEXT_LIMIT = 4096
-const ID_LIMIT = 16_384
-const NAME_LIMIT = 500
-const EMAIL_LIMIT = 320
-const ADDRESSES_LIMIT = 1000
-const REFERENCES_LIMIT = 100
-const ATTACHMENTS_LIMIT = 1000
+const MAX_SNIPPET = 200
+const MAX_SUBJECT = 2000
+const MAX_ID = 16_384
+const MAX_NAME = 500
+const MAX_EMAIL = 320
+const MAX_ADDRESSES = 1000
+const MAX_REFERENCES = 100
+const MAX_ATTACHMENTS = 1000
 
-/** A change may be told by what changed alone: such an item is fetched as a whole. */
-export function isWhole(item: Json): boolean {
+/** False for a delta item with only the changed properties: the message must be fetched. */
+export function isComplete(item: Json): boolean {
   return 'receivedDateTime' in item && 'subject' in item && 'isDraft' in item
 }
 
-/** Pictures in the text do not count as attachments for Graph; its plain text shows where they stand. */
+/** Graph's `hasAttachments` ignores inline images; its plain text marks them with `cid:`. */
 export function mayHaveAttachments(item: Json): boolean {
   return item.hasAttachments === true || /\bcid:/i.test(text(object(item.body).content) ?? '')
 }
 
-/** Times of messages are whole seconds at Graph. */
+/** Graph's times of messages are whole seconds. */
 export function receivedAt(item: Json): number | undefined {
   return time(item.receivedDateTime)
 }
 
-/** What is known of the two flags; a partial item may hold one of them. */
+/** The flags that the item contains; a partial item may have one of them. */
 export function flagsOf(item: Json): { unread?: boolean; starred?: boolean } {
   const { isRead } = item
   const status = text(object(item.flag).flagStatus)
@@ -61,18 +61,18 @@ export function flagsOf(item: Json): { unread?: boolean; starred?: boolean } {
 
 export interface MapContext {
   isNew: boolean
-  /** For a message that stands in no folder that Graph names. */
+  /** Used when Graph names no folder for the message. */
   folder: string
   attachments: RemoteAttachment[]
   nowMs: number
   error: string | null
 }
 
-/** A message in this service's terms. Never throws. */
-export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMessage {
+/** Maps a message. Never throws: what cannot be read stays empty. */
+export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMessage {
   const property = propertiesOf(item)
   const dateMs = time(item.sentDateTime) ?? null
-  const subject = clean(item.subject, SUBJECT_LIMIT)
+  const subject = clean(item.subject, MAX_SUBJECT)
   const from = address(item.from) ?? address(item.sender) ?? null
   const messageId = firstId(item.internetMessageId)
   return {
@@ -81,10 +81,10 @@ export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error
       providerMessageId: text(item.id) ?? '',
       isNew,
       emailId: null,
-      threadId: clean(item.conversationId, NAME_LIMIT) || null,
+      threadId: clean(item.conversationId, MAX_NAME) || null,
       messageId,
       inReplyTo: firstId(property(PROPERTIES.inReplyTo)),
-      references: ids(property(PROPERTIES.references)).slice(-REFERENCES_LIMIT),
+      references: ids(property(PROPERTIES.references)).slice(-MAX_REFERENCES),
       subject,
       from,
       to: addresses(item.toRecipients),
@@ -95,8 +95,8 @@ export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error
       receivedAt: receivedAt(item) ?? dateMs ?? nowMs,
       sizeBytes: wholeNumber(property(PROPERTIES.size)) ?? 0,
       ...{ unread: true, starred: false, ...flagsOf(item) },
-      snippet: clean(item.bodyPreview, SNIPPET_LIMIT),
-      text: truncateText(cleanText(text(object(item.body).content) ?? text(item.bodyPreview) ?? '').trim(), TEXT_LIMIT),
+      snippet: clean(item.bodyPreview, MAX_SNIPPET),
+      text: searchText(text(object(item.body).content) ?? text(item.bodyPreview) ?? ''),
       attachments,
       headerHash: sha256(JSON.stringify([messageId, dateMs, from?.email ?? null, subject])),
       error,
@@ -105,7 +105,7 @@ export function foundMail(item: Json, { isNew, folder, attachments, nowMs, error
 }
 
 export function attachmentsOf(items: readonly unknown[]): RemoteAttachment[] {
-  return items.slice(0, ATTACHMENTS_LIMIT).flatMap((item) => attachment(object(item)) ?? [])
+  return items.slice(0, MAX_ATTACHMENTS).flatMap((item) => attachment(object(item)) ?? [])
 }
 
 function attachment(item: Json): RemoteAttachment | undefined {
@@ -116,26 +116,26 @@ function attachment(item: Json): RemoteAttachment | undefined {
     ...attachmentFile(item),
     sizeBytes: wholeNumber(item.size) ?? 0,
     inline: item.isInline === true,
-    contentId: clean(item.contentId, NAME_LIMIT).replace(/^<|>$/g, '') || null,
+    contentId: clean(item.contentId, MAX_NAME).replace(/^<|>$/g, '') || null,
   }
 }
 
-/** What an attachment is called and what it is, whatever its kind. */
+/** The name and type under which an attachment is downloaded. */
 export function attachmentFile(item: Json): { filename: string; contentType: string } {
-  const name = clean(item.name, NAME_LIMIT) || 'attachment'
-  // A mail inside a mail comes as its source.
+  const name = clean(item.name, MAX_NAME) || 'attachment'
+  // An attached message is downloaded as its source.
   if (kindOf(item) === 'item') return { filename: `${name}.eml`, contentType: 'message/rfc822' }
-  return { filename: name, contentType: clean(item.contentType, NAME_LIMIT) || 'application/octet-stream' }
+  return { filename: name, contentType: clean(item.contentType, MAX_NAME) || 'application/octet-stream' }
 }
 
-/** `reference` is a link to a file elsewhere: it has no content here. */
+/** `reference` is a link to a file elsewhere, without content. */
 export function kindOf(item: Json): 'file' | 'item' | 'reference' {
   const type = text(item['@odata.type']) ?? ''
   if (type.endsWith('itemAttachment')) return 'item'
   return type.endsWith('referenceAttachment') ? 'reference' : 'file'
 }
 
-/** The header fields as they came, in order. */
+/** The header fields in their order, unfolded. */
 export function headersOf(item: Json): { name: string; value: string }[] {
   return list(item.internetMessageHeaders).flatMap((entry) => {
     const { name, value } = object(entry)
@@ -147,37 +147,33 @@ export function headersOf(item: Json): { name: string; value: string }[] {
 
 function propertiesOf(item: Json): (id: string) => string | undefined {
   const entries = list(item.singleValueExtendedProperties).map(object)
-  // Graph writes the number of a property without leading zeros, whatever was asked for.
+  // Graph removes leading zeros from the number of a property.
   const normal = (id: unknown) => (text(id) ?? '').toLowerCase().replace(/ 0x0+/, ' 0x')
   return (id) => text(entries.find((entry) => normal(entry.id) === id)?.value)
 }
 
 function addresses(value: unknown): RemoteAddress[] {
   return list(value)
-    .slice(0, ADDRESSES_LIMIT)
+    .slice(0, MAX_ADDRESSES)
     .flatMap((entry) => address(entry) ?? [])
 }
 
 function address(value: unknown): RemoteAddress | undefined {
   const { name, address: email } = object(object(value).emailAddress)
-  const found = { name: clean(name, NAME_LIMIT), email: clean(email, EMAIL_LIMIT) }
+  const found = { name: clean(name, MAX_NAME), email: clean(email, MAX_EMAIL) }
   if (found.name === '' && found.email === '') return undefined
-  // Graph puts the address where there is no name.
+  // Graph repeats the address when there is no name.
   return found.name === found.email ? { ...found, name: '' } : found
 }
 
-/** One line, without what mail programs pad previews with. */
 function clean(value: unknown, limit: number): string {
-  const line = (text(value) ?? '').slice(0, limit * 4).replace(INVISIBLE, ' ')
-  return truncateText(cleanText(line).trim(), limit)
+  return oneLine(text(value) ?? '', limit)
 }
-
-const INVISIBLE = /(?:\s|\u00ad|\u034f|[\u200b-\u200f]|\u2060|\ufeff)+/g
 
 function ids(value: string | undefined): string[] {
   return (value ?? '')
     .split(/[\s,]+/)
-    .filter((id) => id.length > 2 && id.length <= ID_LIMIT)
+    .filter((id) => id.length > 2 && id.length <= MAX_ID)
     .map(cleanText)
 }
 

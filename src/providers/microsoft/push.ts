@@ -1,14 +1,19 @@
-import type { PushProvider, PushSubscription, PushTarget } from '../contract/index.ts'
-import { type MailAccess, ProviderError } from '../contract/index.ts'
-import { type Graph, segment } from './graph.ts'
-import { type Json, text, time } from './json.ts'
+import {
+  type MailAccess,
+  ProviderError,
+  type PushProvider,
+  type PushSubscription,
+  type PushTarget,
+} from '../contract/index.ts'
+import { type Json, text, time } from '../rest/index.ts'
+import { type Graph, segment } from './client.ts'
 
-/** Graph keeps a subscription to mail for less than 10,080 minutes. */
+/** Graph allows a subscription to messages just under 10,080 minutes. */
 const LIFETIME_MS = 10_000 * 60_000
 
 /**
- * One subscription for all mail of a mailbox. One per folder would name what changed, but counts for each folder against the
- * subscriptions an application may have, and a new folder would have none.
+ * One subscription for all messages of a mailbox. One per folder would say which folder changed, but each counts against the
+ * application's limit, and new folders would have none.
  */
 export function microsoftPush(graphOf: (access: MailAccess) => Graph, nowMs: () => number): PushProvider {
   const expiration = () => new Date(nowMs() + LIFETIME_MS).toISOString()
@@ -25,8 +30,8 @@ export function microsoftPush(graphOf: (access: MailAccess) => Graph, nowMs: () 
     async renew(access, id) {
       const doing = 'renewing a subscription'
       const body = { expirationDateTime: expiration() }
-      const answer = await graphOf(access).send('PATCH', `/subscriptions/${segment(id)}`, { body, doing })
-      return subscription({ id, ...answer }, doing)
+      const response = await graphOf(access).send('PATCH', `/subscriptions/${segment(id)}`, { body, doing })
+      return subscription({ id, ...response }, doing)
     },
     async end(access, id) {
       const doing = 'ending a subscription'
@@ -41,13 +46,13 @@ export function microsoftPush(graphOf: (access: MailAccess) => Graph, nowMs: () 
 
 function webhookOf(target: PushTarget, doing: string) {
   if (target.kind === 'webhook') return target
-  throw new ProviderError('rejected', `${doing}: Graph tells of changes at an address only`)
+  throw new ProviderError('rejected', `${doing}: Graph sends notifications to an https address only`)
 }
 
-function subscription(answer: Json, doing: string): PushSubscription {
-  const [id, expiresAt] = [text(answer.id), time(answer.expirationDateTime)]
+function subscription(response: Json, doing: string): PushSubscription {
+  const [id, expiresAt] = [text(response.id), time(response.expirationDateTime)]
   if (id === undefined || expiresAt === undefined) {
-    throw new ProviderError('unavailable', `${doing}: the answer could not be read`)
+    throw new ProviderError('unavailable', `${doing}: the response could not be read`)
   }
   return { id, expiresAt }
 }

@@ -1,9 +1,15 @@
 /**
- * What every provider does with the parts of a mail: header fields and addresses, words of HTML, texts cut to what is kept.
- * Reads anything and throws at nothing: what is broken comes out empty, or as it stood.
+ * What all providers do with parts of a message: header fields and addresses, text of HTML, limits of what is stored. Accepts any
+ * input and throws nothing: a broken value comes out empty or unchanged.
  */
-export { attachmentName, bareContentId, type NamedPart } from './attachment.ts'
-export { cleanField, type HeaderFields, headerFields, NAME_LIMIT } from './fields.ts'
-export { decodeBytes, type Header, headerValue, parseHeaders } from './header-block.ts'
-export { keptSnippet, keptText } from './kept.ts'
-export { htmlToText } from './plain-text.ts'
+export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
+export {
+  cleanField,
+  decodeBytes,
+  type Header,
+  type HeaderFields,
+  headerFields,
+  headerValue,
+  parseHeaders,
+} from './headers.ts'
+export { htmlToText, oneLine, searchText, snippet } from './text.ts'

@@ -1,5 +1,6 @@
 /**
- * The authorization code flow that Google and Microsoft share: requests with limits, errors in the words of the contract.
- * What differs (addresses, scopes, who signed in) stands in each provider's `login.ts`.
+ * The authorization code flow that Google and Microsoft share, over oauth4webapi: bounded requests, errors as `ProviderError`.
+ * What differs (addresses, scopes, who signed in) is in each provider's `login.ts`.
  */
-export { type Ask, noSense, type OAuthClientOptions, oauthClient } from './client.ts'
+export { type OAuthClientOptions, oauthClient, type SignedInGet } from './client.ts'
+export { unusableResponse } from './errors.ts'

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { restClient, shape, statusFailure } from '../rest/index.ts'
-import { readCredentials, type ServiceAccount } from './credentials.ts'
-import { serviceToken } from './token.ts'
+import { parser, restClient, statusError } from '../rest/index.ts'
+import { readCredentials, type ServiceAccount, serviceToken } from './service-account.ts'
 
 export interface PubsubSettings {
   /** `GOOGLE_PUBSUB_URL`. */
@@ -11,37 +10,37 @@ export interface PubsubSettings {
   /** `projects/x/topics/y`, or `y` in the project of the service account. */
   topicName: string
   subscriptionName: string
-  /** The JSON key of a service account, or its path. */
+  /** The JSON key of a service account, or the path of its file. */
   credentials: string
 }
 
-/** One message as it was given out; it comes again unless it is acknowledged. */
-export interface Received {
+/** A delivered message. Pub/Sub delivers it again unless it is acknowledged. */
+export interface PubsubMessage {
   ackId: string
   messageId: string
   data: Buffer
 }
 
-/** One subscription to one topic. Every method throws `ProviderError`, or the signal's reason. */
+/** One subscription to one topic. Delivery is at least once. Every method rejects with `ProviderError`, or the signal's reason. */
 export interface Pubsub {
   readonly topicName: string
-  /** Throws `rejected` or `not_found` when the two do not exist, do not belong together, or may not be read. */
+  /** Throws `rejected` or `not_found` when topic or subscription is missing, unreadable, or they do not belong together. */
   check(signal: AbortSignal): Promise<void>
-  /** Waits at the server until there is something, for a minute or two at most; then perhaps nothing. */
-  pull(maxMessages: number, signal: AbortSignal): Promise<Received[]>
+  /** Long-polls for up to two minutes, then may return no messages. */
+  pull(maxMessages: number, signal: AbortSignal): Promise<PubsubMessage[]>
   acknowledge(ackIds: readonly string[]): Promise<void>
-  /** They come again after so many seconds from now, not earlier. */
+  /** Extends the acknowledgement deadline to `seconds` from now. */
   extend(ackIds: readonly string[], seconds: number): Promise<void>
-  /** Gives up what is under way. Twice safely. */
+  /** Aborts the requests in progress. Twice safely. */
   close(): Promise<void>
 }
 
-/** A pull is held by Google for up to a minute and a half. */
+/** Google holds a pull for up to 90 s. */
 const PULL_MS = 120_000
 const MAX_BYTES = 16 * 1024 * 1024
 
-const subscription = shape(Type.Object({ topic: Type.String(), pushConfig: Type.Optional(Type.Object({})) }))
-const pulled = shape(
+const subscription = parser(Type.Object({ topic: Type.String(), pushConfig: Type.Optional(Type.Object({})) }))
+const pulled = parser(
   Type.Object({
     receivedMessages: Type.Optional(
       Type.Array(
@@ -54,18 +53,18 @@ const pulled = shape(
   }),
 )
 
-/** Reads the credentials; throws `rejected` when they or the names cannot be right. Nothing is asked of Google yet. */
+/** Reads the credentials; throws `rejected` when they or the names are invalid. Sends no request. */
 export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pubsub> {
   const account = await readCredentials(settings.credentials)
   const topicName = nameOf('PUBSUB_TOPIC_NAME', settings.topicName, 'topics', account)
   const name = nameOf('PUBSUB_SUBSCRIPTION_NAME', settings.subscriptionName, 'subscriptions', account)
   const client = restClient({
-    ...{ root: `${settings.url}/v1`, clock, failure: statusFailure, pace: { concurrency: 4 } },
+    ...{ root: `${settings.url}/v1`, clock, toError: statusError, rateLimit: { concurrency: 4 } },
     limits: { timeoutMs: PULL_MS, connections: 4 },
   })
   const access = { accountId: 'pubsub', email: account.email, settings: {}, secrets: {} }
   const signedIn = { ...access, accessToken: serviceToken(account, clock) }
-  const waiting = client.mailbox(signedIn)
+  const pulls = client.mailbox(signedIn)
   const urgent = client.mailbox(signedIn, { urgent: true })
   const post = (verb: string, body: object, doing: string) =>
     urgent.json({ method: 'POST', path: `/${name}:${verb}`, body, doing }, () => undefined)
@@ -78,7 +77,7 @@ export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pu
         subscription,
       )
       if (found.topic !== topicName) {
-        throw new ProviderError('rejected', `${name} belongs to another topic than ${topicName}`)
+        throw new ProviderError('rejected', `${name} does not belong to ${topicName}`)
       }
       await urgent.json(
         { method: 'GET', path: `/${topicName}`, doing: `reading ${topicName}`, signal },
@@ -88,14 +87,14 @@ export async function pubsub(settings: PubsubSettings, clock: Clock): Promise<Pu
     async pull(maxMessages, signal) {
       const doing = `pulling ${name}`
       const request = { method: 'POST', path: `/${name}:pull`, body: { maxMessages }, doing } as const
-      const { receivedMessages = [] } = await waiting.json({ ...request, maxBytes: MAX_BYTES, signal }, pulled)
+      const { receivedMessages = [] } = await pulls.json({ ...request, maxBytes: MAX_BYTES, signal }, pulled)
       return receivedMessages.map(({ ackId, message: { messageId, data = '' } }) => ({
         ...{ ackId, messageId, data: Buffer.from(data, 'base64') },
       }))
     },
-    acknowledge: (ackIds) => post('acknowledge', { ackIds }, 'acknowledging notices'),
+    acknowledge: (ackIds) => post('acknowledge', { ackIds }, 'acknowledging notifications'),
     extend: (ackIds, ackDeadlineSeconds) =>
-      post('modifyAckDeadline', { ackIds, ackDeadlineSeconds }, 'asking for more time for notices'),
+      post('modifyAckDeadline', { ackIds, ackDeadlineSeconds }, 'extending the deadline of notifications'),
     close: () => client.close(),
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Cloud Pub/Sub over its REST API, as much as a reader of one subscription needs, signed in as a service account. Google's own client
- * library costs 134 packages. Failures leave as `ProviderError`; neither the key nor a token appears in them.
+ * Cloud Pub/Sub over its REST API, as far as a subscriber needs it, authenticated as a service account. Google's client library
+ * costs 134 packages. Failures are `ProviderError`s that contain neither the key nor a token.
  */
-export { type Pubsub, type PubsubSettings, pubsub, type Received } from './client.ts'
+export { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from './client.ts'

@@ -1,58 +1,58 @@
 import { sleep } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
-import { RETRY_IN_PLACE_MS } from './failure.ts'
+import { MAX_WAIT_MS } from './errors.ts'
 
 export interface BatchOptions<Item, Result> {
-  /** How many go into one request. */
+  /** Items of one request. */
   size: number
-  /** One request: what became of each item. An item without an answer counts as `unavailable`. */
+  /** Sends one request and returns the result of each item. A missing item counts as `unavailable`. */
   send(items: Item[]): Promise<Map<Item, Result | ProviderError>>
   /** For errors: `fetching messages`. */
   doing: string
   signal?: AbortSignal | undefined
 }
 
-/** Requests in a row that brought not one answer. */
-const FRUITLESS_LIMIT = 3
-const BACKOFF = { baseMs: 500, capMs: RETRY_IN_PLACE_MS }
+/** Requests in a row without a single result. */
+const MAX_FRUITLESS = 3
+const BACKOFF = { baseMs: 500, capMs: MAX_WAIT_MS }
 
 /**
- * The outcome of every item, asked for in as few requests as `size` allows. Items refused because of a limit or of a failure
- * of the moment go into a later request with others. A limit that lasts, a longer pause asked for, or nothing but failures is
- * thrown; any other error stands in the result, and so does a failure that lasts while other items were answered.
+ * Returns the result of every item, in as few requests as `size` allows. Items that fail with `rate_limited` or `unavailable` go
+ * into a later request with others. Throws when the limit persists, the provider asks for a longer pause, or nothing but
+ * failures comes back. Any other error is the item's result, and so is a persistent failure while other items succeed.
  */
 export async function inBatches<Item, Result>(
   items: readonly Item[],
   { size, send, doing, signal }: BatchOptions<Item, Result>,
 ): Promise<Map<Item, Result | ProviderError>> {
-  const outcome = new Map<Item, Result | ProviderError>()
+  const results = new Map<Item, Result | ProviderError>()
   const left = [...items]
   for (let fruitless = 0; left.length > 0; ) {
     signal?.throwIfAborted()
     const sent = left.splice(0, size)
-    const answers = await send(sent)
-    const again: ProviderError[] = []
+    const received = await send(sent)
+    const failed: ProviderError[] = []
     for (const item of sent) {
-      const answer = answers.get(item) ?? new ProviderError('unavailable', `${doing}: an answer is missing`)
-      if (isPassing(answer)) {
+      const result = received.get(item) ?? new ProviderError('unavailable', `${doing}: the response lacks an item`)
+      if (isTemporary(result)) {
         left.push(item)
-        again.push(answer)
-      } else outcome.set(item, answer)
+        failed.push(result)
+      } else results.set(item, result)
     }
-    const worst = again.sort((one, other) => (other.retryAfterMs ?? 0) - (one.retryAfterMs ?? 0))[0]
-    fruitless = again.length < sent.length ? 0 : fruitless + 1
+    const worst = failed.sort((one, other) => (other.retryAfterMs ?? 0) - (one.retryAfterMs ?? 0))[0]
+    fruitless = failed.length < sent.length ? 0 : fruitless + 1
     if (worst === undefined) continue
     const pauseMs = worst.retryAfterMs ?? backoffMs(fruitless + 1, BACKOFF)
-    if (fruitless >= FRUITLESS_LIMIT && worst.kind === 'unavailable' && outcome.size > 0) {
-      for (const item of left.splice(-sent.length)) outcome.set(item, worst)
+    if (fruitless >= MAX_FRUITLESS && worst.kind === 'unavailable' && results.size > 0) {
+      for (const item of left.splice(-sent.length)) results.set(item, worst)
       fruitless = 0
-    } else if (pauseMs > RETRY_IN_PLACE_MS || fruitless >= FRUITLESS_LIMIT) throw worst
+    } else if (pauseMs > MAX_WAIT_MS || fruitless >= MAX_FRUITLESS) throw worst
     else await sleep(pauseMs, signal)
   }
-  return outcome
+  return results
 }
 
-function isPassing(answer: unknown): answer is ProviderError {
-  return answer instanceof ProviderError && (answer.kind === 'rate_limited' || answer.kind === 'unavailable')
+function isTemporary(result: unknown): result is ProviderError {
+  return result instanceof ProviderError && (result.kind === 'rate_limited' || result.kind === 'unavailable')
 }

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
-import { type RestClient, type RestRequest, restClient, shape, statusFailure } from './index.ts'
+import { parser, type RestClient, type RestRequest, restClient, statusError } from './index.ts'
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
@@ -16,7 +16,7 @@ describe('the REST client', () => {
   let answers: Handler[]
   let asked: { path: string; token: string; body: string }[]
   const get: RestRequest = { method: 'GET', path: '/things', doing: 'reading things' }
-  const named = shape(Type.Object({ name: Type.String() }))
+  const named = parser(Type.Object({ name: Type.String() }))
 
   beforeEach(async () => {
     answers = []
@@ -45,7 +45,7 @@ describe('the REST client', () => {
 
   function open(options: Partial<Parameters<typeof restClient>[0]> = {}) {
     return restClient({
-      ...{ root: `${origin}/api/`, pace: { concurrency: 2 }, failure: statusFailure, clock: systemClock },
+      ...{ root: `${origin}/api/`, rateLimit: { concurrency: 2 }, toError: statusError, clock: systemClock },
       ...options,
     })
   }
@@ -243,7 +243,7 @@ describe('the REST client', () => {
 
   it('gives up a stream that nobody reads on, and with it its place', async () => {
     await client.close()
-    client = open({ pace: { concurrency: 1 }, limits: { timeoutMs: 100 } })
+    client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 100 } })
     answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
     const { body } = await mailbox().open(get)
     expect((await body.iterator({ destroyOnReturn: false }).next()).done).toBe(false)

@@ -4,43 +4,44 @@ import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
-import { type Arriving, exchange, readBody } from './exchange.ts'
-import { isBroken, RETRY_IN_PLACE_MS } from './failure.ts'
-import { Gate, type Pace } from './gate.ts'
-import { requestUrl } from './url.ts'
+import { isDisconnect, MAX_WAIT_MS } from './errors.ts'
+import { exchange, type HttpResponse, readBody } from './exchange.ts'
+import { parseJson } from './json.ts'
+import { type RateLimit, RateLimiter } from './rate-limiter.ts'
+import { isReadOnly, requestBody, requestHeaders, requestUrl } from './request.ts'
 
 export interface RestClientOptions {
   /** From the settings; may have a path. */
   root: string
-  pace: Pace
-  /** What an answer that says no means; `statusFailure` where the provider's words add nothing. */
-  failure(answer: RestResponse, doing: string, nowMs: number): ProviderError
+  rateLimit: RateLimit
+  /** Maps an error response; `statusError` where the provider's error codes add nothing. */
+  toError(response: RestResponse, doing: string, nowMs: number): ProviderError
   clock: Clock
   limits?: Partial<RestLimits>
 }
 
 interface RestLimits {
   timeoutMs: number
-  /** For its turn. */
+  /** How long a request waits for its turn. */
   waitMs: number
   urgentTimeoutMs: number
-  /** Connections to the provider, for all mailboxes. */
+  /** Connections to the provider, shared by all mailboxes. */
   connections: number
 }
 
 const LIMITS: RestLimits = { timeoutMs: 30_000, waitMs: 120_000, urgentTimeoutMs: 10_000, connections: 128 }
 const MAX_BYTES = 8 * 1024 * 1024
-const ERROR_BYTES = 64 * 1024
-/** Short pauses that are waited for, per request. */
-const PAUSES = 2
-const BACKOFF = { baseMs: 1000, capMs: RETRY_IN_PLACE_MS }
-/** The gate of a mailbox stays shut no longer, whatever was asked for: what is thrown says how long it was. */
-const MAX_CLOSED_MS = 60_000
+const MAX_ERROR_BYTES = 64 * 1024
+/** Retries of one request after short pauses. */
+const MAX_PAUSES = 2
+const BACKOFF = { baseMs: 1000, capMs: MAX_WAIT_MS }
+/** The longest pause of a mailbox, whatever the provider asked for. The error carries the requested one. */
+const MAX_PAUSE_MS = 60_000
 const CONNECT_MS = 10_000
 
-export function restClient({ root, pace, failure, clock, limits: given }: RestClientOptions): RestClient {
+export function restClient({ root, rateLimit, toError, clock, limits: given }: RestClientOptions): RestClient {
   const limits = { ...LIMITS, ...given }
-  const mailboxes = new Map<string, { gate: Gate; closing: AbortController }>()
+  const mailboxes = new Map<string, { limiter: RateLimiter; closing: AbortController }>()
   let pool: Pool | undefined
 
   function connections(): Pool {
@@ -51,89 +52,94 @@ export function restClient({ root, pace, failure, clock, limits: given }: RestCl
     return pool
   }
 
-  function kept(accountId: string) {
-    const known = mailboxes.get(accountId) ?? { gate: new Gate(pace, clock), closing: new AbortController() }
-    mailboxes.set(accountId, known)
-    return known
+  function stateOf(accountId: string) {
+    const state = mailboxes.get(accountId) ?? {
+      limiter: new RateLimiter(rateLimit, clock),
+      closing: new AbortController(),
+    }
+    mailboxes.set(accountId, state)
+    return state
   }
 
   function mailbox(access: MailAccess, { urgent = false } = {}): RestMailbox {
     const timeoutMs = urgent ? limits.urgentTimeoutMs : limits.timeoutMs
 
-    async function answered(request: RestRequest): Promise<Arriving> {
+    /** Returns a successful response; retries as the contract allows. */
+    async function send(request: RestRequest): Promise<HttpResponse> {
       const url = requestUrl(root, request)
-      let refused: string | undefined
-      let hasBroken = false
+      let refusedToken: string | undefined
+      let hasReconnected = false
       for (let pauses = 0; ; ) {
-        const token = await bearer(access, refused)
-        const attempt = await once(request, url, token).catch((error: unknown) => {
-          // A kept connection may end just when it is used: what changes nothing is sent once more.
-          if (!changesNothing(request) || hasBroken || !isBroken(error)) throw error
-          hasBroken = true
+        const token = await bearer(access, refusedToken)
+        const attempt = await sendOnce(request, url, token).catch((error: unknown) => {
+          // The server may close an idle connection just when it is reused. Only a read is safe to repeat.
+          if (!isReadOnly(request) || hasReconnected || !isDisconnect(error)) throw error
+          hasReconnected = true
         })
         if (attempt === undefined) continue
-        if (!(attempt instanceof Refusal)) return attempt
-        const error = failure(attempt.answer, request.doing, clock.now())
-        if (attempt.answer.status === 401 && refused === undefined) {
-          refused = token
+        if (!(attempt instanceof ErrorResponse)) return attempt
+        const error = toError(attempt.response, request.doing, clock.now())
+        if (attempt.response.status === 401 && refusedToken === undefined) {
+          refusedToken = token
           continue
         }
         if (error.kind === 'rate_limited') {
-          kept(access.accountId).gate.close(Math.min(error.retryAfterMs ?? 0, MAX_CLOSED_MS))
+          stateOf(access.accountId).limiter.pause(Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS))
         }
         pauses += 1
-        const pauseMs = pauseBefore(request, error, pauses)
-        if (pauseMs > RETRY_IN_PLACE_MS || pauses > (urgent ? 1 : PAUSES)) throw error
+        const pauseMs = pauseBeforeRetry(request, error, pauses)
+        if (pauseMs > MAX_WAIT_MS || pauses > (urgent ? 1 : MAX_PAUSES)) throw error
         await sleep(pauseMs, request.signal)
       }
     }
 
-    async function once(request: RestRequest, url: URL, token: string) {
-      const { gate, closing } = kept(access.accountId)
-      const over = follow(request.signal, closing.signal)
+    async function sendOnce(request: RestRequest, url: URL, token: string) {
+      const { limiter, closing } = stateOf(access.accountId)
+      const either = anyAborted(request.signal, closing.signal)
       const { method, doing, cost = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
-      const leaveGate = await gate
-        .enter({ cost, urgent, doing, waitMs, signal: over.signal })
+      const release = await limiter
+        .acquire({ cost, urgent, doing, waitMs, signal: either.signal })
         .catch((error: unknown) => {
-          over.done()
+          either.done()
           throw error
         })
-      const leave = () => {
-        leaveGate()
-        over.done()
+      const end = () => {
+        release()
+        either.done()
       }
       try {
-        const answer = await exchange(connections(), {
-          ...{ method, doing, timeoutMs, signal: over.signal },
+        const response = await exchange(connections(), {
+          ...{ method, doing, timeoutMs, signal: either.signal },
           path: url.pathname + url.search,
-          headers: headersOf(request, token),
-          body: bodyOf(request),
+          headers: requestHeaders(request, token),
+          body: requestBody(request),
         })
-        answer.body.once('close', leave)
-        if (answer.status >= 200 && answer.status < 300) return answer
-        const said = await readBody(answer.body, { maxBytes: ERROR_BYTES, timeoutMs, doing }).catch(() => undefined)
-        return new Refusal({ status: answer.status, headers: answer.headers, body: jsonOf(said) })
+        response.body.once('close', end)
+        const { status, headers, body } = response
+        if (status >= 200 && status < 300) return response
+        const bytes = await readBody(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing }).catch(() => undefined)
+        return new ErrorResponse({ status, headers, body: parseJson(bytes) })
       } catch (error) {
-        leave()
+        end()
         throw error
       }
     }
 
     return {
       async json(request, read) {
-        const { body } = await answered(request)
+        const { body } = await send(request)
         const { doing, maxBytes = MAX_BYTES } = request
         const bytes = await readBody(body, { maxBytes, timeoutMs, doing })
         try {
           return read(bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8')))
         } catch {
-          // Its words are left out: a parser quotes what it could not read.
-          throw new ProviderError('unavailable', `${doing}: the answer could not be read`)
+          // The cause is left out: a parser quotes what it cannot read.
+          throw new ProviderError('unavailable', `${doing}: the response could not be read`)
         }
       },
       async open(request) {
-        const { headers, body } = await answered(request)
+        const { headers, body } = await send(request)
         return { headers, body }
       },
     }
@@ -148,17 +154,17 @@ export function restClient({ root, pace, failure, clock, limits: given }: RestCl
         closing.abort(new ProviderError('unavailable', 'the mailbox was closed'))
       }
       if (accountId !== undefined) return
-      const ended = pool
+      const closed = pool
       pool = undefined
-      await ended?.destroy()
+      await closed?.destroy()
     },
   }
 }
 
-class Refusal {
-  readonly answer: RestResponse
-  constructor(answer: RestResponse) {
-    this.answer = answer
+class ErrorResponse {
+  readonly response: RestResponse
+  constructor(response: RestResponse) {
+    this.response = response
   }
 }
 
@@ -167,52 +173,23 @@ async function bearer(access: MailAccess, refused: string | undefined): Promise<
   return access.accessToken(refused)
 }
 
-/** What was refused for a limit was not done; after another failure only what changes nothing is asked again, when told when. */
-function pauseBefore(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
+/** A rate-limited request was not executed. After other errors only a read is repeated, and only if the provider said when. */
+function pauseBeforeRetry(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
   if (kind === 'rate_limited') return retryAfterMs ?? backoffMs(attempt, BACKOFF)
-  return changesNothing(request) ? (retryAfterMs ?? Infinity) : Infinity
+  return isReadOnly(request) ? (retryAfterMs ?? Infinity) : Infinity
 }
 
-function changesNothing({ method, isRead }: RestRequest): boolean {
-  return method === 'GET' || isRead === true
-}
-
-function headersOf({ headers, body }: RestRequest, token: string): Record<string, string> {
-  return {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    // Google packs answers only for clients that say gzip here as well.
-    'user-agent': 'Posthorn (gzip)',
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...headers,
-    authorization: `Bearer ${token}`,
-  }
-}
-
-function bodyOf({ body }: RestRequest): string | null {
-  if (body === undefined) return null
-  return typeof body === 'string' ? body : JSON.stringify(body)
-}
-
-function jsonOf(bytes: Buffer | undefined): unknown {
-  try {
-    return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** One signal that aborts with either; `done` takes the listeners away, of which a long-lived signal would gather thousands. */
-function follow(one: AbortSignal | undefined, other: AbortSignal): { signal: AbortSignal; done(): void } {
-  const both = new AbortController()
+/** Like `AbortSignal.any`, but `done` removes the listeners, which would otherwise pile up on a long-lived signal. */
+function anyAborted(one: AbortSignal | undefined, other: AbortSignal): { signal: AbortSignal; done(): void } {
+  const either = new AbortController()
   const signals = one === undefined ? [other] : [one, other]
-  const abort = () => both.abort(signals.find((signal) => signal.aborted)?.reason)
+  const abort = () => either.abort(signals.find((signal) => signal.aborted)?.reason)
   for (const signal of signals) {
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   }
   return {
-    signal: both.signal,
+    signal: either.signal,
     done: () => signals.forEach((signal) => void signal.removeEventListener('abort', abort)),
   }
 }

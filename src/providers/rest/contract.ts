@@ -4,51 +4,51 @@ import type { MailAccess } from '../contract/index.ts'
 
 /** The API of one provider, for all of its mailboxes. */
 export interface RestClient {
-  /** `urgent` is for what an API request waits for: it goes before synchronisation and waits at most 10 s. */
+  /** `urgent` is for requests that an API caller waits for: they go before sync and wait at most 10 s. */
   mailbox(access: MailAccess, options?: { urgent?: boolean }): RestMailbox
-  /** Gives up everything under way for an account, or for all and closes the connections. It may be used again afterwards. */
+  /** Aborts the requests of an account; without an account, of all, and closes the connections. The client can be used again. */
   close(accountId?: string): Promise<void>
 }
 
-/** One mailbox at the provider, with its token and its pace. Every method rejects with `ProviderError`, or the signal's reason. */
+/** One mailbox, with its token and its rate limit. Every method rejects with `ProviderError`, or the signal's reason. */
 export interface RestMailbox {
-  /** `read` makes sense of the answer's JSON (`undefined` when it is empty) and throws when it cannot: `unavailable`. */
+  /** `read` converts the response's JSON (`undefined` when empty). When it throws, the request is `unavailable`. */
   json<T>(request: RestRequest, read: (body: unknown) => T): Promise<T>
-  /** A successful answer as it arrives. It must be read or destroyed; an idle one is given up after 30 s. */
+  /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress. */
   open(request: RestRequest): Promise<RestStream>
 }
 
 export interface RestRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the API's root, with a leading slash; or an address the provider gave, which must have the root's origin. */
+  /** Below the API's root, with a leading slash; or a link from the provider, which must have the root's origin. */
   path: string
-  /** Added to the path's own. */
+  /** Added to the query of `path`. */
   query?: Record<string, string | number | readonly string[] | undefined>
   headers?: Record<string, string>
-  /** Sent as JSON; a string as it is (with its `content-type` in `headers`). */
+  /** Sent as JSON; a string is sent unchanged (set its `content-type` in `headers`). */
   body?: unknown
-  /** For the log and for people: `listing the labels`. */
+  /** For errors: `listing the labels`. */
   doing: string
-  /** It changes nothing although its method is not GET: a batch of reads. It may be sent twice. */
+  /** A request that changes nothing although its method is not GET, such as a batch of reads. It may be sent twice. */
   isRead?: boolean
-  /** What it costs of the provider's quota; 1 when absent. */
+  /** Units of the provider's quota; 1 by default. */
   cost?: number
-  /** More of an answer than so many bytes, unpacked, is `unavailable`; 8 MB when absent. Does not bound `open`. */
+  /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */
   maxBytes?: number
-  /** Gives up at once. */
+  /** Aborts the request at once. */
   signal?: AbortSignal | undefined
 }
 
 export interface RestStream {
   headers: IncomingHttpHeaders
-  /** Unpacked; fails with `ProviderError`. */
+  /** Decompressed; fails with `ProviderError`. */
   body: Readable
 }
 
-/** An answer that says no, or one part of a batch. */
+/** An error response, or one part of a batch response. */
 export interface RestResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
-  /** JSON where it was JSON, else undefined. */
+  /** Undefined when it is not JSON. */
   body: unknown
 }

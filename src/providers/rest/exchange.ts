@@ -3,111 +3,111 @@ import { Readable, Transform } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { ProviderError } from '../contract/index.ts'
-import { networkFailure, single, timedOut } from './failure.ts'
+import { networkError, single, timeoutError } from './errors.ts'
 
-export interface Sending {
+export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With the query. */
   path: string
   headers: Record<string, string>
   body: string | null
   doing: string
-  /** Until the answer begins; afterwards, without a byte. */
+  /** Until the response begins; after that, between two chunks. */
   timeoutMs: number
   signal: AbortSignal
 }
 
-export interface Arriving {
+export interface HttpResponse {
   status: number
   headers: IncomingHttpHeaders
   body: Readable
 }
 
-/** One request, up to the beginning of its answer; the body still has to be read or destroyed. */
-export async function exchange(pool: Dispatcher, sending: Sending): Promise<Arriving> {
-  const { method, path, headers, body, doing, timeoutMs, signal } = sending
+/** Sends one request. The caller must read or destroy the body. */
+export async function exchange(pool: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
+  const { method, path, headers, body, doing, timeoutMs, signal } = request
   signal.throwIfAborted()
   const giveUp = new AbortController()
   const abort = () => giveUp.abort(signal.reason)
-  const timer = setTimeout(() => giveUp.abort(timedOut(doing)), timeoutMs)
+  const timer = setTimeout(() => giveUp.abort(timeoutError(doing)), timeoutMs)
   signal.addEventListener('abort', abort, { once: true })
   try {
-    const answer = await pool.request({
+    const response = await pool.request({
       ...{ method, path, headers, body, signal: giveUp.signal },
       ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
     })
-    const unpacked = unpack(answer.body, single(answer.headers['content-encoding']), {
-      failure: (error) => (signal.aborted ? signal.reason : networkFailure(error, doing)),
-      idle: { afterMs: timeoutMs, error: () => timedOut(doing) },
+    const decompressed = decompress(response.body, single(response.headers['content-encoding']), {
+      toError: (error) => (signal.aborted ? signal.reason : networkError(error, doing)),
+      idle: { afterMs: timeoutMs, error: () => timeoutError(doing) },
     })
-    unpacked.once('close', () => signal.removeEventListener('abort', abort))
-    return { status: answer.statusCode, headers: answer.headers, body: unpacked }
+    decompressed.once('close', () => signal.removeEventListener('abort', abort))
+    return { status: response.statusCode, headers: response.headers, body: decompressed }
   } catch (error) {
     signal.removeEventListener('abort', abort)
-    throw signal.aborted ? signal.reason : networkFailure(error, doing)
+    throw signal.aborted ? signal.reason : networkError(error, doing)
   } finally {
     clearTimeout(timer)
   }
 }
 
-interface Unpacking {
-  failure(error: unknown): unknown
+interface BodyOptions {
+  toError(error: unknown): unknown
   idle: { afterMs: number; error(): ProviderError }
 }
 
 /**
- * The body unpacked, its failures in this service's terms; destroying it gives up the answer. So does leaving it unread: the client
- * below counts only what the provider is late with, and whoever does not read holds a place of the mailbox.
+ * Decompresses a body and maps its errors; destroying the result ends the request. A caller that stops reading also ends it after
+ * `idle.afterMs`, because it holds one of the mailbox's request slots. undici's own timeout covers only a slow provider.
  */
-function unpack(body: Readable, encoding: string | undefined, { failure, idle }: Unpacking): Readable {
+function decompress(body: Readable, encoding: string | undefined, { toError, idle }: BodyOptions): Readable {
   const plain =
     encoding === 'gzip' ? createGunzip() : new Transform({ transform: (chunk, _, done) => done(null, chunk) })
   body.on('error', (error) => plain.destroy(error))
-  // Whoever reads it is told; between two reads nobody listens.
+  // The iterator throws it to the reader; between two reads an unhandled error event would end the process.
   plain.on('error', () => {})
   plain.once('close', () => body.destroy())
   body.pipe(plain)
-  const moved = () => {
-    if (!unpacked.destroyed) timer.refresh()
+  const onProgress = () => {
+    if (!result.destroyed) timer.refresh()
   }
-  const unpacked = Readable.from(translated(plain, failure, moved), { objectMode: false, highWaterMark: 64 * 1024 })
-  const timer = setTimeout(() => unpacked.destroy(idle.error()), idle.afterMs)
-  unpacked.on('error', () => {})
-  return unpacked.once('close', () => {
+  const result = Readable.from(mapErrors(plain, toError, onProgress), { objectMode: false, highWaterMark: 64 * 1024 })
+  const timer = setTimeout(() => result.destroy(idle.error()), idle.afterMs)
+  result.on('error', () => {})
+  return result.once('close', () => {
     clearTimeout(timer)
     plain.destroy()
   })
 }
 
-/** `moved` is called whenever a chunk came, and whenever one was taken. */
-async function* translated(
+/** Calls `onProgress` when a chunk arrives, and when the reader takes it. */
+async function* mapErrors(
   chunks: AsyncIterable<Buffer>,
-  failure: (error: unknown) => unknown,
-  moved: () => void,
+  toError: (error: unknown) => unknown,
+  onProgress: () => void,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of chunks) {
-      moved()
+      onProgress()
       yield chunk
-      moved()
+      onProgress()
     }
   } catch (error) {
-    throw failure(error)
+    throw toError(error)
   }
 }
 
-/** All of a body. Longer than `maxBytes`, or later than `timeoutMs`, is given up. */
+/** The complete body. Throws `unavailable` when it exceeds `maxBytes` or takes longer than `timeoutMs`. */
 export async function readBody(
   body: Readable,
   { maxBytes, timeoutMs, doing }: { maxBytes: number; timeoutMs: number; doing: string },
 ): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
-  const timer = setTimeout(() => body.destroy(timedOut(doing)), timeoutMs)
+  const timer = setTimeout(() => body.destroy(timeoutError(doing)), timeoutMs)
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes > maxBytes) throw new ProviderError('unavailable', `${doing}: the answer is too long`)
+      if (bytes > maxBytes) throw new ProviderError('unavailable', `${doing}: the response is too long`)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks, bytes)

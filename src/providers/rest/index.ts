@@ -1,12 +1,12 @@
 /**
- * The HTTP client of the providers with a JSON API: Gmail and Graph. A bearer token goes to the configured origin only, requests
- * of one mailbox are paced, a refused token is renewed once, and every failure leaves as `ProviderError`. What an answer's
- * error means is told by the provider's own `errors.ts`. Knows no database and no routes.
+ * The HTTP client for providers with a JSON API (Gmail, Graph, Pub/Sub). It sends the bearer token to the configured origin
+ * only, limits the requests of each mailbox, renews a refused token once, waits for short pauses after a 429, and throws
+ * `ProviderError` only. Each provider's `errors.ts` maps its error bodies.
  */
 export { inBatches } from './batch.ts'
 export { type RestClientOptions, restClient } from './client.ts'
 export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } from './contract.ts'
+export { statusError } from './errors.ts'
 export { exchange, readBody } from './exchange.ts'
-export { statusFailure } from './failure.ts'
-export type { Pace } from './gate.ts'
-export { shape } from './shape.ts'
+export { type Json, list, object, parseJson, parser, text, time, wholeNumber } from './json.ts'
+export type { RateLimit } from './rate-limiter.ts'

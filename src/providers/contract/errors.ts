@@ -1,0 +1,34 @@
+export type ProviderErrorKind =
+  | 'auth_expired'
+  | 'rate_limited'
+  | 'not_found'
+  | 'unavailable'
+  | 'rejected'
+  | 'cursor_expired'
+  | 'tls'
+
+interface ProviderErrorOptions {
+  /** How long the provider asked us to wait. */
+  retryAfterMs?: number
+  timedOut?: boolean
+  /** With `rejected`: the user did not grant the scope that the request needs. */
+  missingScope?: boolean
+  cause?: unknown
+}
+
+/** The only error that a provider throws. `message` may be logged and shown: it holds no secrets and no words of the server. */
+export class ProviderError extends Error {
+  override name = 'ProviderError'
+  readonly kind: ProviderErrorKind
+  readonly retryAfterMs: number | undefined
+  readonly timedOut: boolean
+  readonly missingScope: boolean
+
+  constructor(kind: ProviderErrorKind, message: string, options: ProviderErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.kind = kind
+    this.retryAfterMs = options.retryAfterMs
+    this.timedOut = options.timedOut ?? false
+    this.missingScope = options.missingScope ?? false
+  }
+}

@@ -1,0 +1,99 @@
+import type { ProviderError } from './errors.ts'
+import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
+import type { MailAccess, MailProviderBase } from './provider.ts'
+
+/** A mailbox whose messages are known by folder, UIDVALIDITY and UID: imap. */
+export interface FolderMailProvider extends MailProviderBase {
+  readonly kind: 'folders'
+  /** Opens the sync connection of an account. One per account, on the owning instance only. */
+  openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<FolderSession>
+  /** Uses the account's request connection, never the sync connection. It closes after 30 s without work. */
+  liveReads(access: MailAccess): FolderLiveReads
+}
+
+export interface SessionEvents {
+  /** This folder may have changed. Undefined: any folder may have. */
+  onChange(folderPath: string | undefined): void
+  /** The connection ended and will not come back. Called once, also when the watchdog finds a half-open socket. */
+  onClose(error: ProviderError | undefined): void
+}
+
+export interface FolderSession {
+  /** Every folder, read from the server. */
+  listFolders(): Promise<RemoteFolder[]>
+  /**
+   * Compares each folder's STATUS with its cursor and returns the paths that may have changed. Leaves out folders that no
+   * longer exist; `listFolders` shows those.
+   */
+  changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
+  /**
+   * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages. A step's `cursor` is valid once the step
+   * is stored, so a crash between steps repeats at most one. On a watched folder the first step holds the new messages,
+   * after one round trip. Throws `ProviderError`: `cursor_expired` when only a new first sync can help, `not_found` when the
+   * folder was deleted. One call at a time per session; a consumer that stops early ends it.
+   */
+  syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
+  /**
+   * Which of these UIDs the folder still contains: distinguishes a move from a copy. Empty when the folder was deleted or its
+   * UIDVALIDITY changed. Not to be called while a `syncFolder` iteration is open.
+   */
+  presentUids(folderPath: string, uidValidity: string, uids: readonly number[]): Promise<number[]>
+  /** Keeps this folder selected and calls `onChange` within milliseconds of a change. Polls servers without IDLE. */
+  watch(folderPath: string): Promise<void>
+  /** Twice safely. */
+  close(): Promise<void>
+}
+
+export interface FolderSyncRequest {
+  path: string
+  cursor: string | null
+  /** How many of the newest messages a first sync fetches. */
+  initialMessages: number
+  /** Stored messages of this folder with `lowUid` ≤ uid ≤ `highUid`, in any order. Asked when the server cannot say what changed. */
+  known(lowUid: number, highUid: number): Promise<KnownFolderMessage[]>
+  /** How many messages of this folder are stored. After a reset at least as many are fetched again. */
+  knownCount(): Promise<number>
+  signal: AbortSignal
+}
+
+/** What a comparison needs of a stored message. */
+export interface KnownFolderMessage {
+  uid: number
+  unread: boolean
+  starred: boolean
+}
+
+export interface FolderStep {
+  /** UIDVALIDITY changed: forget the location of every stored message of the folder before applying this step. */
+  reset: boolean
+  /**
+   * `added` was fetched again after a reset, in this step or an earlier one. A message that matches no stored row is new only
+   * if it arrived after the last sync; ignore its `isNew`.
+   */
+  refetched: boolean
+  added: RemoteMessage[]
+  changed: { uid: number; unread: boolean; starred: boolean }[]
+  /** UIDs no longer in the folder. May contain unknown ones. */
+  removed: number[]
+  /** Opaque to everyone but the provider; JSON text under 2 KB. */
+  cursor: string
+  /** Number of messages in the folder at the server, for progress. */
+  total: number
+}
+
+export interface MessageLocation {
+  folderPath: string
+  uidValidity: string
+  uid: number
+}
+
+export interface FolderLiveReads extends LiveReads<MessageLocation> {
+  /**
+   * Lists a folder that is not synced, highest UID first. Use `beforeUid` for deep pages; `offset` skips that many of the
+   * newest. Throws `not_found` for an unknown folder.
+   */
+  listMessages(
+    folderPath: string,
+    options: { limit: number; beforeUid?: number; offset?: number },
+  ): Promise<{ messages: RemoteMessage[]; total: number }>
+}

@@ -1,0 +1,88 @@
+export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archive' | 'all' | 'flagged'
+
+/** A folder, or a Gmail label. */
+export interface RemoteFolder {
+  /** The provider's id of the folder. For imap the decoded path: `INBOX`, `Projekte/Größe`. */
+  path: string
+  name: string
+  delimiter: string | null
+  role: FolderRole | null
+  /** Managed by the provider although it has no role: Gmail's IMPORTANT, CATEGORY_PROMOTIONS. */
+  system?: boolean
+  selectable: boolean
+  /** An id that survives a rename, where the server has one (for imap see `imap/folders.ts`). */
+  mailboxId: string | null
+}
+
+export interface RemoteAddress {
+  name: string
+  email: string
+}
+
+export interface RemoteAttachment {
+  /** Stable within the message: the MIME part number for imap. */
+  id: string
+  filename: string
+  contentType: string
+  sizeBytes: number
+  inline: boolean
+  contentId: string | null
+}
+
+/** One message in this service's terms. The provider's `map.ts` has cleaned and bounded every text. */
+export interface RemoteMessage {
+  /** imap only; the other providers set `providerMessageId` instead. */
+  location?: { uidValidity: string; uid: number }
+  /** The provider's own id of the message; null where it has none but its location. */
+  providerMessageId: string | null
+  /** Arrived after the baseline of the first sync, so an event may announce it as new. */
+  isNew: boolean
+  /** EMAILID (OBJECTID) or X-GM-MSGID: the same for a message in every folder it is moved to. */
+  emailId: string | null
+  threadId: string | null
+  messageId: string | null
+  inReplyTo: string | null
+  references: string[]
+  subject: string
+  from: RemoteAddress | null
+  to: RemoteAddress[]
+  cc: RemoteAddress[]
+  bcc: RemoteAddress[]
+  replyTo: RemoteAddress[]
+  /** The Date header in ms; null when missing or unreadable. */
+  date: number | null
+  /** INTERNALDATE in ms. */
+  receivedAt: number
+  sizeBytes: number
+  unread: boolean
+  starred: boolean
+  snippet: string
+  /** The first 4 KB of text, for search. */
+  text: string
+  attachments: RemoteAttachment[]
+  /** SHA-256 over the raw header block, in hex: identifies a message without Message-ID. */
+  headerHash: string
+  /** Why parts of the message could not be fetched or parsed; the other fields hold what could. */
+  error: string | null
+}
+
+export interface MessageBody {
+  text: string | null
+  html: string | null
+  headers: { name: string; value: string }[]
+}
+
+/**
+ * Reads for API requests, straight from the provider. Each waits at most 10 s for a connection, then throws `ProviderError`
+ * `unavailable` with `timedOut`. A message or attachment that does not exist is `not_found`.
+ */
+export interface LiveReads<Ref = unknown> {
+  listFolders(): Promise<RemoteFolder[]>
+  getBody(message: Ref): Promise<MessageBody>
+  /** The message as stored at the provider, streamed. `sizeBytes` is null when unknown. The caller must read or destroy the stream. */
+  openRaw(message: Ref): Promise<{ sizeBytes: number | null; stream: NodeJS.ReadableStream }>
+  openAttachment(
+    message: Ref,
+    attachmentId: string,
+  ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
+}

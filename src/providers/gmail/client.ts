@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import type { Clock } from '../../lib/clock.ts'
+import { ProviderError } from '../contract/index.ts'
+import { inBatches, parser, type RestMailbox, type RestResponse } from '../rest/index.ts'
+import { batchBody, batchParts } from './batch-parts.ts'
+import { gmailError } from './errors.ts'
+
+export const ME = '/gmail/v1/users/me'
+/** In quota units. */
+export const COST = { message: 5, list: 5, history: 2, attachment: 5, watch: 100, stop: 50 }
+/** Google allows 100 but advises against more than 50: the parts run at once, and some are refused. */
+const BATCH_SIZE = 50
+/** A message with longer text is stored without its text; a live read returns it complete. */
+const MAX_PART_BYTES = 4 * 1024 * 1024
+
+const parseProfile = parser(Type.Object({ historyId: Type.String({ pattern: '^[0-9]{1,30}$' }) }))
+const parseIdList = parser(
+  Type.Object({
+    messages: Type.Optional(Type.Array(Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }))),
+    nextPageToken: Type.Optional(Type.String()),
+  }),
+)
+
+/** The current position of the mailbox's history. */
+export function readProfile(mailbox: RestMailbox, signal?: AbortSignal): Promise<{ historyId: string }> {
+  return mailbox.json({ method: 'GET', path: `${ME}/profile`, doing: 'reading the profile', signal }, parseProfile)
+}
+
+export interface ListQuery {
+  maxResults?: number
+  pageToken?: string | undefined
+  q?: string | undefined
+  labelIds?: string
+}
+
+/** One page of message ids, newest first, including spam and trash. */
+export async function listPage(
+  mailbox: RestMailbox,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<{ ids: string[]; next: string | undefined }> {
+  const request = { method: 'GET', path: `${ME}/messages`, doing: 'listing messages', cost: COST.list, signal } as const
+  const fullQuery = { includeSpamTrash: 'true', maxResults: 500, ...query }
+  const { messages = [], nextPageToken } = await mailbox.json({ ...request, query: fullQuery }, parseIdList)
+  return { ids: messages.map(({ id }) => id), next: nextPageToken || undefined }
+}
+
+/** The JSON of a message, or why there is none. */
+export type FetchResult = object | 'too_long' | ProviderError
+
+/** Fetches messages in batches. A message that does not exist is `not_found`; one over `partBytes` is `too_long`. */
+export async function getMessages(
+  mailbox: RestMailbox,
+  ids: readonly string[],
+  options: { fields: string; clock: Clock; signal: AbortSignal; partBytes?: number },
+): Promise<Map<string, FetchResult>> {
+  const { fields, clock, signal, partBytes = MAX_PART_BYTES } = options
+  const doing = 'fetching messages'
+  const format = fields.includes('payload') ? 'full' : 'minimal'
+  const query = new URLSearchParams({ format, fields })
+
+  async function send(batch: string[]) {
+    const boundary = `posthorn-${randomUUID()}`
+    const { headers, body } = await mailbox.open({
+      ...{ method: 'POST', isRead: true, path: '/batch/gmail/v1', doing, cost: batch.length * COST.message, signal },
+      headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
+      body: batchBody(
+        batch.map((id) => `${ME}/messages/${encodeURIComponent(id)}?${query}`),
+        boundary,
+      ),
+    })
+    const results = new Map<string, FetchResult>()
+    for await (const { index, response } of batchParts(body, headers['content-type'], partBytes)) {
+      const id = batch[index]
+      if (id !== undefined) results.set(id, resultOf(response))
+    }
+    return results
+  }
+
+  function resultOf(response: RestResponse | undefined): FetchResult {
+    if (response === undefined) return 'too_long'
+    // The batch request itself was authorised, so the token expired meanwhile. The user need not consent again.
+    if (response.status === 401) return new ProviderError('unavailable', `${doing}: the access token expired`)
+    if (response.status !== 200) return gmailError(response, doing, clock.now())
+    if (typeof response.body === 'object' && response.body !== null) return response.body
+    return new ProviderError('unavailable', `${doing}: a response could not be read`)
+  }
+
+  return inBatches(ids, { size: BATCH_SIZE, send, doing, signal })
+}

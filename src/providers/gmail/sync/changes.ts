@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { ProviderError } from '../../contract/index.ts'
+import { parser, type RestMailbox, type RestRequest } from '../../rest/index.ts'
+import { COST, ME } from '../client.ts'
+
+const message = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 200 }),
+  labelIds: Type.Optional(Type.Array(Type.String())),
+})
+const changes = Type.Optional(Type.Array(Type.Object({ message })))
+const parseHistory = parser(
+  Type.Object({
+    history: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String({ pattern: '^[0-9]{1,30}$' }),
+          messagesAdded: changes,
+          messagesDeleted: changes,
+          labelsAdded: changes,
+          labelsRemoved: changes,
+        }),
+      ),
+    ),
+    historyId: Type.String({ pattern: '^[0-9]{1,30}$' }),
+    nextPageToken: Type.Optional(Type.String()),
+  }),
+)
+
+export interface HistoryPage {
+  added: string[]
+  /** With all labels of the message; null where the history does not contain them. */
+  relabelled: { id: string; labels: string[] | null }[]
+  removed: string[]
+  /** The historyId to continue from. */
+  next: string
+  isLast: boolean
+}
+
+const TYPES = ['messageAdded', 'messageDeleted', 'labelAdded', 'labelRemoved']
+const DOING = 'reading the history of the mailbox'
+
+/** Reads up to `maxResults` history records after `since`. Throws `cursor_expired` when Gmail no longer has them. */
+export async function readHistory(
+  mailbox: RestMailbox,
+  since: string,
+  {
+    signal,
+    maxResults = 500,
+    historyTypes = TYPES,
+  }: { signal: AbortSignal; maxResults?: number; historyTypes?: string[] },
+): Promise<HistoryPage> {
+  for (let pageToken: string | undefined; ; ) {
+    const query = { startHistoryId: since, maxResults, historyTypes, pageToken }
+    const { history = [], historyId, nextPageToken } = await requestPage(mailbox, query, signal)
+    const lastId = history.at(-1)?.id
+    if (!nextPageToken) return { ...perMessage(history), next: historyId, isLast: true }
+    // Continuing from the last record's id works like the page token, and also after a crash.
+    if (lastId !== undefined) return { ...perMessage(history), next: lastId, isLast: false }
+    if (nextPageToken === pageToken) throw new ProviderError('unavailable', `${DOING}: a page links to itself`)
+    // A page may be empty although later pages have records of these types.
+    pageToken = nextPageToken
+  }
+}
+
+async function requestPage(mailbox: RestMailbox, query: NonNullable<RestRequest['query']>, signal: AbortSignal) {
+  const request = { method: 'GET', path: `${ME}/history`, query, doing: DOING, cost: COST.history, signal } as const
+  return mailbox.json(request, parseHistory).catch((error: unknown) => {
+    const isTooOld = error instanceof ProviderError && error.kind === 'not_found'
+    throw isTooOld ? new ProviderError('cursor_expired', `${DOING}: the position is too old`, { cause: error }) : error
+  })
+}
+
+type HistoryRecord = NonNullable<ReturnType<typeof parseHistory>['history']>[number]
+
+/** Reduces the records of each message to its state after the last one. */
+function perMessage(history: readonly HistoryRecord[]): Pick<HistoryPage, 'added' | 'relabelled' | 'removed'> {
+  const states = new Map<string, { kind: 'added' | 'removed' | 'relabelled'; labels: string[] | null }>()
+  for (const { messagesAdded = [], messagesDeleted = [], labelsAdded = [], labelsRemoved = [] } of history) {
+    for (const { message } of messagesAdded) states.set(message.id, { kind: 'added', labels: null })
+    for (const { message } of [...labelsAdded, ...labelsRemoved]) {
+      if (states.get(message.id)?.kind === 'added') continue
+      // Without `labelIds` the message has no labels, or Gmail left them out: the message must be fetched to find out.
+      states.set(message.id, { kind: 'relabelled', labels: message.labelIds ?? null })
+    }
+    for (const { message } of messagesDeleted) states.set(message.id, { kind: 'removed', labels: null })
+  }
+  const ofKind = (kind: string) => [...states].filter(([, state]) => state.kind === kind)
+  return {
+    added: ofKind('added').map(([id]) => id),
+    relabelled: ofKind('relabelled').map(([id, { labels }]) => ({ id, labels })),
+    removed: ofKind('removed').map(([id]) => id),
+  }
+}

@@ -1,0 +1,107 @@
+import { type Comparison, type KnownMailboxMessage, type MailboxStep, ProviderError } from '../../contract/index.ts'
+import type { RestMailbox } from '../../rest/index.ts'
+import { listPage } from '../client.ts'
+import { labelState, STARRED, UNREAD } from '../folders.ts'
+
+/** Stored messages per window: enough that listing every label costs little, few enough for memory. */
+const WINDOW_MESSAGES = 10_000
+
+/** The differences between the stored messages of a span of time and the mailbox. */
+export interface Window {
+  known: KnownMailboxMessage[]
+  /** Ids in the mailbox that are not stored. */
+  unknown: string[]
+  /** Stored, but not listed: deleted, or not in Gmail's search index. */
+  missing: string[]
+  changed: MailboxStep['changed']
+}
+
+/** Compares the stored messages after `after`, newest first, in windows. The first window also covers everything newer. */
+export async function* compareWindows(
+  mailbox: RestMailbox,
+  labels: readonly string[],
+  {
+    comparison,
+    after,
+    signal,
+  }: { comparison: Comparison; after: KnownMailboxMessage | undefined; signal: AbortSignal },
+): AsyncGenerator<Window> {
+  for (let newer = after; ; ) {
+    signal.throwIfAborted()
+    const { known, isLast } = await nextKnown(comparison, newer)
+    const oldest = known.at(-1)
+    if (oldest === undefined) return
+    // The query takes whole seconds. Windows overlap by a second: finding a message twice does no harm.
+    const from = `after:${Math.floor(oldest.receivedAt / 1000) - 1}`
+    const q = newer === undefined ? from : `${from} before:${Math.ceil(newer.receivedAt / 1000) + 2}`
+    yield await compareWindow(mailbox, known, { labels, q, signal })
+    if (isLast) return
+    newer = oldest
+  }
+}
+
+async function nextKnown(comparison: Comparison, after: KnownMailboxMessage | undefined) {
+  const known: KnownMailboxMessage[] = []
+  for (let last = after; known.length < WINDOW_MESSAGES; ) {
+    const page = await comparison.known(last)
+    known.push(...page)
+    last = page.at(-1)
+    if (last === undefined) return { known, isLast: true }
+  }
+  return { known, isLast: false }
+}
+
+/** Lists ids per label, 500 a response. Requesting the labels of each message would cost a hundred times as much. */
+async function compareWindow(
+  mailbox: RestMailbox,
+  known: KnownMailboxMessage[],
+  { labels, q, signal }: { labels: readonly string[]; q: string; signal: AbortSignal },
+): Promise<Window> {
+  const present = new Map<string, string[]>()
+  for await (const id of listIds(mailbox, { q }, signal)) present.set(id, [])
+  if (present.size > 0) {
+    for (const label of new Set([UNREAD, STARRED, ...labels])) {
+      for await (const id of listIds(mailbox, { q, labelIds: label }, signal)) present.get(id)?.push(label)
+    }
+  }
+  const stored = new Set(known.map(({ providerMessageId }) => providerMessageId))
+  return {
+    known,
+    unknown: [...present.keys()].filter((id) => !stored.has(id)),
+    missing: [...stored].filter((id) => !present.has(id)),
+    changed: known.flatMap((message) => difference(message, present.get(message.providerMessageId))),
+  }
+}
+
+async function* listIds(
+  mailbox: RestMailbox,
+  query: { q: string; labelIds?: string },
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for (let pageToken: string | undefined; ; ) {
+    const page = await listPage(mailbox, { ...query, pageToken }, signal).catch((error: unknown) => {
+      // A label may be deleted between the list of labels and this request. Then no message has it.
+      const isMissing = error instanceof ProviderError && (error.kind === 'not_found' || error.kind === 'rejected')
+      if (query.labelIds === undefined || !isMissing || error.missingScope) throw error
+      return { ids: [], next: undefined }
+    })
+    yield* page.ids
+    if (page.next === undefined) return
+    pageToken = page.next
+  }
+}
+
+/** The change of a stored message that has these labels now; empty when nothing changed. */
+export function difference(
+  message: KnownMailboxMessage,
+  labelIds: readonly string[] | undefined,
+): MailboxStep['changed'] {
+  if (labelIds === undefined) return []
+  const { unread, starred, folders } = labelState(labelIds)
+  const isSame =
+    message.unread === unread &&
+    message.starred === starred &&
+    message.folders.length === folders.length &&
+    folders.every((folder) => message.folders.includes(folder))
+  return isSame ? [] : [{ providerMessageId: message.providerMessageId, unread, starred, folders }]
+}

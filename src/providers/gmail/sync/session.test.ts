@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
+import { gmailMailbox } from '../../../../test/servers/gmail-mailbox.ts'
+import { plainMail } from '../../../../test/servers/messages.ts'
+
+/** Google's pace would make a test wait: it is the gate's own test that shows it. */
+const quota = { perSecond: 1_000_000, burst: 1_000_000 }
+
+describe('bringing a Gmail mailbox forward', () => {
+  let box: Awaited<ReturnType<typeof gmailMailbox>>
+  beforeEach(async () => {
+    box = await gmailMailbox({ quota })
+  })
+  afterEach(async () => {
+    await box.mail.closeConnections()
+    await box.stop()
+  })
+  const session = () => box.mail.openSession(box.access)
+
+  async function deliverAll(count: number): Promise<string[]> {
+    const ids: string[] = []
+    for (let i = 0; i < count; i += 1) ids.push(await box.deliver(plainMail({ subject: `mail ${i + 1}` })))
+    return ids
+  }
+
+  /** What a sync asked of Gmail. */
+  async function calls(work: () => Promise<unknown>): Promise<{ total: number; counts: Record<string, number> }> {
+    box.google.calls.clear()
+    await work()
+    return { total: box.google.calls.total(), counts: box.google.calls.counts() }
+  }
+
+  it('a first sync of 1,000 messages takes at most 30 calls, and a look at nothing new takes one beside the labels', async () => {
+    await deliverAll(1000)
+    const mirror = new MailboxMirror(1000)
+    const opened = session()
+    const first = await calls(() => mirror.sync(opened))
+    expect(mirror.rows.size).toBe(1000)
+    expect(first.total).toBeLessThanOrEqual(30)
+    expect(first.counts).toEqual({
+      'GET /gmail/v1/users/{userId}/labels': 1,
+      'GET /gmail/v1/users/{userId}/profile': 1,
+      'GET /gmail/v1/users/{userId}/messages': 2,
+      'POST /batch/gmail/v1': 20,
+      'GET /gmail/v1/users/{userId}/history': 1,
+    })
+    const look = await calls(() => mirror.sync(opened))
+    expect(look.counts).toEqual({
+      'GET /gmail/v1/users/{userId}/labels': 1,
+      'GET /gmail/v1/users/{userId}/history': 1,
+    })
+    await box.deliver(plainMail({ subject: 'one more' }))
+    const news = await calls(() => mirror.sync(opened))
+    expect(news.total).toBe(3)
+  })
+
+  it('a comparison asks for ids label by label, and for no mail that is stored and stands', async () => {
+    const ids = await deliverAll(700)
+    const mirror = new MailboxMirror(700)
+    const opened = session()
+    await mirror.sync(opened)
+    await box.setRead(ids[3] ?? '', true)
+    await box.remove(ids[5] ?? '')
+    await box.deliver(plainMail({ subject: 'late' }))
+    await box.expireCursors()
+    const { counts } = await calls(() => mirror.sync(opened))
+    expect(mirror.rows.size).toBe(700)
+    // The new one, and whether the missing one is really gone.
+    expect(counts['POST /batch/gmail/v1']).toBe(2)
+    expect(box.google.calls.total({ part: true })).toBe(2)
+    expect(counts['GET /gmail/v1/users/{userId}/messages']).toBeLessThan(40)
+  })
+
+  it('many changes of a mail come as one, and one that went leaves nothing to fetch', async () => {
+    const [first = '', second = ''] = await deliverAll(2)
+    const mirror = new MailboxMirror()
+    const opened = session()
+    await mirror.sync(opened)
+    for (let times = 0; times < 20; times += 1) await box.setStarred(first, times % 2 === 0)
+    await box.setRead(first, true)
+    await box.setStarred(second, true)
+    await box.remove(second)
+    const added = await deliverAll(1)
+    await box.remove(added[0] ?? '')
+    const { total } = await calls(async () => {
+      const steps = await mirror.sync(opened)
+      expect(steps).toHaveLength(1)
+      expect(steps[0]?.changed).toEqual([
+        { providerMessageId: first, unread: false, starred: false, folders: ['INBOX'] },
+      ])
+    })
+    expect(total).toBe(2)
+    expect([...mirror.rows.keys()]).toEqual([first])
+  })
+
+  it('a long history is brought page by page, each with its own place to go on from', async () => {
+    const mirror = new MailboxMirror()
+    const opened = session()
+    await mirror.sync(opened)
+    await deliverAll(620)
+    const steps = await mirror.sync(opened)
+    expect(mirror.rows.size).toBe(620)
+    expect(Math.max(...steps.map(({ found }) => found.length))).toBeLessThanOrEqual(500)
+    expect([...mirror.rows.values()].every(({ announced }) => announced)).toBe(true)
+  })
+
+  it('parts of a batch that are refused for a limit are asked for again, alone', async () => {
+    await deliverAll(60)
+    box.google.fail({ as: 'rate-limited', parts: true, on: /messages/, times: 5, retryAfter: 0 })
+    const mirror = new MailboxMirror()
+    const { counts } = await calls(() => mirror.sync(session()))
+    expect(mirror.rows.size).toBe(60)
+    expect(counts['POST /batch/gmail/v1']).toBe(2)
+    expect(box.google.calls.total({ part: true })).toBe(65)
+  })
+
+  it.each([
+    ['rate-limited-403', { kind: 'rate_limited' }],
+    ['daily-limit', { kind: 'rate_limited', retryAfterMs: 3_600_000 }],
+    ['missing-scope', { kind: 'rejected', missingScope: true }],
+    ['server-error', { kind: 'unavailable' }],
+    ['html', { kind: 'unavailable' }],
+  ] as const)('%s ends the sync as what it is, in a batch too', async (as, expected) => {
+    await deliverAll(3)
+    const ask = () => new MailboxMirror().sync(session())
+    box.google.fail({ as, on: /labels/, times: 10, ...(as === 'rate-limited-403' && { retryAfter: 30 }) })
+    await expect(ask()).rejects.toMatchObject({ name: 'ProviderError', ...expected })
+    box.google.faults.clear()
+    await box.mail.closeConnections()
+    box.google.fail({ as, parts: true, times: 100, ...(as === 'rate-limited-403' && { retryAfter: 30 }) })
+    await expect(ask()).rejects.toMatchObject({ name: 'ProviderError', ...expected })
+  })
+
+  it('a token that is refused inside a batch is no matter for the user', async () => {
+    await deliverAll(3)
+    box.google.fail({ as: 'unauthorized', parts: true, times: 2 })
+    const mirror = new MailboxMirror()
+    await mirror.sync(session())
+    expect(mirror.rows.size).toBe(3)
+  })
+
+  it('one mail that Gmail cannot hand out does not stop the others for ever', async () => {
+    const [bad = ''] = await deliverAll(5)
+    box.google.fail({ as: 'server-error', parts: true, on: new RegExp(bad), times: 1000 })
+    const mirror = new MailboxMirror()
+    const opened = session()
+    await expect(mirror.sync(opened)).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(mirror.sync(opened)).rejects.toMatchObject({ kind: 'unavailable' })
+    await mirror.sync(opened)
+    expect(mirror.rows.size).toBe(5)
+    expect(mirror.rows.get(bad)?.message.error).not.toBeNull()
+  }, 60_000)
+
+  it('a page of the first sync that is known no more begins the list anew', async () => {
+    await deliverAll(7)
+    await box.mail.closeConnections()
+    const history = box.google.historyId(box.user)
+    const cursor = JSON.stringify({ history, listing: { page: '!', left: 2 } })
+    const mirror = new MailboxMirror(5)
+    mirror.cursors.set('*', cursor)
+    await mirror.sync(session())
+    expect(mirror.subjects()).toEqual(['mail 3', 'mail 4', 'mail 5', 'mail 6', 'mail 7'])
+  })
+})

@@ -1,0 +1,175 @@
+import type { Clock } from '../../lib/clock.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
+import {
+  inBatches,
+  type Json,
+  list,
+  object,
+  type RestClient,
+  type RestMailbox,
+  type RestStream,
+  text,
+} from '../rest/index.ts'
+import { graphError } from './errors.ts'
+
+export interface GraphDeps {
+  /** With the version: `https://graph.microsoft.com/v1.0`. */
+  root: string
+  client: RestClient
+  clock: Clock
+}
+
+/** Graph accepts no more in one batch. */
+const BATCH_SIZE = 20
+const MAX_BATCH_BYTES = 32 * 1024 * 1024
+
+/** Immutable ids survive a move within the mailbox. Every request must ask for them, or its ids would not match the stored ones. */
+const IMMUTABLE_IDS = 'IdType="ImmutableId"'
+
+export interface GraphRequest {
+  query?: Record<string, string | number | undefined>
+  /** Further `Prefer` values beside immutable ids. */
+  prefer?: string[]
+  doing: string
+  maxBytes?: number
+  signal?: AbortSignal | undefined
+}
+
+/** A GET within a batch. */
+export interface BatchItem {
+  path: string
+  query?: Record<string, string | number>
+  prefer?: string[]
+}
+
+/** One page of a collection. `@odata.nextLink` leads to the next page; `@odata.deltaLink` ends a round of changes. */
+export interface Page {
+  items: Json[]
+  nextLink: string | undefined
+  deltaLink: string | undefined
+}
+
+/** One mailbox at Graph. Every method rejects with `ProviderError`, or the signal's reason. */
+export class Graph {
+  readonly #root: URL
+  readonly #rest: RestMailbox
+  readonly #clock: Clock
+
+  constructor({ root, client, clock }: GraphDeps, access: MailAccess, options: { urgent: boolean }) {
+    this.#root = new URL(root)
+    this.#rest = client.mailbox(access, options)
+    this.#clock = clock
+  }
+
+  /** Turns a link from a response into a path below the root. Refuses another host, because it would receive the token. */
+  pathOf(link: string, doing: string): string {
+    const url = URL.canParse(link, this.#root.href) ? new URL(link, this.#root) : undefined
+    if (url === undefined) throw new ProviderError('unavailable', `${doing}: Graph returned an invalid link`)
+    if (url.origin !== this.#root.origin) {
+      throw new ProviderError('unavailable', `${doing}: Graph returned a link to another host (${url.host})`)
+    }
+    const prefix = this.#root.pathname.replace(/\/+$/, '')
+    const path = url.pathname + url.search
+    return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : url.origin + path
+  }
+
+  /** `path` is below the root, or comes from `pathOf`. */
+  get<T>(path: string, { prefer, ...rest }: GraphRequest, read: (body: unknown) => T): Promise<T> {
+    return this.#rest.json({ method: 'GET', path, headers: preferHeader(prefer), ...rest }, read)
+  }
+
+  page(path: string, request: GraphRequest): Promise<Page> {
+    return this.get(path, request, parsePage)
+  }
+
+  open(path: string, { doing }: { doing: string }): Promise<RestStream> {
+    return this.#rest.open({ method: 'GET', path, headers: preferHeader(), doing })
+  }
+
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, options: { body?: Json; doing: string }): Promise<Json> {
+    return this.#rest.json({ method, path, headers: preferHeader(), ...options }, object)
+  }
+
+  /** Sends many GETs in few requests and returns the body or the error of each. Throttled items are sent again. */
+  async batch<Item extends BatchItem>(
+    items: readonly Item[],
+    { doing, signal }: { doing: string; signal?: AbortSignal | undefined },
+  ): Promise<Map<Item, BatchResult>> {
+    return inBatches<Item, Json>(items, {
+      ...{ size: BATCH_SIZE, doing, signal },
+      send: async (batch) => {
+        const requests = batch.map(({ path, query, prefer }, index) => ({
+          ...{ id: String(index), method: 'GET', url: withQuery(path, query), headers: preferHeader(prefer) },
+        }))
+        const request = { doing, signal, body: { requests }, headers: preferHeader(), maxBytes: MAX_BATCH_BYTES }
+        return this.#rest.json({ method: 'POST', path: '/$batch', ...request }, (body) =>
+          this.#batchResults(batch, body, doing),
+        )
+      },
+    })
+  }
+
+  #batchResults<Item>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {
+    const results = new Map<Item, BatchResult>()
+    for (const response of list(object(body).responses).map(object)) {
+      const item = batch[Number(text(response.id) ?? Number.NaN)]
+      if (item === undefined) continue
+      const status = typeof response.status === 'number' ? response.status : 500
+      const isSuccess = status >= 200 && status < 300
+      results.set(item, isSuccess ? object(response.body) : this.#itemError(status, response, doing))
+    }
+    return results
+  }
+
+  #itemError(status: number, response: Json, doing: string): ProviderError {
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(object(response.headers))) {
+      if (typeof value === 'string' || typeof value === 'number') headers[name.toLowerCase()] = String(value)
+    }
+    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now())
+    // The token was accepted for the batch request. If it really expired, the next complete request renews it.
+    if (error.kind !== 'auth_expired') return error
+    return new ProviderError('unavailable', `${doing}: one item of the batch was refused (401)`, { cause: error })
+  }
+}
+
+export type BatchResult = Json | ProviderError
+
+/** The body of a batch item. Throws its error. */
+export function bodyOf(result: BatchResult | undefined): Json {
+  if (result instanceof ProviderError) throw result
+  return result ?? {}
+}
+
+/** The same for a collection. */
+export function pageOf(result: BatchResult | undefined, doing: string): Page {
+  const body = bodyOf(result)
+  try {
+    return parsePage(body)
+  } catch {
+    throw new ProviderError('unavailable', `${doing}: the response could not be read`)
+  }
+}
+
+export function segment(id: string): string {
+  return encodeURIComponent(id)
+}
+
+export function messagePath(id: string): string {
+  return `/me/messages/${segment(id)}`
+}
+
+function parsePage(body: unknown): Page {
+  const { value, '@odata.nextLink': next, '@odata.deltaLink': delta } = object(body)
+  if (!Array.isArray(value)) throw new TypeError('the response is not a collection')
+  return { items: value.map(object), nextLink: text(next), deltaLink: text(delta) }
+}
+
+function preferHeader(more: readonly string[] = []): Record<string, string> {
+  return { prefer: [IMMUTABLE_IDS, ...more].join(', ') }
+}
+
+function withQuery(path: string, query: Record<string, string | number> = {}): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return pairs.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${pairs.join('&')}`
+}

@@ -1,0 +1,52 @@
+import type { Comparison, KnownMailboxMessage } from '../../contract/index.ts'
+import { text } from '../../rest/index.ts'
+import { type Graph, type Page, segment } from '../client.ts'
+import { receivedAt } from '../map.ts'
+import { idsInFolder } from './fetch.ts'
+
+/** Graph returns no more ids in one page. */
+const PAGE_IDS = 1000
+
+/**
+ * Yields the stored messages that are no longer in the folder, in chunks. Reads the ids of both sides in parallel, newest first. A
+ * message that is not listed is looked up before it counts as deleted, because a deletion shifts the pages that follow it.
+ */
+export async function* deletedMessages(
+  graph: Graph,
+  folderId: string,
+  { known }: Comparison,
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  const listed = new Set<string>()
+  const pages = folderPages(graph, folderId, signal)
+  let oldestListedMs = Number.POSITIVE_INFINITY
+  for (let after: KnownMailboxMessage | undefined; ; ) {
+    const stored = await known(after)
+    after = stored.at(-1)
+    if (after === undefined) return
+    while (oldestListedMs >= after.receivedAt) {
+      const { value, done } = await pages.next()
+      if (done) break
+      for (const item of value.items) {
+        const id = text(item.id)
+        if (id !== undefined) listed.add(id)
+        oldestListedMs = receivedAt(item) ?? oldestListedMs
+      }
+    }
+    const missing = stored.map(({ providerMessageId }) => providerMessageId).filter((id) => !listed.has(id))
+    const present = await idsInFolder(graph, folderId, missing, signal)
+    const deleted = missing.filter((id) => !present.has(id))
+    if (deleted.length > 0) yield deleted
+  }
+}
+
+async function* folderPages(graph: Graph, folderId: string, signal: AbortSignal): AsyncGenerator<Page> {
+  const doing = 'listing the messages of a folder'
+  const query = { $select: 'id,receivedDateTime', $orderby: 'receivedDateTime desc', $top: PAGE_IDS }
+  let page = await graph.page(`/me/mailFolders/${segment(folderId)}/messages`, { query, doing, signal })
+  for (;;) {
+    yield page
+    if (page.nextLink === undefined) return
+    page = await graph.page(graph.pathOf(page.nextLink, doing), { doing, signal })
+  }
+}

@@ -1,0 +1,176 @@
+import type { Clock } from '../../../lib/clock.ts'
+import {
+  type Comparison,
+  type FolderRole,
+  type MailboxSession,
+  type MailboxStep,
+  ProviderError,
+  type RemoteFolder,
+  type ScopeSyncRequest,
+} from '../../contract/index.ts'
+import type { Json } from '../../rest/index.ts'
+import { type Graph, type Page, pageOf } from '../client.ts'
+import { FolderList } from '../folders.ts'
+import { POLL_INTERVAL_MS } from '../polling.ts'
+import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
+import { deletedMessages } from './compare.ts'
+import { type Cursor, findHorizon, type Horizon, isNewer, readCursor, wider, writeCursor } from './cursor.ts'
+import { changesOf } from './fetch.ts'
+
+/** The cursor of an unchanged folder is renewed this often, because Graph forgets old ones. */
+const RENEW_MS = 24 * 60 * 60 * 1000
+const FIRST_ROLES: readonly (FolderRole | null)[] = ['inbox', 'sent', 'drafts']
+
+/**
+ * Syncs each folder by a delta query of its own. Graph has no request for the folders that changed: the folder list does not reflect
+ * their messages, and marking a message as read does not count as a modification. So `changedScopes` sends the delta queries of
+ * all folders in batches and keeps the pages for `syncScope`.
+ */
+export class MicrosoftSession implements MailboxSession {
+  readonly pollIntervalMs = POLL_INTERVAL_MS
+  readonly #graph: Graph
+  readonly #clock: Clock
+  readonly #folders: FolderList
+  /** Pages that `changedScopes` received, by scope, with the cursor they belong to. */
+  readonly #firstPages = new Map<string, { cursor: string; page: Page }>()
+  #horizon: Horizon | undefined
+
+  constructor(graph: Graph, clock: Clock) {
+    this.#graph = graph
+    this.#clock = clock
+    this.#folders = new FolderList(graph)
+  }
+
+  listFolders(): Promise<RemoteFolder[]> {
+    return this.#folders.list()
+  }
+
+  scopes(folders: readonly RemoteFolder[]): string[] {
+    const rank = ({ role }: RemoteFolder) => FIRST_ROLES.indexOf(role)
+    const first = folders.filter((folder) => rank(folder) >= 0).sort((one, other) => rank(one) - rank(other))
+    return [...first, ...folders.filter((folder) => rank(folder) < 0)].map(({ path }) => path)
+  }
+
+  async changedScopes(
+    scopes: readonly { scope: string; cursor: string | null }[],
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    this.#firstPages.clear()
+    const items = scopes.flatMap(({ scope, cursor: written }) => {
+      const cursor = written === null ? undefined : this.#readable(written)
+      if (written === null || cursor === undefined || cursor.listed !== null || cursor.comparing) return []
+      const path = deltaPath(scope, cursor.next)
+      if (!path.startsWith('/')) return []
+      return [{ scope, written, cursor, path, prefer: deltaPreferences(CHECK_MESSAGES) }]
+    })
+    const doing = 'checking which folders changed'
+    const results = await this.#graph.batch(items, { doing, signal })
+    const unchanged = new Set<string>()
+    for (const item of items) {
+      const result = results.get(item)
+      // `syncScope` throws the error of this folder.
+      if (result instanceof ProviderError) continue
+      const page = pageOf(result, doing)
+      const isOld = this.#clock.now() - item.cursor.atMs > RENEW_MS
+      if (page.items.length === 0 && page.nextLink === undefined && !isOld) unchanged.add(item.scope)
+      else this.#firstPages.set(item.scope, { cursor: item.written, page })
+    }
+    return scopes.map(({ scope }) => scope).filter((scope) => !unchanged.has(scope))
+  }
+
+  async *syncScope({ scope, cursor: written, ...request }: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
+    const { comparison, signal } = request
+    const cursor = written === null ? await this.#begin(request) : readCursor(written)
+    this.#widenHorizon(cursor.horizon)
+    const received = this.#firstPages.get(scope)
+    this.#firstPages.delete(scope)
+    const firstPage = received?.cursor === written ? received?.page : undefined
+    const end =
+      cursor.comparing && comparison !== undefined
+        ? yield* this.#compare(scope, cursor, { comparison, signal })
+        : yield* this.#round(scope, { ...cursor, comparing: false }, { firstPage, signal })
+    // An interrupted round ends with the state at its time: changes since then need a round of their own.
+    const isResumed = written !== null && (cursor.isOpen || cursor.comparing)
+    if (isResumed) yield* this.#round(scope, end, { signal })
+  }
+
+  async close(): Promise<void> {
+    this.#firstPages.clear()
+  }
+
+  /** The cursor of a folder's first sync: its listing. */
+  async #begin(request: Omit<ScopeSyncRequest, 'scope' | 'cursor'>): Promise<Cursor> {
+    const { initialMessages, comparison, signal } = request
+    if (this.#horizon === undefined) {
+      const horizon = await findHorizon(this.#graph, initialMessages, this.#clock.now(), signal)
+      const oldestMs = await request.oldest()
+      this.#widenHorizon(oldestMs === null ? horizon : wider(horizon, { ...horizon, sinceMs: oldestMs }))
+      return this.#begin(request)
+    }
+    const { sinceMs } = this.#horizon
+    return {
+      ...{ next: firstRequest(sinceMs), atMs: this.#clock.now(), isOpen: false, listed: 0, filtered: sinceMs !== null },
+      ...{ comparing: comparison !== undefined, horizon: this.#horizon },
+    }
+  }
+
+  /** First the listing, then the deleted messages. An interrupted comparison continues with either. */
+  async *#compare(
+    folderId: string,
+    start: Cursor,
+    { comparison, signal }: { comparison: Comparison; signal: AbortSignal },
+  ): AsyncGenerator<MailboxStep, Cursor> {
+    const listed = start.listed === null ? start : yield* this.#round(folderId, start, { signal })
+    for await (const removed of deletedMessages(this.#graph, folderId, comparison, signal)) {
+      yield { refetched: true, found: [], changed: [], removed, cursor: writeCursor(listed) }
+    }
+    const end = { ...listed, comparing: false }
+    yield { refetched: true, found: [], changed: [], removed: [], cursor: writeCursor(end) }
+    return end
+  }
+
+  /** One round of a folder's changes; the first is its listing. Returns the cursor of the next round. */
+  async *#round(
+    folderId: string,
+    start: Cursor,
+    { firstPage, signal }: { firstPage?: Page | undefined; signal: AbortSignal },
+  ): AsyncGenerator<MailboxStep, Cursor> {
+    const { sinceMs } = start.horizon
+    const isNew = (item: Json) => isNewer(start.horizon, item)
+    let position = start
+    for await (const { items, next, isLast } of deltaRound(this.#graph, folderId, {
+      next: start.next,
+      firstPage,
+      signal,
+    })) {
+      const nowMs = this.#clock.now()
+      const changes = await changesOf(this.#graph, items, { folderId, sinceMs, isNew, nowMs, signal })
+      position = afterPage(position, { next, atMs: nowMs, count: items.length, isLast })
+      yield { refetched: position.comparing, ...changes, cursor: writeCursor(position) }
+    }
+    return position.listed === null ? position : yield* this.#round(folderId, position, { signal })
+  }
+
+  #readable(written: string): Cursor | undefined {
+    try {
+      const cursor = readCursor(written)
+      this.#widenHorizon(cursor.horizon)
+      return cursor
+    } catch {
+      return undefined
+    }
+  }
+
+  #widenHorizon(horizon: Horizon): void {
+    this.#horizon = this.#horizon === undefined ? horizon : wider(this.#horizon, horizon)
+  }
+}
+
+function afterPage(from: Cursor, page: { next: string; atMs: number; count: number; isLast: boolean }): Cursor {
+  const { next, atMs, count, isLast } = page
+  const listed = from.listed === null ? null : from.listed + count
+  const isTruncated = isLast && from.filtered && listed !== null && listed >= FILTER_LIMIT
+  // Lists the folder again, without the filter.
+  if (isTruncated) return { ...from, next: firstRequest(null), atMs, isOpen: false, listed: 0, filtered: false }
+  return { ...from, next, atMs, isOpen: !isLast, listed: isLast ? null : listed }
+}

@@ -1,0 +1,120 @@
+import { addressParser, decodeWords } from 'postal-mime'
+import { cleanText, truncateText } from '../../lib/text.ts'
+import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
+
+export interface Header {
+  name: string
+  /** Unfolded; encoded words are not decoded. */
+  value: string
+}
+
+/** The fields of a raw header block, in order. Skips lines that are neither a field nor a continuation. */
+export function parseHeaders(block: Buffer): Header[] {
+  const headers: Header[] = []
+  for (const line of decodeBytes(block).split(/\r\n|\n|\r/)) {
+    const last = headers.at(-1)
+    if (/^[ \t]/.test(line)) {
+      if (last !== undefined) last.value += ` ${line.trim()}`
+      continue
+    }
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon).trim()
+    if (colon > 0 && /^[\x21-\x7e]+$/.test(name)) headers.push({ name, value: cleanText(line.slice(colon + 1)).trim() })
+  }
+  return headers
+}
+
+/** The first field of this name (in lower case), not decoded. */
+export function headerValue(headers: readonly Header[], name: string): string | undefined {
+  return headers.find((header) => header.name.toLowerCase() === name)?.value
+}
+
+/** Decodes bytes without a declared charset: as UTF-8 (RFC 6532) if valid, even cut off, else as windows-1252. */
+export function decodeBytes(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+const MAX_NAME = 500
+const MAX_LIST = 128 * 1024
+const MAX_SUBJECT = 2000
+const MAX_ID = 16_384
+const MAX_EMAIL = 320
+const MAX_ADDRESSES = 1000
+const MAX_REFERENCES = 100
+
+export type HeaderFields = Pick<
+  RemoteMessage,
+  'messageId' | 'inReplyTo' | 'references' | 'subject' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'date'
+>
+
+/** The fields of `RemoteMessage` that come from the header. */
+export function headerFields(headers: readonly Header[]): HeaderFields {
+  return {
+    messageId: firstId(headerValue(headers, 'message-id')),
+    inReplyTo: firstId(headerValue(headers, 'in-reply-to')),
+    references: ids(headerValue(headers, 'references') ?? '').slice(-MAX_REFERENCES),
+    subject: decodedWords(headerValue(headers, 'subject') ?? '', MAX_SUBJECT),
+    from: addresses(headers, 'from')[0] ?? null,
+    to: addresses(headers, 'to'),
+    cc: addresses(headers, 'cc'),
+    bcc: addresses(headers, 'bcc'),
+    replyTo: addresses(headers, 'reply-to'),
+    date: parseDate(headerValue(headers, 'date')),
+  }
+}
+
+function addresses(headers: readonly Header[], name: string): RemoteAddress[] {
+  // Some programs send an address list as several fields of the same name.
+  const fields = headers.filter((header) => header.name.toLowerCase() === name).map(({ value }) => value)
+  const list = fields.join(', ').slice(0, MAX_LIST)
+  if (list === '') return []
+  return addressParser(list, { flatten: true })
+    .slice(0, MAX_ADDRESSES)
+    .map((one) => ({ name: decodedWords(one.name, MAX_NAME), email: cleanField(one.address ?? '', MAX_EMAIL) }))
+    .filter(({ name: displayName, email }) => displayName !== '' || email !== '')
+}
+
+function decodedWords(value: string, limit: number): string {
+  // Decodes no more than can be stored: a long header of encoded words would cost much time.
+  return cleanField(decodeWords(joinWords(value.slice(0, limit * 12))), limit)
+}
+
+/** Adjacent base64 words may split a character between them (forbidden, but common), so their bytes are joined first. */
+function joinWords(value: string): string {
+  return value.replace(/=\?([\w-]{1,40})\?B\?[^?\s]*\?=(?:\s+=\?\1\?B\?[^?\s]*\?=)+/gi, (run, charset) => {
+    const pieces = run.split(/\s+/).map((word: string) => Buffer.from(word.split('?')[3] ?? '', 'base64'))
+    return `=?${charset}?B?${Buffer.concat(pieces).toString('base64')}?=`
+  })
+}
+
+/** A field as one line, truncated. */
+export function cleanField(value: string, limit: number): string {
+  return truncateText(cleanText(value).replace(/\s+/g, ' ').trim(), limit)
+}
+
+function ids(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((id) => id.length > 2 && id.length <= MAX_ID)
+    .map((id) => cleanText(id))
+}
+
+function firstId(value: string | undefined): string | null {
+  const text = cleanField(value ?? '', MAX_ID)
+  // A regular expression would take quadratic time for thousands of `<` without a `>`.
+  const start = text.indexOf('<')
+  const end = start === -1 ? -1 : text.indexOf('>', start)
+  return (end === -1 ? text.split(' ')[0] : text.slice(start, end + 1)) || null
+}
+
+const EARLIEST_MS = Date.UTC(1970, 0, 1)
+const LATEST_MS = Date.UTC(9999, 0, 1)
+
+function parseDate(value: string | undefined): number | null {
+  const ms = Date.parse((value ?? '').replace(/\([^()]*\)/g, ' ').trim())
+  return ms >= EARLIEST_MS && ms < LATEST_MS ? ms : null
+}

@@ -1,0 +1,45 @@
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** A JSON object of a provider, read without trusting it: members that are missing or of another type count as absent. */
+export type Json = Readonly<Record<string, unknown>>
+
+/** Validates a response; other members are allowed. The error never quotes the response. */
+export function parser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
+  const compiled = Compile(schema)
+  return (body) => {
+    if (!compiled.Check(body)) throw new TypeError('the response does not have the expected form')
+    return body
+  }
+}
+
+export function object(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** An ISO 8601 time in ms. */
+export function time(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+export function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+}
+
+export function parseJson(bytes: Buffer | undefined): unknown {
+  try {
+    return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../../lib/clock.ts'
+import { ProviderError } from '../contract/index.ts'
+
+/** How fast one mailbox may be used. */
+export interface RateLimit {
+  /** Requests in flight. */
+  concurrency: number
+  /** Units of the provider's quota, if it has one; `burst` units may be spent at once. */
+  quota?: { perSecond: number; burst: number }
+}
+
+interface Entry {
+  cost: number
+  urgent: boolean
+  doing: string
+  /** Rejects when its turn does not come within this time. */
+  waitMs: number
+  signal: AbortSignal
+}
+
+const MAX_WAITING = 500
+
+/**
+ * Queues the requests of one mailbox: first in, first out, urgent ones first. It limits the requests in flight and the rate at which
+ * they spend the quota. Urgent requests are charged but do not wait for the quota: they are few and small beside sync.
+ */
+export class RateLimiter {
+  readonly #limit: RateLimit
+  readonly #clock: Clock
+  readonly #waiting: { entry: Entry; start: () => void }[] = []
+  #running = 0
+  #units: number
+  #refilledAt: number
+  #pausedUntil = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#limit = limit
+    this.#clock = clock
+    this.#units = limit.quota?.burst ?? 0
+    this.#refilledAt = clock.monotonic()
+  }
+
+  /** Resolves to a function to call when the request has ended. Rejects with `rate_limited`, or the signal's reason. */
+  async acquire(entry: Entry): Promise<() => void> {
+    entry.signal.throwIfAborted()
+    const pauseMs = this.#pausedUntil - this.#clock.monotonic()
+    if (pauseMs > entry.waitMs || this.#waiting.length >= MAX_WAITING) throw limitError(entry.doing, pauseMs)
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (reason: unknown) => {
+        stopWaiting()
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+        reject(reason)
+        // The next request may need fewer units; if none is left, this clears the timer.
+        this.#startNext()
+      }
+      const onAbort = () => giveUp(entry.signal.reason)
+      const timer = setTimeout(
+        () => giveUp(limitError(entry.doing, this.#pausedUntil - this.#clock.monotonic())),
+        entry.waitMs,
+      )
+      const stopWaiting = () => {
+        clearTimeout(timer)
+        entry.signal.removeEventListener('abort', onAbort)
+      }
+      const start = () => {
+        stopWaiting()
+        resolve()
+      }
+      const waiter = { entry, start }
+      entry.signal.addEventListener('abort', onAbort, { once: true })
+      const index = entry.urgent ? this.#waiting.findIndex((other) => !other.entry.urgent) : -1
+      this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter)
+      this.#startNext()
+    })
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      this.#running -= 1
+      this.#startNext()
+    }
+  }
+
+  /** The provider asked for a pause: no request starts before it ends. */
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms)
+  }
+
+  #startNext(): void {
+    clearTimeout(this.#timer)
+    for (;;) {
+      const next = this.#waiting[0]
+      if (next === undefined || this.#running >= this.#limit.concurrency) return
+      const waitMs = this.#waitMs(next.entry)
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => this.#startNext(), Math.ceil(waitMs))
+        return
+      }
+      this.#waiting.shift()
+      this.#units -= next.entry.cost
+      this.#running += 1
+      next.start()
+    }
+  }
+
+  #waitMs({ cost, urgent }: Entry): number {
+    const nowMs = this.#clock.monotonic()
+    const pauseMs = this.#pausedUntil - nowMs
+    if (pauseMs > 0 || this.#limit.quota === undefined) return pauseMs
+    const { perSecond, burst } = this.#limit.quota
+    this.#units = Math.min(burst, this.#units + ((nowMs - this.#refilledAt) / 1000) * perSecond)
+    this.#refilledAt = nowMs
+    return urgent ? 0 : ((Math.min(cost, burst) - this.#units) / perSecond) * 1000
+  }
+}
+
+function limitError(doing: string, pauseMs: number): ProviderError {
+  return new ProviderError(
+    'rate_limited',
+    `${doing}: the provider asked for a pause, or too many requests are waiting`,
+    {
+      ...(pauseMs > 0 && { retryAfterMs: Math.ceil(pauseMs) }),
+    },
+  )
+}
