@@ -4,11 +4,15 @@ import { expect } from 'vitest'
 import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { RedisServerProcess } from '../servers/redis.ts'
+import { startTcpProxy, type TcpProxy } from '../servers/tcp-proxy.ts'
 import { startApplication } from './application.ts'
 import { type Books, expectEachAnnouncedOnce } from './books.ts'
 import { client } from './client.ts'
 import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 import { healthReads } from './redis-restarts.ts'
+
+/** Of each direction: far beyond a busy server, and within the limits of every command. */
+const SLOW_MS = 400
 
 export interface TroubledStory {
   mailboxes: number
@@ -20,13 +24,15 @@ export interface TroubledStory {
 
 interface Trouble {
   name: string
+  /** What the health says meanwhile. */
+  health: 'degraded' | 'healthy'
   begin(): Promise<void>
   end(): Promise<void>
 }
 
 /**
- * One instance while Redis hangs, is full, or comes back with another password. Mail is announced all the same, the health
- * says so, all is well again by itself, and a stop in the midst of it is an orderly one.
+ * One instance while Redis is slow, hangs, is full, or comes back with another password. Mail is announced all the same, the
+ * health reports the trouble and its end, and a stop during a trouble is an orderly one.
  */
 export async function playRedisTroubles(
   place: ServicePlace,
@@ -35,7 +41,10 @@ export async function playRedisTroubles(
 ): Promise<Books> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
   const users = userNames(story.mailboxes)
-  const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...place.env, REDIS_URL: redis.url } })
+  const url = new URL(redis.url)
+  const cable = await startTcpProxy(Number(url.port))
+  url.port = String(cable.port)
+  const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...place.env, REDIS_URL: url.href } })
   const api = client(service.url, service.key)
   const subjects: string[] = []
   const announced = () => expectEachAnnouncedOnce(application, subjects, 60_000)
@@ -45,25 +54,27 @@ export async function playRedisTroubles(
       subjects.push(subject)
       await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
     }
-    await announced()
+    return announced()
   }
   try {
     for (const user of users) await dovecot.addUser(user, PASSWORD)
     await subscribe(api, application, ['message.received'])
     await connectMailboxes(api, dovecot, users)
     await healthReads(api, 'healthy')
-    await deliver('before')
-    for (const { name, begin, end } of troublesOf(redis)) {
+    let { repeats } = await deliver('before')
+    for (const { name, health, begin, end } of troublesOf(redis, cable)) {
       const lasting = sleep(story.lastsMs)
       await begin()
       await deliver(`${name}, at once`)
-      await healthReads(api, 'degraded')
+      await healthReads(api, health)
       await deliver(`${name}, known`)
       await lasting
       await deliver(`${name}, for long`)
       await end()
       await healthReads(api, 'healthy')
-      await deliver(`after ${name}`)
+      const after = await deliver(`after ${name}`)
+      if (health === 'healthy') expect(after.repeats).toBe(repeats)
+      repeats = after.repeats
     }
     redis.freeze()
     expect(await service.stop()).toBe(0)
@@ -75,18 +86,25 @@ export async function playRedisTroubles(
     redis.thaw()
     await application.close()
     await dovecot.stop()
+    await cable.close()
   }
 }
 
-function troublesOf(redis: RedisServerProcess): Trouble[] {
+function troublesOf(redis: RedisServerProcess, cable: TcpProxy): Trouble[] {
   const restart = async (password?: string) => {
     await redis.stop()
     await redis.start(password)
   }
   return [
-    { name: 'frozen', begin: async () => redis.freeze(), end: async () => redis.thaw() },
-    { name: 'full', begin: () => configure(redis, 'maxmemory', '1'), end: () => configure(redis, 'maxmemory', '0') },
-    { name: 'another password', begin: () => restart('another-password'), end: () => restart() },
+    { name: 'slow', health: 'healthy', begin: async () => cable.delay(SLOW_MS), end: async () => cable.delay(0) },
+    { name: 'frozen', health: 'degraded', begin: async () => redis.freeze(), end: async () => redis.thaw() },
+    {
+      name: 'full',
+      health: 'degraded',
+      begin: () => configure(redis, 'maxmemory', '1'),
+      end: () => configure(redis, 'maxmemory', '0'),
+    },
+    { name: 'another password', health: 'degraded', begin: () => restart('another-password'), end: () => restart() },
   ]
 }
 

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A cable that can be pulled: passes connections on to another server on loopback. */
 export interface TcpProxy {
@@ -8,6 +10,8 @@ export interface TcpProxy {
   cut(): Promise<void>
   /** The connections there are pass nothing on any more, without a word; new ones do. */
   silence(): void
+  /** Passes everything on this much later, in both directions; 0 ends it. */
+  delay(ms: number): void
   /** Passes connections on again, at the same port. */
   mend(): Promise<void>
   close(): Promise<void>
@@ -15,6 +19,7 @@ export interface TcpProxy {
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  let delayMs = 0
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1')
     for (const [socket, other] of [
@@ -22,7 +27,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       [far, near],
     ] as const) {
       sockets.add(socket)
-      socket.pipe(other)
+      socket.pipe(delayed(() => delayMs)).pipe(other)
       socket.on('error', () => other.destroy())
       socket.once('close', () => {
         sockets.delete(socket)
@@ -49,7 +54,32 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     silence() {
       for (const socket of sockets) socket.unpipe().pause()
     },
+    delay(ms) {
+      delayMs = ms
+    },
     mend: () => listen(port).then(() => undefined),
     close: cut,
   }
+}
+
+/** Passes each chunk on later, in order; chunks that arrive together are delayed together. */
+function delayed(currentMs: () => number): Transform {
+  let last: Promise<void> | undefined
+  let waiting = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const delayMs = currentMs()
+      if (delayMs === 0 && waiting === 0) return done(null, chunk)
+      waiting += 1
+      const due = sleep(delayMs)
+      last = Promise.all([last, due]).then(() => {
+        waiting -= 1
+        this.push(chunk)
+      })
+      done()
+    },
+    flush(done) {
+      void Promise.resolve(last).then(() => done())
+    },
+  })
 }
