@@ -9,6 +9,7 @@ import { silentLog } from '../src/infra/log/index.ts'
 import { redisQueue } from '../src/infra/queue/index.ts'
 import { openRedis } from '../src/infra/redis/index.ts'
 import { systemClock } from '../src/lib/clock.ts'
+import { idGenerator } from '../src/lib/ids.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
@@ -76,7 +77,7 @@ const postgresAndRedis = (bench: Bench) =>
     const deps = { redis: await openRedis({ url: server.url, log: silentLog }), log: silentLog, clock: systemClock }
     try {
       const bus = await openRedisBus(deps)
-      const queue = redisQueue({ ...deps, instanceId: 'bench' })
+      const queue = redisQueue({ ...deps, ids: idGenerator(systemClock) })
       await measure('PostgreSQL + Redis', webhookHouse(db, { bus, queue, claims: sharedClaims(deps) }), bench)
     } finally {
       await deps.redis.close()

@@ -51,7 +51,7 @@ export type Features = ReturnType<typeof openFeatures>
 /** Makes every feature and hands it what it needs of those made before. Nothing runs until the parts are started. */
 export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure) {
   const { config, clock, ids, instanceId, log } = context
-  const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
+  const { db, secrets, redis, bus, queue, lanes, guard, outbound } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound, catalogue }
 
@@ -81,16 +81,18 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     instanceId,
     async onInstanceDead(dead) {
       await queue.releaseInstance(dead)
-      await queue.dropLane(syncLane(dead))
-      await queue.dropLane(pushLane(dead))
+      await lanes.releaseInstance(dead)
+      await lanes.dropLane(syncLane(dead))
+      await lanes.dropLane(pushLane(dead))
     },
   })
 
-  const look = lookSoon(queue)
+  const look = lookSoon(lanes)
   const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), lookSoon: look })
   const webhook = webhookTarget(config.publicUrl)
   const push = pushFeature({
     ...shared,
+    queue: lanes,
     accounts,
     ownership,
     fence,
@@ -116,6 +118,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const bodies = bodyKeeper({ ...shared, accounts, mail })
   const sync = syncFeature({
     ...shared,
+    queue: lanes,
     accounts,
     ownership,
     fence,

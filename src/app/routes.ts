@@ -27,7 +27,7 @@ export function httpServer(
   phase: () => Phase,
 ): HttpServer {
   const { config, clock, ids, instanceId, log } = context
-  const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
+  const { db, secrets, bus, cache, queue, lanes, guard, outbound, records } = infrastructure
   const { accounts, claims, idempotency, licence, login, logins, look, mailboxes, ownership, reader } = features
   const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
   const server = createServer({
@@ -67,7 +67,7 @@ export function httpServer(
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
-  debouncedQueueRoutes(server, { ...shared, accounts, idempotency })
+  debouncedQueueRoutes(server, { ...shared, queue: lanes, accounts, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })

@@ -6,6 +6,7 @@ import * as heldDeliveries from './0004-held-deliveries.ts'
 import * as mailsById from './0005-mails-by-id.ts'
 import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
+import * as jobs from './0009-jobs.ts'
 
 /** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   mailsById,
   oauth,
   push,
+  jobs,
 ]

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 
 /** A process of its own that takes a job, says so on stdout, and never ends it. Arguments: see `crashWorker`. */
-const [dataDir = '', databaseUrl = '', instanceId = '', lane = '', leaseMs = ''] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', instanceId = '', queueName = '', leaseMs = ''] = process.argv.slice(2)
 
 const db =
   databaseUrl === ''
@@ -21,7 +21,7 @@ const queue = databaseQueue({
   log: silentLog,
   instanceId,
 })
-queue.work(lane, { concurrency: 1, leaseMs: Number(leaseMs) }, (subject) => {
-  process.stdout.write(`running ${subject}\n`)
+queue.work(queueName, { concurrency: 1, leaseMs: Number(leaseMs) }, (key) => {
+  process.stdout.write(`running ${key}\n`)
   return new Promise(() => {})
 })

@@ -5,9 +5,10 @@ import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
+import { databaseLanes, type Lanes } from '../../src/infra/lanes/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
-import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
+import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { type RingKey, sealer } from '../../src/lib/seal.ts'
@@ -15,6 +16,7 @@ import type { MailProvider, ProviderName } from '../../src/providers/contract/in
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
+import { pausableQueue } from './pausable-queue.ts'
 
 /** Fixed, so that a second process on the same database opens the same credentials. */
 const RING: RingKey[] = [{ id: 'k1', key: Buffer.alloc(32, 7) }]
@@ -30,7 +32,7 @@ export interface SyncServiceOptions {
   mail?: MailProvider
   /** In place of those inside the process and the database; closed with the service. */
   bus?: Bus
-  queue?: Queue
+  queue?: Lanes
   /** Keep bodies, as `sync.storeBodies` says. */
   storeBodies?: boolean
 }
@@ -43,17 +45,20 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const bus = options.bus ?? memoryBus({ log })
   const instanceId = options.instanceId ?? ids('ins')
   const backoff = { baseMs: 100, capMs: 1000 }
-  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, backoff })
+  const queue = options.queue ?? databaseLanes({ db, bus, clock, ids, log, instanceId, backoff })
+  const jobs = pausableQueue(databaseQueue({ db, bus, clock, ids, log, instanceId, backoff }))
   const events = recorder({ catalogue, clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
-    onInstanceDead: (dead) => queue.releaseInstance(dead),
+    async onInstanceDead(dead) {
+      await Promise.all([queue.releaseInstance(dead), jobs.releaseInstance(dead)])
+    },
     timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => options.mail ?? imap.mail
-  const bodies = bodyKeeper({ db, queue, log, accounts: room, mail })
+  const bodies = bodyKeeper({ db, queue: jobs, log, accounts: room, mail })
   const engine = sync({
     ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
     ...(options.storeBodies && { keepBodies: bodies.want }),
@@ -64,6 +69,8 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   return {
     accounts: room,
     queue,
+    /** The job queue; `queue` are the lanes of sync. */
+    jobs,
     ownership: owning,
     reader: messageReader({ db, accounts: room, mail, clock, ids }),
     wake: (accountId: string) => db.transaction((tx) => wake(tx, accountId)),
@@ -76,7 +83,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await Promise.all([engine.stop(2000), bodies.stop(2000)])
       await owning.stop()
       await imap.mail.closeConnections()
-      await queue.close()
+      await Promise.all([queue.close(), jobs.close()])
       await bus.close()
     },
     /** Links a mailbox of the provider given. */

@@ -119,7 +119,6 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     let failures = 2
     const {
       db,
-      jobs,
       accounts,
       erasing: room1,
       remove,
@@ -132,7 +131,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     ])
     const { id } = await accounts.link()
     await remove(id)
-    await jobs.remove('erase', id)
+    await db.transaction((tx) => tx.deleteFrom('jobs').where('key', '=', id).execute())
     await room1.start()
     await eventually(async () => expect((await left(db)).erasures).toEqual([]))
     expect((await left(db)).events).toEqual([{ accountId: id, type: 'account.deleted' }])

@@ -40,12 +40,12 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { box, db, accountId, received, service } = await inStep(own, open, KEEPING)
-      await service.queue.pause('bodies')
+      service.jobs.pause('bodies')
       await box.deliver('a')
       await received('a')
       expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 1 })
       await own.shutDown()
-      await service.queue.resume('bodies')
+      service.jobs.resume('bodies')
       await eventually(async () => {
         const row = await db.read.selectFrom('messageBodies').select('attempts').executeTakeFirst()
         expect(row?.attempts).toBeGreaterThan(0)
@@ -68,17 +68,19 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
 
     it('are not asked for while the account is paused', async () => {
       const { box, db, accountId, received, service } = await inStep(server, open, KEEPING)
-      await service.queue.pause('bodies')
+      service.jobs.pause('bodies')
       await box.deliver('a')
       await received('a')
       await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
-      await service.queue.resume('bodies')
-      await eventually(async () =>
-        expect(await service.queue.find('bodies', accountId)).toMatchObject({
-          state: 'waiting',
-          lastRunAt: expect.any(Number),
-        }),
-      )
+      service.jobs.resume('bodies')
+      await eventually(async () => {
+        const job = await db.read
+          .selectFrom('jobs')
+          .select(['lease', 'runAt'])
+          .where('key', '=', accountId)
+          .executeTakeFirstOrThrow()
+        expect(job).toEqual({ lease: null, runAt: expect.closeTo(Date.now() + 10 * 60_000, -5) })
+      })
       expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 1 })
     })
 

@@ -23,7 +23,7 @@ export interface BodyKeeper {
   stop(graceMs: number): Promise<void>
 }
 
-const LANE = 'bodies'
+const QUEUE = 'bodies'
 const CONCURRENCY = 4
 const BATCH = 20
 /** After so many failures a body is left at the provider: it may be the one that makes the server hang up. */
@@ -34,6 +34,11 @@ const LATER_MS = 10 * 60_000
 export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
   const { db, queue, log } = deps
   let worker: Worker | undefined
+  let sweeper: NodeJS.Timeout | undefined
+
+  async function addWaiting(delayMs: number): Promise<void> {
+    for (const accountId of await bodyStore(db.read).waiting()) await queue.add(QUEUE, accountId, { delayMs })
+  }
 
   async function run(accountId: string, signal: AbortSignal): Promise<undefined | { nextRunInMs: number }> {
     try {
@@ -48,7 +53,7 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
         }
       }
     } catch (error) {
-      return whenNext(error, accountId)
+      return whenNext(error)
     }
   }
 
@@ -72,12 +77,9 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
     }
   }
 
-  /** Throws what the queue shall try again after a backoff. */
-  async function whenNext(error: unknown, accountId: string): Promise<undefined | { nextRunInMs: number }> {
-    if (error instanceof AppError && error.code === 'not_found') {
-      await queue.remove(LANE, accountId)
-      return undefined
-    }
+  /** Throws what the queue is to repeat after a backoff. */
+  function whenNext(error: unknown): undefined | { nextRunInMs: number } {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
     const isRefused = error instanceof AppError || (error instanceof ProviderError && error.kind === 'auth_expired')
     if (isRefused) return { nextRunInMs: LATER_MS }
     const afterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0
@@ -89,13 +91,23 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
     async want(tx, accountId, messageIds) {
       if (messageIds.length === 0) return
       await wantBodies(tx, accountId, messageIds)
-      await queue.addIn(tx, LANE, [accountId])
+      await queue.addIn(tx, QUEUE, [accountId])
     },
     async start() {
-      worker = queue.work(LANE, { concurrency: CONCURRENCY }, (accountId, { signal }) => run(accountId, signal))
-      for (const accountId of await bodyStore(db.read).waiting()) await queue.add(LANE, accountId)
+      worker = queue.work(QUEUE, { concurrency: CONCURRENCY }, (accountId, { signal }) => run(accountId, signal))
+      await addWaiting(0)
+      // The delay keeps the time of jobs that wait: it has an effect only on those that the queue lost.
+      sweeper = setInterval(() => {
+        addWaiting(LATER_MS).catch((error: unknown) =>
+          log.warn('Cannot look for bodies to keep; the next attempt is in ten minutes.', {
+            operation: 'messages.body',
+            error,
+          }),
+        )
+      }, LATER_MS)
     },
     async stop(graceMs) {
+      clearInterval(sweeper)
       await worker?.stop(graceMs)
       worker = undefined
     },

@@ -1,5 +1,5 @@
 import type { Tx } from '../../infra/db/index.ts'
-import type { Queue, Worker } from '../../infra/queue/index.ts'
+import type { Lanes as Queue, Worker } from '../../infra/lanes/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'

@@ -4,6 +4,8 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { webhookHouse } from '../../../test/kit/webhooks.ts'
+import { databaseLanes } from '../../infra/lanes/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { notFound } from '../../lib/errors.ts'
 import { idempotency } from '../idempotency/index.ts'
@@ -16,7 +18,9 @@ const ACCOUNTS = ['acc_well', 'acc_ill', 'acc_other', 'acc_new']
 describeEachDatabase('the debounced queue over HTTP', (open) => {
   async function serve() {
     const house = closing(webhookHouse(await open()))
-    const { db, queue, bus } = house
+    const { db, bus, clock, ids } = house
+    const log = silentLog
+    const queue = closing(databaseLanes({ db, bus, clock, ids, log, instanceId: 'ins_a', pollMs: 500 }))
     const app = testServer()
     closing({ close: () => app.close() })
     const resolve = async (_handle: unknown, id: string) => {

@@ -1,5 +1,5 @@
 import type { Bus } from '../../infra/bus/index.ts'
-import type { JobState, LaneStats, Queue } from '../../infra/queue/index.ts'
+import type { JobState, LaneStats, Lanes as Queue } from '../../infra/lanes/index.ts'
 import { SYNC_LANES } from './deps.ts'
 import { RETRY_TOPIC } from './engine.ts'
 

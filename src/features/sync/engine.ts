@@ -1,6 +1,6 @@
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Tx } from '../../infra/db/index.ts'
-import type { Queue, Worker } from '../../infra/queue/index.ts'
+import type { Lanes as Queue, Worker } from '../../infra/lanes/index.ts'
 import { ownersOf } from '../accounts/index.ts'
 import { AccountSync } from './account-sync.ts'
 import { DEFAULT_TIMING, type SyncDeps, syncLane } from './deps.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../infra/db/index.ts'
+import type { Lanes as Queue } from '../../infra/lanes/index.ts'
 import type { Log } from '../../infra/log/index.ts'
-import type { Queue } from '../../infra/queue/index.ts'
 import { livingInstances } from '../accounts/index.ts'
 import { SYNC_LANES, syncLane } from './deps.ts'
 

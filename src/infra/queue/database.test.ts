@@ -1,15 +1,48 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase, type Place } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { memoryBus, openPostgresBus } from '../bus/index.ts'
 import { silentLog } from '../log/index.ts'
+import { gated, record, two } from './conformance/world.ts'
 import { describeQueue, type QueueWorld } from './conformance.ts'
 import { databaseQueue } from './database.ts'
 
-describeEachDatabase('the queue on job rows', (open) => describeQueue('it', () => makeWorld(open)))
+describeEachDatabase('the queue on job rows', (open) => {
+  const world = () => makeWorld(open)
+  describeQueue('it', world)
+
+  it('gives the jobs of an instance known to be dead to others at once', async () => {
+    const { crash, join } = await world()
+    const queue = await join('ins_1')
+    await queue.add('queue', 'a')
+    await crash('ins_dead', 'queue', 600_000)
+    const seen = record(queue)
+    await queue.releaseInstance('ins_other')
+    await queue.add('queue', 'b')
+    await eventually(() => expect(seen.keys).toEqual(['b']))
+    await queue.releaseInstance('ins_dead')
+    await eventually(() => expect(seen.keys).toEqual(['b', 'a']))
+  })
+
+  it('aborts a run whose lease was lost, and ignores how it ends', async () => {
+    const { one, other, world: shared } = await two(world)
+    const gate = gated(one, { leaseMs: 300 })
+    await one.add('queue', 'a')
+    await eventually(() => expect(gate.running).toEqual(['a']))
+    const stopping = gate.worker.stop(5000)
+    await other.releaseInstance('ins_1')
+    await eventually(() => expect(gate.signals[0]?.aborted).toBe(true))
+    gate.release()
+    await stopping
+    expect(await shared.stored('queue')).toEqual(['a'])
+    const seen = record(other)
+    await eventually(() => expect(seen.keys).toEqual(['a']))
+  })
+})
 
 async function makeWorld(open: Databases): Promise<QueueWorld> {
   const place = await open.place()
@@ -30,6 +63,7 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
         log: silentLog,
         instanceId,
         pollMs,
+        expiryMs: Math.min(pollMs, 2000),
         backoff: { baseMs: 20, capMs: 100 },
       })
       onTestFinished(async () => {
@@ -38,11 +72,15 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
       })
       return queue
     },
-    crash: (instanceId, lane, leaseMs) => crash(place, instanceId, lane, leaseMs),
+    crash: (instanceId, queue, leaseMs) => crash(place, instanceId, queue, leaseMs),
+    async stored(queue) {
+      const rows = await db.read.selectFrom('jobs').select('key').where('queue', '=', queue).execute()
+      return rows.map((row) => row.key)
+    },
   }
 }
 
-async function crash({ dataDir, databaseUrl = '' }: Place, instanceId: string, lane: string, leaseMs: number) {
+async function crash({ dataDir, databaseUrl = '' }: Place, instanceId: string, queue: string, leaseMs: number) {
   const args = [
     '--import',
     'tsx',
@@ -50,7 +88,7 @@ async function crash({ dataDir, databaseUrl = '' }: Place, instanceId: string, l
     dataDir,
     databaseUrl,
     instanceId,
-    lane,
+    queue,
     String(leaseMs),
   ]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

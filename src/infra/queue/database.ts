@@ -4,11 +4,10 @@ import type { Backoff } from '../../lib/retry.ts'
 import type { Bus } from '../bus/index.ts'
 import type { Db, Handle } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
-import { earliest, whole } from './announcements.ts'
-import { gather } from './gather.ts'
-import { type Announcement, jobStore } from './job-store.ts'
-import type { Queue } from './queue.ts'
-import { LaneWorker } from './worker.ts'
+import { type Addition, batcher, wholeMs } from './batcher.ts'
+import { DatabaseWorker } from './database-worker.ts'
+import { jobStore } from './job-store.ts'
+import { JOB_BACKOFF, type Queue } from './queue.ts'
 
 export interface DatabaseQueueDeps {
   db: Db
@@ -18,94 +17,84 @@ export interface DatabaseQueueDeps {
   log: Log
   /** Of this process; see `releaseInstance`. */
   instanceId: string
-  /** The net under lost hints and silent workers. Default 5,000. */
+  /** The longest time between two checks for due jobs. Default 5,000. */
   pollMs?: number
-  /** Between failed runs of one subject. Default 1 s, doubled up to 5 minutes. */
+  /** The time between two checks for expired leases. Default 2,000. */
+  expiryMs?: number
+  /** Between failed runs of one job. */
   backoff?: Backoff
 }
 
-/** The queue on the job rows of the database. Times are the database's; hints go over the bus as `jobs:<lane>`. */
+/** The queue on job rows of the database. Times are the database's; hints go over the bus as `jobs:<queue>`. */
 export function databaseQueue(deps: DatabaseQueueDeps): Queue {
-  const { db, bus, instanceId, pollMs = 5000, backoff = { baseMs: 1000, capMs: 300_000 } } = deps
-  const workers = new Map<string, LaneWorker>()
+  const { db, bus, instanceId, pollMs = 5000, expiryMs = 2000, backoff = JOB_BACKOFF } = deps
+  const workers = new Map<string, DatabaseWorker>()
   const store = (handle: Handle) => jobStore(handle, db.dialect)
-  let sweep: NodeJS.Timeout | undefined
+  let expiry: NodeJS.Timeout | undefined
 
-  const announce = gather<Announcement>(async (jobs) => {
-    // A statement may not touch a row twice.
-    const changed = await db.transaction((tx) => store(tx).add(earliest(jobs)))
-    const lanes = new Set(jobs.filter((job) => job.delayMs === 0).map((job) => job.lane))
-    for (const lane of new Set([...changed, ...lanes])) wake(lane, changed.includes(lane))
+  const addSoon = batcher<Addition>(async (jobs) => {
+    const changed = await db.transaction((tx) => store(tx).add(jobs))
+    const dueNow = jobs.filter((job) => job.delayMs === 0).map((job) => job.queue)
+    for (const queue of new Set([...changed, ...dueNow])) wake(queue, changed.includes(queue))
   })
 
-  /** Others hear of it only when this process has no free worker: whoever is free first takes it. */
-  function wake(lane: string, isNews: boolean): void {
-    const worker = workers.get(lane)
-    if (isNews && worker?.hasRoom !== true) tellOthers(lane)
+  /** Other instances receive a hint only when this process is busy. */
+  function wake(queue: string, isChanged: boolean): void {
+    const worker = workers.get(queue)
+    if (isChanged && worker?.hasCapacity !== true) wakeOthers(queue)
     worker?.wake()
   }
 
-  const tellOthers = (lane: string) => bus.publish(topic(lane), instanceId)
+  const wakeOthers = (queue: string) => bus.publish(topic(queue), instanceId)
 
-  async function freeSilent(): Promise<void> {
+  async function releaseExpired(): Promise<void> {
     try {
       if (!(await store(db.read).hasExpired())) return
-      for (const lane of await db.transaction((tx) => store(tx).expire())) wake(lane, true)
+      for (const queue of await db.transaction((tx) => store(tx).releaseExpired())) wake(queue, true)
     } catch (error) {
-      deps.log.warn('Jobs of silent workers could not be looked for.', { operation: 'queue.sweep', error })
+      deps.log.warn('Expired leases of jobs could not be checked.', { operation: 'queue.expiry', error })
     }
   }
 
   return {
     provider: 'database',
-    add: (lane, subject, { delayMs = 0 } = {}) => announce({ lane, subject, delayMs: whole(delayMs) }),
-    async addIn(tx, lane, subjects, { delayMs = 0 } = {}) {
-      if (subjects.length === 0) return
-      const jobs = [...new Set(subjects)].map((subject) => ({ lane, subject, delayMs: whole(delayMs) }))
-      const changed = await store(tx).add(jobs)
-      tx.afterCommit(() => wake(lane, changed.length > 0))
+    add: (queue, key, { delayMs = 0 } = {}) => addSoon({ queue, key, delayMs: wholeMs(delayMs) }),
+    async addIn(tx, queue, keys, { delayMs = 0 } = {}) {
+      if (keys.length === 0) return
+      const changed = await store(tx).add([...new Set(keys)].map((key) => ({ queue, key, delayMs: wholeMs(delayMs) })))
+      tx.afterCommit(() => wake(queue, changed.length > 0))
     },
-    work(lane, options, run) {
-      if (workers.has(lane)) throw new Error(`this process already works on the lane "${lane}"`)
-      const worker = new LaneWorker({ ...deps, pollMs, backoff, onFull: () => tellOthers(lane) }, lane, options, run)
-      workers.set(lane, worker)
-      sweep ??= setInterval(() => void freeSilent(), pollMs)
-      const unsubscribe = bus.subscribe(topic(lane), (from) => {
+    work(queue, options, run) {
+      if (workers.has(queue)) throw new Error(`this process already has a worker of the queue "${queue}"`)
+      const worker = new DatabaseWorker(
+        { ...deps, pollMs, backoff, onFull: () => wakeOthers(queue) },
+        queue,
+        options,
+        run,
+      )
+      workers.set(queue, worker)
+      expiry ??= setInterval(() => void releaseExpired(), expiryMs)
+      const unsubscribe = bus.subscribe(topic(queue), (from) => {
         if (from !== instanceId) worker.wake()
       })
       return {
         async stop(graceMs) {
           unsubscribe()
           await worker.stop(graceMs)
-          if (workers.get(lane) === worker) workers.delete(lane)
+          if (workers.get(queue) === worker) workers.delete(queue)
         },
       }
     },
-    stats: (lane) => store(db.read).stats(lane),
-    find: (lane, subject) => store(db.read).find(lane, subject),
-    lanes: (prefix) => store(db.read).lanes(prefix),
-    remove: (lane, subject) => db.transaction((tx) => store(tx).remove(lane, subject)),
-    dropLane: (lane) => db.transaction((tx) => store(tx).dropLane(lane)),
-    async clear(lane) {
-      const cleared = await db.transaction((tx) => store(tx).clear(lane))
-      if (cleared > 0) wake(lane, true)
-      return cleared
-    },
-    pause: (lane) => db.transaction((tx) => store(tx).setPaused(lane, true)),
-    async resume(lane) {
-      await db.transaction((tx) => store(tx).setPaused(lane, false))
-      wake(lane, true)
-    },
     async releaseInstance(instance) {
-      const lanes = await db.transaction((tx) => store(tx).releaseInstance(instance))
-      for (const lane of lanes) wake(lane, true)
+      const queues = await db.transaction((tx) => store(tx).releaseInstance(instance))
+      for (const queue of queues) wake(queue, true)
     },
     ping: () => db.ping(),
     async close() {
-      clearInterval(sweep)
+      clearInterval(expiry)
       for (const worker of workers.values()) void worker.stop(0)
     },
   }
 }
 
-const topic = (lane: string) => `jobs:${lane}`
+const topic = (queue: string) => `jobs:${queue}`

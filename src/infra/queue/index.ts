@@ -1,9 +1,9 @@
 /**
- * Which subject must be looked at again, and when: `Queue` is the contract, kinds: job rows, BullMQ on Redis.
- * Jobs carry ids only; the rows of the rooms are the truth.
+ * Work that any instance may do, by queue name and key. `Queue` is the contract; its kinds are job rows in the database and
+ * BullMQ on Redis. Jobs carry keys only; the rows of the features are the truth.
  */
-import './schema.ts'
+import './tables.ts'
 
 export { type DatabaseQueueDeps, databaseQueue } from './database.ts'
-export type { AddOptions, JobState, LaneStats, Queue, Run, RunContext, Worker, WorkOptions } from './queue.ts'
+export type { AddOptions, Queue, Run, RunContext, Worker, WorkOptions } from './queue.ts'
 export { type RedisQueueDeps, redisQueue } from './redis.ts'

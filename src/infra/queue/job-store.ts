@@ -1,239 +1,136 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect, Handle } from '../db/index.ts'
-import type { JobState, LaneStats } from './queue.ts'
-
-/** A job to announce. */
-export interface Announcement {
-  lane: string
-  subject: string
-  delayMs: number
-}
+import type { Addition } from './batcher.ts'
 
 /** A job this process may run until its lease ends. */
 export interface Claim {
-  subject: string
-  attempts: number
+  key: string
+  failures: number
   lease: string
 }
 
-/** How a run ended. `nextMs` is when to run again; null when only somebody's `add` shall. */
-export interface Ending {
-  subject: string
+/** How a run ended. `nextMs` is when to run again; null when only an `add` makes it run again. */
+export interface RunResult {
+  key: string
   lease: string
   outcome: 'completed' | 'failed' | 'interrupted'
   nextMs: number | null
-  error: string | null
 }
 
 /**
- * The statements of the queue, one text per purpose whatever the number of rows. Rows are always locked in the order
- * of their subjects, so that batches of two processes do not deadlock. `cross join` and the lane taken from the left
- * side make SQLite look up the few rows meant instead of walking the lane.
+ * The statements of the queue, one text each whatever the number of rows. Rows are always locked in the order of their
+ * keys, so that batches of two processes do not deadlock. `cross join` and a queue taken from the left side make SQLite
+ * look up the few rows meant instead of scanning the queue.
  */
 export function jobStore(handle: Handle, dialect: Dialect) {
   const now = dialect.nowMs
+  /** The given jobs whose leases are still held, locked. */
+  const held = (queue: string, results: RawBuilder<unknown>) => sql`
+    select "jobs"."queue", "jobs"."key", "given".* from ${results} as "given" cross join "jobs"
+    where "jobs"."queue" = ${queue} and "jobs"."key" = "given"."jobKey" and "jobs"."lease" = "given"."jobLease"
+    order by "jobs"."key" ${dialect.forUpdate}`
+
   return {
-    /** Answers the lanes in which something became due earlier than before. No subject may be given twice. */
-    async add(jobs: readonly Announcement[]): Promise<string[]> {
-      const given = dialect.rows({ lane: 'text', subject: 'text', delayMs: 'bigint' }, jobs)
-      // What changes nothing is not written, but stays locked until the commit: no run can start before it.
-      const { rows } = await sql<{ lane: string; state: string }>`
-        insert into "jobs" ("lane", "subject", "state", "runAt")
-        select "lane", "subject", 'waiting', ${now} + "delayMs" from ${given} as "given" where true order by "lane", "subject"
-        on conflict ("lane", "subject") do update set
-          "state" = case when "jobs"."state" = 'active' then 'active' else 'waiting' end,
-          "again" = case when "jobs"."state" = 'active' then 1 else 0 end,
-          "runAt" = excluded."runAt"
-        where "jobs"."state" = 'idle' or ("jobs"."state" = 'active' and "jobs"."again" <> 1)
-          or excluded."runAt" < "jobs"."runAt"
-        returning "lane", "state"`.execute(handle)
-      return [...new Set(rows.filter((row) => row.state === 'waiting').map((row) => row.lane))]
+    /** Returns the queues in which a job became due earlier than before. No job may be given twice. */
+    async add(jobs: readonly Addition[]): Promise<string[]> {
+      const given = dialect.rows(
+        { queue: 'text', key: 'text', delayMs: 'bigint' },
+        jobs.map(({ queue, key, delayMs }) => ({ queue, key, delayMs })),
+      )
+      // A row that keeps its values stays locked until the commit all the same: no run can start before it.
+      const { rows } = await sql<{ queue: string; lease: string | null }>`
+        insert into "jobs" ("queue", "key", "runAt")
+        select "queue", "key", ${now} + "delayMs" from ${given} as "given" where true order by "queue", "key"
+        on conflict ("queue", "key") do update set
+          "again" = case when "jobs"."lease" is null then 0 else 1 end, "runAt" = excluded."runAt"
+        where ("jobs"."lease" is not null and "jobs"."again" = 0) or excluded."runAt" < "jobs"."runAt"
+        returning "queue", "lease"`.execute(handle)
+      return [...new Set(rows.filter((row) => row.lease === null).map((row) => row.queue))]
     },
 
-    async claim(lane: string, limit: number, lease: string, leaseMs: number, instanceId: string): Promise<Claim[]> {
-      const { rows } = await sql<{ subject: string; attempts: number }>`
+    async claim(queue: string, limit: number, lease: string, leaseMs: number, instanceId: string): Promise<Claim[]> {
+      const { rows } = await sql<{ key: string; failures: number }>`
         with "due" as (
-          select "lane", "subject" from "jobs"
-          where "lane" = ${lane} and "state" = 'waiting' and "runAt" <= ${now} and ${isOpen(lane)}
+          select "queue", "key" from "jobs" where "queue" = ${queue} and "lease" is null and "runAt" <= ${now}
           order by "runAt" limit ${limit} ${dialect.skipLocked})
-        update "jobs" set "state" = 'active', "again" = 0, "lease" = ${lease}, "leaseUntil" = ${now} + ${bigint(leaseMs)},
+        update "jobs" set "again" = 0, "lease" = ${lease}, "leaseUntil" = ${now} + ${bigint(leaseMs)},
           "instanceId" = ${instanceId}
-        from "due" where "jobs"."lane" = "due"."lane" and "jobs"."subject" = "due"."subject"
-        returning "jobs"."subject", "jobs"."attempts"`.execute(handle)
+        from "due" where "jobs"."queue" = "due"."queue" and "jobs"."key" = "due"."key"
+        returning "jobs"."key", "jobs"."failures"`.execute(handle)
       return rows.map((row) => ({ ...row, lease }))
     },
 
-    /** Writes how runs ended; those whose lease was lost change nothing. Answers which of them run again, and when. */
-    async finish(lane: string, endings: readonly Ending[]): Promise<{ dueInMs: number }[]> {
+    /** Records how runs ended, ignoring those that lost their lease. Returns when the earliest of them runs again. */
+    async finish(queue: string, results: readonly RunResult[]): Promise<number | undefined> {
       const given = dialect.rows(
-        { subject: 'text', lease: 'text', outcome: 'text', nextMs: 'bigint', error: 'text' },
-        endings.map(({ subject, lease, outcome, nextMs, error }) => ({ subject, lease, outcome, nextMs, error })),
+        { jobKey: 'text', jobLease: 'text', outcome: 'text', nextMs: 'bigint' },
+        results.map(({ key, lease, outcome, nextMs }) => ({ jobKey: key, jobLease: lease, outcome, nextMs })),
       )
-      const { rows } = await sql<{ subject: string; state: string; again: number; dueInMs: number }>`
-        with "ended" as (
-          select "jobs"."lane", "jobs"."subject", "outcome", "nextMs", "error" from ${given} as "given" cross join "jobs"
-          where "jobs"."lane" = ${lane} and "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
-          order by "jobs"."subject" ${dialect.forUpdate})
+      // First the deletion, which leaves a job that was added meanwhile: the update finds all that is left.
+      const { numAffectedRows } = await sql`
+        with "ended" as (${held(queue, given)})
+        delete from "jobs" where "again" = 0
+          and ("queue", "key") in (select "queue", "key" from "ended" where "nextMs" is null)`.execute(handle)
+      if (Number(numAffectedRows ?? 0n) === results.length) return undefined
+      const { rows } = await sql<{ dueInMs: number }>`
+        with "ended" as (${held(queue, given)})
         update "jobs" set
-          "state" = case when "again" <> 2 and ("again" = 1 or "nextMs" is not null) then 'waiting' else 'idle' end,
           "runAt" = case
-            when "nextMs" is null then "runAt"
-            when "outcome" = 'completed' and "again" = 1 and "runAt" < ${now} + "nextMs" then "runAt"
+            when "nextMs" is null or ("outcome" = 'completed' and "again" = 1 and "runAt" < ${now} + "nextMs") then "runAt"
             else ${now} + "nextMs" end,
-          "again" = case when "again" = 2 then 2 else 0 end,
-          "attempts" = case "outcome" when 'completed' then 0 when 'failed' then "attempts" + 1 else "attempts" end,
-          "completed" = "completed" + case "outcome" when 'completed' then 1 else 0 end,
-          "failed" = "failed" + case "outcome" when 'failed' then 1 else 0 end,
-          "lastError" = case "outcome" when 'interrupted' then "lastError" else "ended"."error" end,
-          "lastRunAt" = ${now}, "lease" = null, "leaseUntil" = null, "instanceId" = null
-        from "ended" where "jobs"."lane" = "ended"."lane" and "jobs"."subject" = "ended"."subject"
-        returning "jobs"."subject", "state", "again", "runAt" - ${now} as "dueInMs"`.execute(handle)
-      const removed = rows.filter((row) => row.again === 2).map((row) => row.subject)
-      if (removed.length > 0) await forget(lane, removed)
-      return rows.filter((row) => row.state === 'waiting')
+          "failures" = case "outcome" when 'completed' then 0 when 'failed' then "failures" + 1 else "failures" end,
+          "again" = 0, "lease" = null, "leaseUntil" = null, "instanceId" = null
+        from "ended" where "jobs"."queue" = "ended"."queue" and "jobs"."key" = "ended"."key"
+        returning "runAt" - ${now} as "dueInMs"`.execute(handle)
+      return rows.length === 0 ? undefined : Math.min(...rows.map((row) => row.dueInMs))
     },
 
-    /** Answers which of the leases still stood and now last `leaseMs` from now. */
-    async renew(lane: string, held: readonly { subject: string; lease: string }[], leaseMs: number): Promise<string[]> {
+    /** Returns the keys of the leases that were still held and now last `leaseMs` from now. */
+    async renew(queue: string, claims: readonly Pick<Claim, 'key' | 'lease'>[], leaseMs: number): Promise<string[]> {
       const given = dialect.rows(
-        { subject: 'text', lease: 'text' },
-        held.map(({ subject, lease }) => ({ subject, lease })),
+        { jobKey: 'text', jobLease: 'text' },
+        claims.map(({ key, lease }) => ({ jobKey: key, jobLease: lease })),
       )
-      const { rows } = await sql<{ lease: string; subject: string }>`
-        with "held" as (
-          select "jobs"."lane", "jobs"."subject" from ${given} as "given" cross join "jobs"
-          where "jobs"."lane" = ${lane} and "jobs"."subject" = "given"."subject" and "jobs"."lease" = "given"."lease"
-          order by "jobs"."subject" ${dialect.forUpdate})
+      const { rows } = await sql<{ key: string }>`
+        with "held" as (${held(queue, given)})
         update "jobs" set "leaseUntil" = ${now} + ${bigint(leaseMs)}
-        from "held" where "jobs"."lane" = "held"."lane" and "jobs"."subject" = "held"."subject"
-        returning "jobs"."subject"`.execute(handle)
-      return rows.map((row) => row.subject)
+        from "held" where "jobs"."queue" = "held"."queue" and "jobs"."key" = "held"."key"
+        returning "jobs"."key"`.execute(handle)
+      return rows.map((row) => row.key)
     },
 
-    /** Frees jobs whose worker stopped answering. Answers the lanes that have work again. */
-    expire: () => release(sql`"leaseUntil" < ${now}`, 'The worker stopped answering in mid-run.'),
+    /** Frees the jobs of silent workers. Returns their queues. */
+    releaseExpired: () => release(sql`"leaseUntil" < ${now}`),
 
-    releaseInstance: (instanceId: string) =>
-      release(sql`"instanceId" = ${instanceId}`, 'The process of the worker ended in mid-run.'),
+    releaseInstance: (instanceId: string) => release(sql`"instanceId" = ${instanceId}`),
 
-    /** Milliseconds until the lane has something to claim: 0 or less when it has now, undefined when it has nothing. */
-    async dueInMs(lane: string): Promise<number | undefined> {
+    /** Milliseconds until a job of the queue is due: 0 or less when one is, undefined when none waits. */
+    async dueInMs(queue: string): Promise<number | undefined> {
       const { rows } = await sql<{ ms: number }>`
         select "runAt" - ${now} as "ms" from "jobs"
-        where "lane" = ${lane} and "state" = 'waiting' and ${isOpen(lane)} order by "runAt" limit 1`.execute(handle)
+        where "queue" = ${queue} and "lease" is null order by "runAt" limit 1`.execute(handle)
       return rows[0]?.ms
     },
 
     async hasExpired(): Promise<boolean> {
       const { rows } = await sql`
-        select 1 from "jobs" where "state" = 'active' and "leaseUntil" < ${now} limit 1`.execute(handle)
+        select 1 from "jobs" where "lease" is not null and "leaseUntil" < ${now} limit 1`.execute(handle)
       return rows.length > 0
     },
-
-    /** Removed while they run, subjects are forgotten by `finish`. */
-    async remove(lane: string, subject: string): Promise<void> {
-      const { numAffectedRows } = await sql`
-        update "jobs" set "again" = 2
-        where "lane" = ${lane} and "subject" = ${subject} and "state" = 'active'`.execute(handle)
-      if (numAffectedRows === 0n) await forget(lane, [subject])
-    },
-
-    async dropLane(lane: string): Promise<number> {
-      const { numDeletedRows } = await handle.deleteFrom('jobs').where('lane', '=', lane).executeTakeFirstOrThrow()
-      await handle.deleteFrom('jobLanes').where('lane', '=', lane).execute()
-      return Number(numDeletedRows)
-    },
-
-    async clear(lane: string): Promise<number> {
-      const { numAffectedRows } = await sql`
-        update "jobs" set "runAt" = ${now}, "attempts" = 0
-        where "lane" = ${lane} and "state" = 'waiting' and "runAt" > ${now}`.execute(handle)
-      return Number(numAffectedRows ?? 0n)
-    },
-
-    async setPaused(lane: string, paused: boolean): Promise<void> {
-      await sql`
-        insert into "jobLanes" ("lane", "paused") values (${lane}, ${paused ? 1 : 0})
-        on conflict ("lane") do update set "paused" = excluded."paused"`.execute(handle)
-    },
-
-    async lanes(prefix: string): Promise<string[]> {
-      const rows = await handle
-        .selectFrom('jobs')
-        .select('lane')
-        .distinct()
-        .where(sql<boolean>`substr("lane", 1, ${prefix.length}) = ${prefix}`)
-        .orderBy('lane')
-        .execute()
-      return rows.map((row) => row.lane)
-    },
-
-    async stats(lane: string): Promise<LaneStats> {
-      const count = (condition: RawBuilder<unknown>) => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
-      const { rows } = await sql<Omit<LaneStats, 'paused'> & { paused: number }>`
-        select ${count(sql`"state" = 'waiting' and "runAt" <= ${now}`)} as "waiting",
-          ${count(sql`"state" = 'active'`)} as "active",
-          ${count(sql`"state" = 'waiting' and "runAt" > ${now}`)} as "delayed",
-          ${count(sql`"again" <> 2`)} as "subjects",
-          cast(coalesce(sum("completed"), 0) as bigint) + ${ofLane('completed', lane)} as "completed",
-          cast(coalesce(sum("failed"), 0) as bigint) + ${ofLane('failed', lane)} as "failed",
-          ${ofLane('paused', lane)} as "paused"
-        from "jobs" where "lane" = ${lane}`.execute(handle)
-      const [row] = rows
-      if (row === undefined) throw new Error('an aggregate without a row')
-      return { ...row, paused: row.paused === 1 }
-    },
-
-    async find(lane: string, subject: string): Promise<JobState | undefined> {
-      const row = await handle
-        .selectFrom('jobs')
-        .select(['state', 'attempts', 'lastRunAt', 'lastError', 'runAt', 'again'])
-        .where('lane', '=', lane)
-        .where('subject', '=', subject)
-        .executeTakeFirst()
-      if (row === undefined || row.again === 2) return undefined
-      const { state, attempts, lastRunAt, lastError } = row
-      const runsAgain = state === 'waiting' || row.again === 1
-      return { state, attempts, lastRunAt, nextRunAt: runsAgain ? row.runAt : null, lastError }
-    },
   }
 
-  /** Deletes the rows and keeps what they counted. */
-  async function forget(lane: string, subjects: readonly string[]): Promise<void> {
-    const gone = await handle
-      .deleteFrom('jobs')
-      .where('lane', '=', lane)
-      .where('subject', 'in', subjects)
-      .returning(['completed', 'failed'])
-      .execute()
-    const completed = gone.reduce((sum, row) => sum + row.completed, 0)
-    const failed = gone.reduce((sum, row) => sum + row.failed, 0)
-    if (completed + failed === 0) return
-    await sql`
-      insert into "jobLanes" ("lane", "completed", "failed") values (${lane}, ${completed}, ${failed})
-      on conflict ("lane") do update set "completed" = "jobLanes"."completed" + excluded."completed",
-        "failed" = "jobLanes"."failed" + excluded."failed"`.execute(handle)
-  }
-
-  /** A run that never ended counts as one that failed, and its subject is due at once: the lease was the backoff. */
-  async function release(condition: RawBuilder<unknown>, error: string): Promise<string[]> {
-    const { rows } = await sql<{ lane: string; subject: string; again: number }>`
+  /** A run that never ended counts as failed; its job is due at once, because the lease was its delay. */
+  async function release(condition: RawBuilder<unknown>): Promise<string[]> {
+    const { rows } = await sql<{ queue: string }>`
       with "lost" as (
-        select "lane", "subject" from "jobs" where "state" = 'active' and ${condition} ${dialect.skipLocked})
-      update "jobs" set "state" = case when "again" = 2 then 'idle' else 'waiting' end, "runAt" = ${now},
-        "again" = case when "again" = 2 then 2 else 0 end, "attempts" = "attempts" + 1, "failed" = "failed" + 1,
-        "lastError" = ${error}, "lastRunAt" = ${now}, "lease" = null, "leaseUntil" = null, "instanceId" = null
-      from "lost" where "jobs"."lane" = "lost"."lane" and "jobs"."subject" = "lost"."subject"
-      returning "jobs"."lane", "jobs"."subject", "again"`.execute(handle)
-    for (const { lane, subject, again } of rows) if (again === 2) await forget(lane, [subject])
-    return [...new Set(rows.map((row) => row.lane))]
+        select "queue", "key" from "jobs" where "lease" is not null and ${condition} ${dialect.skipLocked})
+      update "jobs" set "runAt" = ${now}, "again" = 0, "failures" = "failures" + 1, "lease" = null, "leaseUntil" = null,
+        "instanceId" = null
+      from "lost" where "jobs"."queue" = "lost"."queue" and "jobs"."key" = "lost"."key"
+      returning "jobs"."queue"`.execute(handle)
+    return [...new Set(rows.map((row) => row.queue))]
   }
 }
 
-const isOpen = (lane: string) => sql`not exists (select 1 from "jobLanes" where "lane" = ${lane} and "paused" = 1)`
-
-const ofLane = (column: 'completed' | 'failed' | 'paused', lane: string) =>
-  sql`coalesce((select ${sql.id(column)} from "jobLanes" where "lane" = ${lane}), 0)`
-
-/** PostgreSQL takes the type of a parameter from what stands beside it, which is not always clear. */
+/** PostgreSQL infers the type of a parameter from its context, which is not always clear. */
 const bigint = (value: number) => sql`cast(${value} as bigint)`

@@ -1,39 +1,30 @@
+import type { Backoff } from '../../lib/retry.ts'
 import type { Tx } from '../db/index.ts'
 
 /**
- * A queue of subjects, not of payloads: "drain endpoint whe_1", "sync account acc_7". The rows of the rooms are the
- * truth; losing a job only costs time, because every room re-announces what is due.
+ * Work that any instance may do: "deliver to endpoint whe_1", "erase account acc_7". A job is the name of a queue and a
+ * key, never a payload. The rows of the feature are the truth, and each feature has a sweeper that adds again what is due,
+ * so losing the queue delays work and loses none.
  *
- * Contract (see `conformance.ts`):
- * - One job per lane and subject. Adding it again while it waits keeps the earlier time; adding it while it runs makes
- *   it run once more afterwards, so a change made before the `add` is always seen by a run that starts after it.
- * - At least once, and never two runs of one subject at the same time, unless a worker stopped answering for longer than its lease.
- * - A run that throws is tried again after a backoff, without end; `attempts` counts the failures in a row.
+ * Contract (proved by `conformance.ts`):
+ * - One job per queue and key. Adding it while it waits keeps the earlier time. Adding it while it runs makes it run once
+ *   more afterwards, at the latest after the delay: a run may come early, and must check its rows.
+ * - At least once. Two runs of one key never overlap, unless a worker was silent for longer than its lease.
+ * - A run that throws is repeated after a growing delay, without end. Adding the job meanwhile runs it earlier.
+ * - A finished job leaves nothing behind.
  */
 export interface Queue {
   readonly provider: 'database' | 'redis'
-  add(lane: string, subject: string, options?: AddOptions): Promise<void>
-  /** As `add`, for many subjects, taking effect with the commit of `tx`. */
-  addIn(tx: Tx, lane: string, subjects: readonly string[], options?: AddOptions): Promise<void>
-  /** Starts taking jobs of a lane; one call per lane and process. */
-  work(lane: string, options: WorkOptions, run: Run): Worker
-  stats(lane: string): Promise<LaneStats>
-  /** What is known of one subject; undefined when it never had a job. */
-  find(lane: string, subject: string): Promise<JobState | undefined>
-  /** Forgets a subject. A run in progress ends by itself; what is added meanwhile runs after it. */
-  remove(lane: string, subject: string): Promise<void>
-  /** Forgets a whole lane, such as that of an instance that is gone. Answers how many subjects it had. */
-  dropLane(lane: string): Promise<number>
-  /** The lanes that have subjects and whose name begins with `prefix`, in order. */
-  lanes(prefix: string): Promise<string[]>
-  /** Makes every job that waits for a backoff or a later time due now and forgets its attempts. Answers how many. */
-  clear(lane: string): Promise<number>
-  pause(lane: string): Promise<void>
-  resume(lane: string): Promise<void>
-  /** Frees the leases of a process known to be dead: its subjects are due at once. As after a lease that ran out, the run counts as failed. */
+  add(queue: string, key: string, options?: AddOptions): Promise<void>
+  /** As `add`, for many keys, when `tx` commits. Only the database kind survives a crash right after the commit. */
+  addIn(tx: Tx, queue: string, keys: readonly string[], options?: AddOptions): Promise<void>
+  /** Starts running the jobs of a queue. Throws when this process already has a worker of that queue. */
+  work(queue: string, options: WorkOptions, run: Run): Worker
+  /** Frees the jobs of an instance that is known to be dead. A kind may do nothing: their leases end by themselves. */
   releaseInstance(instanceId: string): Promise<void>
+  /** Rejects while jobs cannot be stored. */
   ping(): Promise<void>
-  /** Waits for nothing: stop the workers first. */
+  /** Does not wait for runs: stop the workers first. */
   close(): Promise<void>
 }
 
@@ -43,48 +34,30 @@ export interface AddOptions {
 }
 
 export interface WorkOptions {
-  /** How many subjects run at once in this process. */
+  /** How many jobs run at once in this process. */
   concurrency: number
-  /** How long a silent worker keeps its job; renewed while the run goes on. Default 30,000. */
+  /** How long a silent worker keeps its job; renewed while the run lasts. Default `DEFAULT_LEASE_MS`. */
   leaseMs?: number
 }
 
+/** Another instance takes over a dead one's jobs within this and one check for expired leases. */
+export const DEFAULT_LEASE_MS = 8000
+
+/** Between failed runs of one job, unless a test says otherwise. */
+export const JOB_BACKOFF: Backoff = { baseMs: 1000, capMs: 300_000 }
+
+/** Returns when to run again unless the job is added earlier, or undefined when nothing is left to do. */
+export type Run = (key: string, context: RunContext) => Promise<undefined | { nextRunInMs: number }>
+
 export interface RunContext {
-  /** Failures in a row before this run. */
-  attempts: number
-  /** Aborts when the worker stops or the lease was lost: finish or give up quickly. */
+  /** Aborts when the worker stops or has lost the lease: finish or give up quickly. */
   signal: AbortSignal
 }
 
-/** Answers when the subject should run again, if nobody asks earlier. Throwing means failure and backoff. */
-export type Run = (subject: string, context: RunContext) => Promise<undefined | { nextRunInMs: number }>
-
 export interface Worker {
   /**
-   * Takes no more jobs and waits for those running; their signal aborts after `graceMs`, and two seconds later they are
-   * waited for no longer. What was aborted runs again elsewhere, whatever it answers, and does not count as failed.
+   * Takes no more jobs and waits for those running. Their signal aborts after `graceMs`; two seconds later the worker waits
+   * no longer. An aborted run is repeated by another worker, whatever it returned.
    */
   stop(graceMs: number): Promise<void>
-}
-
-export interface LaneStats {
-  /** Due now. */
-  waiting: number
-  active: number
-  /** Waiting for a later time. */
-  delayed: number
-  /** Runs that ended well and badly, since the lane exists. */
-  completed: number
-  failed: number
-  paused: boolean
-  /** Subjects known. */
-  subjects: number
-}
-
-export interface JobState {
-  state: 'idle' | 'waiting' | 'active'
-  attempts: number
-  lastRunAt: number | null
-  nextRunAt: number | null
-  lastError: string | null
 }

@@ -1,105 +1,85 @@
-import { Worker as BullWorker, DelayedError, type Job, WaitingError } from 'bullmq'
-import { sleep, withTimeout } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Backoff } from '../../lib/retry.ts'
+import { Worker as BullWorker, type Job, WaitingError } from 'bullmq'
+import { sleep } from '../../lib/abort.ts'
+import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import type { Log } from '../log/index.ts'
 import type { Connection } from '../redis/index.ts'
-import { LocalTurns } from './local-turns.ts'
-import type { Run, Worker, WorkOptions } from './queue.ts'
-import { type JobData, type JobRequest, laneName } from './redis-jobs.ts'
-import type { Ledger, Verdict } from './redis-ledger.ts'
-import { INTERRUPTED, Runs } from './redis-runs.ts'
+import type { LocalRuns } from './local-runs.ts'
+import { DEFAULT_LEASE_MS, type Run, type Worker, type WorkOptions } from './queue.ts'
 
-export interface RedisWorkerDeps {
-  clock: Clock
-  log: Log
-  instanceId: string
-  /** How often silent workers are looked for. */
-  pollMs: number
-  backoff: Backoff
-  /** A patient one: what is begun while Redis is away goes on when it is back. */
-  connection: Connection
-  prefix: string
-  ledger: Ledger
-  /** Brings BullMQ in line with the ledger; see `RedisJobs`. */
-  settle(subject: string, expectedMs?: number): Promise<void>
-  ask(request: JobRequest): void
-  /** For what Redis did not take. */
-  keep(request: JobRequest, error: unknown): void
+/** All that a job carries. */
+export interface JobData {
+  key: string
 }
 
-const DEFAULT_LEASE_MS = 30_000
-/** How long a stop waits for runs that ignore their signal. */
+export interface RedisWorkerDeps {
+  log: Log
+  backoff: Backoff
+  /** The time between two checks for jobs of silent workers. */
+  stalledMs: number
+  /** Keeps its commands while Redis is away: the jobs under way end in Redis when it is back. */
+  connection: Connection
+  prefix: string
+  local: LocalRuns
+  /** Adds a job again whose run asked for it. */
+  addNext(key: string, delayMs: number): void
+}
+
+type Next = Awaited<ReturnType<Run>>
+
+/** How long an aborted run may take to end before its job is given back without it. */
 const ABANDON_MS = 2000
 /** How long a stop waits for BullMQ, which waits for Redis. */
 const CLOSE_MS = 2000
-/** How long the beginning and the end of a run wait for Redis before the process goes on by itself. */
-const PATIENCE_MS = 2000
 const RETRY_MS = 1000
 
 /**
- * Runs the jobs of one lane in this process:
- *
- *   BullMQ hands out a job ──► ledger: begin ──► run ──► ledger: end ──► over: BullMQ forgets the job, else delays it
- *
- * BullMQ keeps the leases (its locks), wakes whoever is free, and finds the jobs of silent workers. While Redis is away
- * the subjects that this process asks for run here and nowhere else, see `LocalTurns`.
+ * Runs the jobs of one queue in this process. BullMQ hands them out, renews their leases (its locks), delays failed ones,
+ * and gives those of silent workers (stalled) to others. Jobs that Redis did not accept run beside it, see `LocalRuns`.
  */
-export class RedisLaneWorker implements Worker {
+export class RedisWorker implements Worker {
   readonly #deps: RedisWorkerDeps
-  readonly #lane: string
-  readonly #bull: BullWorker<JobData>
-  readonly #local: LocalTurns
-  readonly #runs: Runs
-  readonly #abandoned = abandonment()
+  readonly #queue: string
+  readonly #run: Run
+  readonly #bull: BullWorker<JobData, Next>
+  /** Every run that has not ended, those whose lease was lost included. */
+  readonly #running = new Map<string, Promise<void>>()
   #stopping: Promise<void> | undefined
   #isBroken = false
 
-  constructor(deps: RedisWorkerDeps, lane: string, { concurrency, leaseMs = DEFAULT_LEASE_MS }: WorkOptions, run: Run) {
+  constructor(
+    deps: RedisWorkerDeps,
+    queue: string,
+    { concurrency, leaseMs = DEFAULT_LEASE_MS }: WorkOptions,
+    run: Run,
+  ) {
     this.#deps = deps
-    this.#lane = lane
-    this.#local = new LocalTurns(deps.clock, concurrency, (subject, attempts) => this.#runHere(subject, attempts))
-    this.#runs = new Runs({
-      ...deps,
-      leaseMs,
-      run,
-      onFailure: (error, subject, attempts) =>
-        this.#warn('A job failed and will be tried again.', error, { subject, attempts }),
-    })
-    this.#bull = new BullWorker<JobData>(laneName(lane), (job, token) => this.#process(job, token ?? ''), {
-      connection: deps.connection,
-      prefix: deps.prefix,
-      name: deps.instanceId,
-      concurrency,
-      lockDuration: leaseMs,
-      stalledInterval: deps.pollMs,
-      // A job is never given up: the ledger counts its failures.
-      maxStalledCount: Number.MAX_SAFE_INTEGER,
-      runRetryDelay: RETRY_MS,
-    })
+    this.#queue = queue
+    this.#run = run
+    deps.local.start(concurrency, (key, { signal }) => this.#runAlone(key, signal))
+    // BullMQ passes a signal to functions with three parameters only.
+    this.#bull = new BullWorker<JobData, Next>(
+      bullName(queue),
+      (job, token, signal) => this.#process(job, token, signal),
+      {
+        connection: deps.connection,
+        prefix: deps.prefix,
+        concurrency,
+        lockDuration: leaseMs,
+        stalledInterval: deps.stalledMs,
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        runRetryDelay: RETRY_MS,
+        settings: { backoffStrategy: (failures) => backoffMs(failures, deps.backoff) },
+      },
+    )
     this.#bull.on('error', (error) => this.#broken(error))
     this.#bull.on('active', () => {
       this.#isBroken = false
     })
-    this.#bull.on('locksRenewed', ({ jobIds }) => this.#runs.renewed(jobIds))
-    this.#bull.on('lockRenewalFailed', (jobIds) => this.#runs.lost(jobIds))
-    // An `add` while BullMQ was still forgetting the job found it there, and changed nothing.
-    this.#bull.on('completed', (job) => this.#settle(job.data.subject))
-    this.#bull.on('failed', (job) => job !== undefined && this.#settle(job.data.subject))
-  }
-
-  /** For while Redis is away. */
-  addHere(request: JobRequest): void {
-    if (this.#stopping === undefined) this.#local.add(request.subject, request.delayMs, request.attempts)
-  }
-
-  removeHere(subject: string): void {
-    this.#local.remove(subject)
-  }
-
-  /** Redis is back: what waits here is to be asked for there. */
-  handOver(): JobRequest[] {
-    return this.#local.handOver()
+    this.#bull.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) this.#bull.cancelJob(id, 'the lease of this job was lost')
+    })
+    // Only now: a job added during the run has taken the place of the one that ended, and keeps its earlier time.
+    this.#bull.on('completed', ({ data }, next) => next && deps.addNext(data.key, next.nextRunInMs))
   }
 
   stop(graceMs: number): Promise<void> {
@@ -108,160 +88,70 @@ export class RedisLaneWorker implements Worker {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    // The field that says "stopping" is set only after this function's first await.
+    // `#stopping` is set only after this function's first await.
     await Promise.resolve()
-    this.#local.stop()
-    const settled = new AbortController()
+    const local = this.#deps.local.stop()
+    const ended = new AbortController()
     const closing = this.#bull.close().catch((error: unknown) => this.#broken(error))
-    void Promise.all([closing, this.#local.settled()]).then(() => settled.abort())
-    await sleep(graceMs, settled.signal)
-    this.#runs.abortAll(new Error('the worker is stopping'))
-    await sleep(ABANDON_MS, settled.signal)
-    this.#abandoned.now()
-    this.#runs.close()
-    await sleep(CLOSE_MS, settled.signal)
+    void Promise.all([closing, local.ended]).then(() => ended.abort())
+    await sleep(graceMs, ended.signal)
+    this.#bull.cancelAllJobs('the worker is stopping')
+    local.abort(new Error('the worker is stopping'))
+    await sleep(ABANDON_MS + CLOSE_MS, ended.signal)
   }
 
-  /** What BullMQ calls. Throwing one of its two errors says that the job was moved, or is no longer ours to move. */
-  async #process(job: Job<JobData>, token: string): Promise<void> {
-    const verdict = await this.#abandoned.or(this.#verdict(job, token))
-    if (verdict.kind === 'over') return
-    if (verdict.kind === 'lost') throw new WaitingError()
-    await this.#delay(job, token, verdict.inMs)
-    throw new DelayedError()
-  }
-
-  async #verdict(job: Job<JobData>, token: string): Promise<Verdict> {
-    const { subject } = job.data
-    try {
-      // A run whose lease was lost may still be under way here, or one of the time without Redis: never beside it.
-      for (let before = this.#runs.find(subject); before !== undefined; before = this.#runs.find(subject)) {
-        await before.done
-      }
-      if (this.#stopping !== undefined) return { kind: 'again', inMs: 0 }
-      return await this.#turn(job, token)
-    } catch (error) {
-      this.#broken(error)
-      return { kind: 'again', inMs: RETRY_MS }
+  /** Throws what the run threw, which makes BullMQ repeat it, or `WaitingError` when the job was given back. */
+  async #process(job: Job<JobData, Next>, token?: string, signal = new AbortController().signal): Promise<Next> {
+    if (this.#stopping === undefined) {
+      const next = await this.#runOrAbandon(job, signal)
+      if (!signal.aborted) return next
     }
-  }
-
-  async #turn(job: Job<JobData>, token: string): Promise<Verdict> {
-    const { subject } = job.data
-    const { ledger } = this.#deps
-    const ending = await this.#runs.hold(job, async (running) => {
-      const begun = this.#begin(job, token)
-      const attempts = await withTimeout(begun, PATIENCE_MS, silence).catch((error: unknown) => {
-        const givenBack = () => ledger.end(this.#lane, token, { subject, ...INTERRUPTED })
-        this.#later(
-          job,
-          token,
-          begun.then<Verdict>((late) => (typeof late === 'number' ? givenBack() : { kind: late ?? 'over' })),
-        )
-        return this.#goOnHere({ subject, delayMs: 0 }, error)
-      })
-      return typeof attempts === 'number' ? this.#runs.outcome(running, attempts) : attempts
+    await job.moveToWait(token).catch((error: unknown) => {
+      this.#deps.log.debug('A job was no longer held when its run was aborted.', { operation: 'queue.work', error })
     })
-    if (ending === undefined) return { kind: 'over' }
-    if (ending === 'lost') return { kind: 'lost' }
-    const written = ledger.end(this.#lane, token, ending)
-    return withTimeout(written, PATIENCE_MS, silence).catch((error: unknown) => {
-      this.#later(job, token, written)
-      if (ending.nextMs !== null) this.#goOnHere({ subject, delayMs: ending.nextMs }, error)
-      return { kind: 'lost' }
+    throw new WaitingError()
+  }
+
+  /** Makes an aborted run look like one that returned, and does not wait forever for it. */
+  async #runOrAbandon({ data: { key }, attemptsMade }: Job<JobData, Next>, signal: AbortSignal): Promise<Next> {
+    // A promise of each run: racing against one that lasts would keep memory of every run that lost.
+    const abandoned = new Promise<undefined>((resolve) => {
+      signal.addEventListener('abort', () => setTimeout(() => resolve(undefined), ABANDON_MS), { once: true })
     })
-  }
-
-  /** What is no longer ours may be nobody's: a Redis that came back empty knows nothing of it. So it is asked for again. */
-  async #begin({ id, data: { subject } }: Job<JobData>, token: string): Promise<number | 'lost' | undefined> {
-    const lockKey = `${this.#bull.toKey(id ?? '')}:lock`
-    const answer = await this.#deps.ledger.begin(this.#lane, subject, token, lockKey)
-    if (answer === 'lost') this.#deps.ask({ subject, delayMs: 0 })
-    return answer
-  }
-
-  #goOnHere(request: JobRequest, error: unknown): 'lost' {
-    this.#deps.keep(request, error)
-    return 'lost'
-  }
-
-  /** The job was given up because Redis was silent; when it answers after all, nobody need wait for the lease to end. */
-  #later(job: Job<JobData>, token: string, verdict: Promise<Verdict>): void {
-    verdict
-      .then(async (late) => {
-        if (late.kind !== 'lost') await this.#delay(job, token, late.kind === 'again' ? late.inMs : 0)
-      })
-      .catch((error: unknown) => this.#broken(error))
-  }
-
-  async #delay(job: Job<JobData>, token: string, inMs: number): Promise<void> {
     try {
-      // To the back of the line even when it is due: others get their turn first.
-      await job.moveToDelayed(this.#deps.clock.now() + inMs, token)
-      if (inMs > 0) this.#settle(job.data.subject, inMs)
+      return await Promise.race([this.#runAlone(key, signal), abandoned])
     } catch (error) {
-      this.#deps.log.debug('A job was no longer held when its run ended.', { operation: 'queue.work', error })
+      if (signal.aborted) return undefined
+      this.#warn('A job failed and will be run again.', error, { key, failures: attemptsMade })
+      throw error
     }
   }
 
-  #settle(subject: string, expectedMs?: number): void {
-    this.#deps.settle(subject, expectedMs).catch((error: unknown) => this.#broken(error))
-  }
-
-  /** A turn without Redis. Answers when to run again here, and after how many failures. */
-  async #runHere(subject: string, attempts: number): Promise<{ nextMs: number; attempts: number } | undefined> {
-    const before = this.#runs.find(subject)
-    if (before !== undefined) {
-      await before.done
-      return { nextMs: 0, attempts }
-    }
-    const { outcome, nextMs } = await this.#runs.hold({ data: { subject } }, (running) =>
-      this.#runs.outcome(running, attempts),
+  /** Never beside another run of the key in this process, which may have lost its lease or be one without Redis. */
+  async #runAlone(key: string, signal: AbortSignal): Promise<Next> {
+    for (let other = this.#running.get(key); other !== undefined; other = this.#running.get(key)) await other
+    if (signal.aborted) return undefined
+    const run = this.#run(key, { signal })
+    const ended = run.then(
+      () => undefined,
+      () => undefined,
     )
-    if (nextMs === null) return undefined
-    const next = { nextMs, attempts: outcome === 'failed' ? attempts + 1 : 0 }
-    if (this.#deps.connection.status !== 'ready') return next
-    // The loss may not have been noticed yet: then this comes back, and the failures still count.
-    this.#deps.ask({ subject, delayMs: nextMs, attempts: next.attempts })
-    return undefined
+    this.#running.set(key, ended)
+    void ended.then(() => this.#running.delete(key))
+    return run
   }
 
-  /** Said once until a job arrives again; the link says when Redis is away. */
+  /** Logged once until a job arrives again; the link says when Redis is away. */
   #broken(error: unknown): void {
-    const isNews = !this.#isBroken && this.#deps.connection.status === 'ready' && this.#stopping === undefined
+    const isNew = !this.#isBroken && this.#deps.connection.status === 'ready' && this.#stopping === undefined
     this.#isBroken = true
-    if (isNews) this.#warn('The queue had trouble with Redis; trying again.', error)
+    if (isNew) this.#warn('The queue had an error with Redis; trying again.', error)
   }
 
   #warn(message: string, error: unknown, metadata: Record<string, unknown> = {}): void {
-    this.#deps.log.warn(message, { operation: 'queue.work', error, metadata: { lane: this.#lane, ...metadata } })
+    this.#deps.log.warn(message, { operation: 'queue.work', error, metadata: { queue: this.#queue, ...metadata } })
   }
 }
 
-const silence = () => new Error('Redis did not answer in time.')
-
-/**
- * Lets go of all runs at once: what they answer no longer matters. Each has a promise of its own: a race against one that
- * lasts would keep something of every run for as long as the process lives.
- */
-function abandonment() {
-  const waiting = new Set<() => void>()
-  return {
-    /** What comes of the work, or that it was let go of. */
-    async or(work: Promise<Verdict>): Promise<Verdict> {
-      let letGo = () => {}
-      const abandoned = new Promise<Verdict>((resolve) => {
-        letGo = () => resolve({ kind: 'lost' })
-      })
-      waiting.add(letGo)
-      try {
-        return await Promise.race([work, abandoned])
-      } finally {
-        waiting.delete(letGo)
-      }
-    },
-    now() {
-      for (const letGo of waiting) letGo()
-    },
-  }
-}
+/** BullMQ's names may hold no colon. */
+export const bullName = (queue: string) => encodeURIComponent(queue)

@@ -1,138 +1,188 @@
+import { Queue as Bull, type Job } from 'bullmq'
+import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
 import type { Backoff } from '../../lib/retry.ts'
 import type { Log } from '../log/index.ts'
 import type { RedisLink } from '../redis/index.ts'
-import { byLane, earliest, whole } from './announcements.ts'
-import { gather } from './gather.ts'
-import type { Queue } from './queue.ts'
-import { bullPrefix, type JobRequest, type LaneRequest, RedisJobs } from './redis-jobs.ts'
-import { ledger } from './redis-ledger.ts'
-import { RedisLaneWorker } from './redis-worker.ts'
+import { type Addition, batcher, byQueue, wholeMs } from './batcher.ts'
+import { LocalRuns } from './local-runs.ts'
+import { JOB_BACKOFF, type Queue } from './queue.ts'
+import { bullName, type JobData, RedisWorker } from './redis-worker.ts'
 
 export interface RedisQueueDeps {
   redis: RedisLink
   clock: Clock
+  ids: Ids
   log: Log
-  /** Of this process; see `releaseInstance`. */
-  instanceId: string
-  /** How often silent workers are looked for. Default 5,000. */
-  pollMs?: number
-  /** Between failed runs of one subject. Default 1 s, doubled up to 5 minutes. */
+  /** The time between two checks for jobs of silent workers. Default 2,000. */
+  stalledMs?: number
+  /** Between failed runs of one job. */
   backoff?: Backoff
 }
 
-/** What could not be asked for; beyond this the sweepers of the rooms are the net. */
-const MAX_UNASKED = 10_000
-const ASK_AGAIN_MS = 1000
+/** Well beyond one command: a large batch on a busy server is not an absence. */
+const COMMAND_MS = 10_000
+const RESEND_MS = 1000
+const JOB_OPTIONS = {
+  attempts: 2 ** 31,
+  backoff: { type: 'custom' },
+  removeOnComplete: true,
+  stackTraceLimit: 0,
+} as const
+/** BullMQ writes a stream of events, which has no reader here. */
+const MAX_EVENTS = 100
 
 /**
- * The queue in Redis: BullMQ hands out the jobs, a ledger beside it keeps what the contract asks beyond (`redis-ledger.ts`).
- * While Redis is away each process runs what it asks for itself; everything else waits until Redis is back.
+ * The queue in Redis is BullMQ: a job's key is its deduplication id, so that one job per key waits, and one added during the
+ * run follows it (`keepLastIfActive`). What Redis does not accept runs in this process until Redis accepts it.
  */
 export function redisQueue(deps: RedisQueueDeps): Queue {
-  const { redis, log, pollMs = 5000, backoff = { baseMs: 1000, capMs: 300_000 } } = deps
+  const { redis, clock, ids, log, stalledMs = 2000, backoff = JOB_BACKOFF } = deps
   const connection = redis.connect('queue', 'patient')
-  const book = ledger(redis, redis.commands)
-  const jobs = new RedisJobs(redis, book)
-  const workers = new Map<string, RedisLaneWorker>()
-  const unasked = new Map<string, LaneRequest>()
-  let askingAgain: NodeJS.Timeout | undefined
+  const prefix = redis.key('bull')
+  const producers = new Map<string, Bull<JobData>>()
+  const locals = new Map<string, LocalRuns>()
+  const workers = new Map<string, RedisWorker>()
+  let resending: NodeJS.Timeout | undefined
   let isClosed = false
 
-  const announce = gather<LaneRequest>(async (asked) => {
-    for (const [lane, requests] of byLane(earliest(asked))) {
-      await jobs.push(lane, requests).catch((error: unknown) => keep(lane, requests, error))
-    }
-  })
+  const addSoon = batcher<Addition>((jobs) => storeOrKeep(jobs, true))
+  // A run's own next time is void when the job runs already: that run began later and decides anew.
+  const addNext = batcher<Addition>((jobs) => storeOrKeep(jobs, false))
 
-  /** Redis does not take it: run it here when this process works on the lane, and ask again soon. */
-  function keep(lane: string, requests: readonly JobRequest[], error: unknown): void {
-    if (isClosed) return
-    log.debug('Jobs could not be asked for in Redis.', { operation: 'queue.add', error, metadata: { lane } })
-    const worker = workers.get(lane)
-    for (const request of requests) {
-      if (worker !== undefined) worker.addHere(request)
-      else if (unasked.size < MAX_UNASKED) unasked.set(`${lane}\n${request.subject}`, { lane, ...request })
+  async function storeOrKeep(jobs: readonly Addition[], follows: boolean): Promise<void> {
+    for (const [queue, ofQueue] of byQueue(jobs)) {
+      try {
+        if (redis.commands.status !== 'ready') throw new Error('Redis cannot be reached.')
+        await withTimeout(store(queue, ofQueue, follows), COMMAND_MS, () => new Error('Redis is silent.'))
+      } catch (error) {
+        log.debug('Redis did not accept jobs.', { operation: 'queue.add', error, metadata: { queue } })
+        if (!isClosed) for (const { key, delayMs } of ofQueue) localRuns(queue).add(key, delayMs)
+      }
     }
-    askingAgain ??= setTimeout(handOver, ASK_AGAIN_MS)
   }
 
-  /** While Redis is away its return calls this. */
-  function handOver(): void {
-    clearTimeout(askingAgain)
-    askingAgain = undefined
+  /** `follows`: a job that runs now runs once more. */
+  async function store(queue: string, jobs: readonly Addition[], follows: boolean): Promise<void> {
+    const bull = producer(queue)
+    const requests = jobs.map((job) => request(job, follows))
+    const stored = await bull.addBulk(requests)
+    // A job that is due now has replaced a delayed one, in one step. A delayed one may have met an earlier or a later one.
+    const met = jobs.flatMap((job, index) => {
+      const id = stored[index]?.id
+      return job.delayMs === 0 || id === undefined || id === requests[index]?.opts.jobId ? [] : { job, id }
+    })
+    await Promise.all(
+      met.map(async ({ job, id }) => {
+        const other = await bull.getJob(id)
+        const isDelayed = other !== undefined && other.delay > 0
+        if (isDelayed && isLater(other, job)) await bull.addBulk([request(job, false, true)])
+        // It may be running: a run that comes early does less harm than one that never comes.
+        if (!isDelayed && follows) await bull.addBulk([request({ ...job, delayMs: 0 }, true)])
+      }),
+    )
+  }
+
+  function request({ key, delayMs }: Addition, follows: boolean, replace = delayMs === 0) {
+    const deduplication = { id: key, replace, keepLastIfActive: follows && delayMs === 0 }
+    return { name: 'run', data: { key }, opts: { jobId: ids('job'), delay: delayMs, deduplication } }
+  }
+
+  function isLater({ timestamp, processedOn, attemptsMade, delay }: Job<JobData>, { delayMs }: Addition): boolean {
+    const delayedAt = attemptsMade > 0 ? (processedOn ?? timestamp) : timestamp
+    return delayedAt + delay > clock.now() + delayMs
+  }
+
+  function producer(queue: string): Bull<JobData> {
+    let bull = producers.get(queue)
+    if (bull === undefined) {
+      bull = new Bull<JobData>(bullName(queue), {
+        connection: redis.commands,
+        prefix,
+        defaultJobOptions: JOB_OPTIONS,
+        // It would ask for INFO while Redis is away. Not for workers: theirs then wait for whole seconds.
+        skipVersionCheck: true,
+        streams: { events: { maxLen: MAX_EVENTS } },
+      })
+      // The link says when Redis is away; the caller receives every failure.
+      bull.on('error', () => {})
+      producers.set(queue, bull)
+    }
+    return bull
+  }
+
+  function localRuns(queue: string): LocalRuns {
+    let local = locals.get(queue)
+    if (local === undefined) {
+      local = new LocalRuns({
+        clock,
+        backoff,
+        onWaiting() {
+          if (!isClosed) resending ??= setTimeout(resend, RESEND_MS)
+        },
+        onFailure: (error, key, failures) =>
+          log.warn('A job failed and will be run again.', {
+            ...{ operation: 'queue.work', error },
+            metadata: { queue, key, failures },
+          }),
+      })
+      locals.set(queue, local)
+    }
+    return local
+  }
+
+  /** Called again when Redis is back. */
+  function resend(): void {
+    clearTimeout(resending)
+    resending = undefined
     if (redis.commands.status !== 'ready') return
-    const waiting = [...unasked.values()]
-    unasked.clear()
-    for (const [lane, worker] of workers) waiting.push(...worker.handOver().map((request) => ({ lane, ...request })))
-    for (const request of waiting) void announce({ ...request, delayMs: whole(request.delayMs) })
+    for (const [queue, local] of locals) {
+      for (const { key, delayMs } of local.take()) void addSoon({ queue, key, delayMs: wholeMs(delayMs) })
+    }
   }
 
-  redis.commands.on('ready', handOver)
+  redis.commands.on('ready', resend)
 
   return {
     provider: 'redis',
-    add: (lane, subject, { delayMs = 0 } = {}) => announce({ lane, subject, delayMs: whole(delayMs) }),
-    async addIn(tx, lane, subjects, { delayMs = 0 } = {}) {
+    add: (queue, key, { delayMs = 0 } = {}) => addSoon({ queue, key, delayMs: wholeMs(delayMs) }),
+    async addIn(tx, queue, keys, { delayMs = 0 } = {}) {
       // Never before the commit: a run that starts after it must see what was written.
       tx.afterCommit(() => {
-        for (const subject of new Set(subjects)) void announce({ lane, subject, delayMs: whole(delayMs) })
+        for (const key of new Set(keys)) void addSoon({ queue, key, delayMs: wholeMs(delayMs) })
       })
     },
-    work(lane, options, run) {
-      if (workers.has(lane)) throw new Error(`this process already works on the lane "${lane}"`)
-      const worker = new RedisLaneWorker(
+    work(queue, options, run) {
+      if (workers.has(queue)) throw new Error(`this process already has a worker of the queue "${queue}"`)
+      const worker = new RedisWorker(
         {
-          ...deps,
-          pollMs,
-          backoff,
-          connection,
-          prefix: bullPrefix(redis),
-          ledger: ledger(redis, connection),
-          settle: (subject, expectedMs) => jobs.settle(lane, subject, expectedMs),
-          ask: (request) => void announce({ lane, ...request }),
-          keep: (request, error) => keep(lane, [request], error),
+          ...{ log, backoff, stalledMs, connection, prefix, local: localRuns(queue) },
+          addNext: (key, nextRunInMs) => void addNext({ queue, key, delayMs: wholeMs(nextRunInMs) }),
         },
-        lane,
+        queue,
         options,
         run,
       )
-      workers.set(lane, worker)
+      workers.set(queue, worker)
       return {
         async stop(graceMs) {
           await worker.stop(graceMs)
-          if (workers.get(lane) === worker) workers.delete(lane)
+          if (workers.get(queue) === worker) workers.delete(queue)
         },
       }
     },
-    async stats(lane) {
-      const [counted, counts] = await Promise.all([book.counts(lane), jobs.counts(lane)])
-      return { ...counts, ...counted }
-    },
-    find: (lane, subject) => book.find(lane, subject),
-    lanes: (prefix) => book.lanes(prefix),
-    async remove(lane, subject) {
-      workers.get(lane)?.removeHere(subject)
-      unasked.delete(`${lane}\n${subject}`)
-      await jobs.remove(lane, subject).catch((error: unknown) => {
-        // The job stays, and its run finds nothing to do.
-        log.debug('A job could not be removed from Redis.', { operation: 'queue.remove', error, metadata: { lane } })
-      })
-    },
-    dropLane: (lane) => jobs.dropLane(lane),
-    clear: (lane) => jobs.clear(lane),
-    pause: (lane) => jobs.setPaused(lane, true),
-    resume: (lane) => jobs.setPaused(lane, false),
-    async releaseInstance(instance) {
-      for (const lane of await book.lanes('')) await jobs.releaseInstance(lane, instance)
+    async releaseInstance() {
+      // BullMQ gives stalled jobs to others when their locks have ended.
     },
     ping: () => redis.ping(),
     async close() {
       isClosed = true
-      clearTimeout(askingAgain)
-      redis.commands.off('ready', handOver)
+      clearTimeout(resending)
+      redis.commands.off('ready', resend)
       await Promise.all([...workers.values()].map((worker) => worker.stop(0)))
-      await jobs.close()
+      const closing = [...producers.values()].map((bull) => bull.close())
+      await withTimeout(Promise.allSettled(closing), COMMAND_MS / 10, () => new Error('slow')).catch(() => {})
       connection.disconnect()
     },
   }

@@ -142,7 +142,6 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         while ((await cancel(tx)) === CANCELLED_PER_TRANSACTION);
         await endpointStore(tx).delete(id)
       })
-      await queue.remove(DELIVER_QUEUE, id)
     },
   }
 }

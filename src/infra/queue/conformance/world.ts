@@ -1,13 +1,15 @@
 import type { Db } from '../../db/index.ts'
 import type { Queue, Worker } from '../queue.ts'
 
-/** Some processes around one empty queue, with backoffs of 20 to 100 ms. */
+/** Several processes sharing one empty queue, with backoffs of 20 to 100 ms. */
 export interface QueueWorld {
   db: Db
-  /** Joins as the process with this id, looking for itself every `pollMs` (100 by default); closed after the test. */
+  /** Joins as the process with this id, checking every `pollMs` (100 by default); closed after the test. */
   join(instanceId: string, pollMs?: number): Promise<Queue>
-  /** A real process that runs one job of the lane, is in the middle of it, and is killed with SIGKILL. */
-  crash(instanceId: string, lane: string, leaseMs: number): Promise<void>
+  /** Starts a real process that is killed with SIGKILL in the middle of a job of the queue. */
+  crash(instanceId: string, queue: string, leaseMs: number): Promise<void>
+  /** Everything stored for jobs of the queue; empty when all are finished. */
+  stored(queue: string): Promise<string[]>
 }
 
 export type MakeWorld = () => Promise<QueueWorld>
@@ -22,14 +24,14 @@ export async function two(makeWorld: MakeWorld, pollMs?: number) {
   return { world, one: await world.join('ins_1', pollMs), other: await world.join('ins_2', pollMs) }
 }
 
-/** Works the lane and writes down the subjects. */
-export function record(queue: Queue): { subjects: string[] } {
-  const subjects: string[] = []
-  queue.work('lane', { concurrency: 10 }, async (subject) => {
-    subjects.push(subject)
+/** Works on the queue and records the keys. */
+export function record(queue: Queue): { keys: string[] } {
+  const keys: string[] = []
+  queue.work('queue', { concurrency: 10 }, async (key) => {
+    keys.push(key)
     return undefined
   })
-  return { subjects }
+  return { keys }
 }
 
 export interface Gate {
@@ -40,12 +42,12 @@ export interface Gate {
   signals: AbortSignal[]
   /** Lets the runs under way end. */
   release(): void
-  /** Lets later ones through. */
+  /** Lets later ones through, too. */
   open(): void
 }
 
-/** Works the lane with runs that end only when they are told to. */
-export function held(queue: Queue, options: { concurrency?: number; leaseMs?: number } = {}): Gate {
+/** Works on the queue with runs that end when the gate says so. */
+export function gated(queue: Queue, options: { concurrency?: number; leaseMs?: number } = {}): Gate {
   const waiting: (() => void)[] = []
   let isOpen = false
   const gate: Omit<Gate, 'worker'> = {
@@ -60,12 +62,12 @@ export function held(queue: Queue, options: { concurrency?: number; leaseMs?: nu
       gate.release()
     },
   }
-  const worker = queue.work('lane', { concurrency: 10, ...options }, async (subject, { signal }) => {
-    gate.started.push(subject)
-    gate.running.push(subject)
+  const worker = queue.work('queue', { concurrency: 10, ...options }, async (key, { signal }) => {
+    gate.started.push(key)
+    gate.running.push(key)
     gate.signals.push(signal)
     if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
-    gate.running.splice(gate.running.indexOf(subject), 1)
+    gate.running.splice(gate.running.indexOf(key), 1)
     return undefined
   })
   return Object.assign(gate, { worker })

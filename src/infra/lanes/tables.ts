@@ -27,7 +27,7 @@ interface JobLaneTable {
 
 declare module '../db/db.ts' {
   interface Tables {
-    jobs: JobTable
+    laneJobs: JobTable
     jobLanes: JobLaneTable
   }
 }
