@@ -21,7 +21,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot
 const EMAIL = 'ada@posthorn.test'
 const PASSWORD = 'correct horse'
 
-/** Presses the button, then submits again; nothing leaves the page. Which submits would have been sent? */
+/** Presses the button and submits again, without leaving the page. Returns which submits would have been sent. */
 const PRESS_TWICE = `(async () => {
   const form = document.querySelector('form')
   const button = form.querySelector('.primary')
@@ -62,16 +62,16 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
   describeEachDatabase('from the link to the application', (open) => {
     let hosted: Hosted
     let context: BrowserContext
-    let troubles: string[]
+    let consoleErrors: string[]
     beforeEach(async () => {
       const { mail } = imapProvider({ guard: localGuard, clock: systemClock })
       hosted = await serveHosted(await open(), { imap: mail, authScreen: { name: 'Northwind' } })
-      troubles = []
+      consoleErrors = []
     })
     afterEach(async () => {
       await context.close()
       await hosted.close()
-      expect(troubles).toEqual([])
+      expect(consoleErrors).toEqual([])
     })
 
     async function visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
@@ -83,11 +83,11 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
     async function newPage(): Promise<Page> {
       const page = await context.newPage()
       page.on('console', (message) => {
-        // A page that answers 4xx is the point of some tests; everything else in the console is a fault of ours.
+        // Some tests open pages with status 4xx on purpose. Any other console error is a bug.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-          troubles.push(message.text())
+          consoleErrors.push(message.text())
       })
-      page.on('pageerror', (error) => troubles.push(String(error)))
+      page.on('pageerror', (error) => consoleErrors.push(String(error)))
       return page
     }
 
@@ -101,7 +101,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       ['without', false],
       ['with', true],
     ])(
-      'goes through faults, a wrong password and the choice of a folder %s JavaScript',
+      'handles invalid input, a wrong password and the choice of a folder %s JavaScript',
       async (_title, javaScriptEnabled) => {
         const page = await visit({ javaScriptEnabled })
         const { code, authUrl } = await hosted.session({ redirectUri: `${done}?own=1` })
@@ -110,13 +110,13 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
 
         await page.getByLabel('Email address').fill('ada at home')
         await page.getByRole('button', { name: 'Continue' }).click()
-        await page.getByRole('alert').getByText('That is not an email address').waitFor()
+        await page.getByRole('alert').getByText('Enter an email address such as').waitFor()
         expect(await page.title()).toMatch(/^Error: /)
         await page.getByLabel('Email address').fill(EMAIL)
         await page.getByLabel('Email address').press('Enter')
 
         await page.getByRole('heading', { name: 'Sign in to your mailbox' }).waitFor()
-        expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe(EMAIL)
+        expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe(EMAIL)
         await page.getByRole('button', { name: 'Connect mailbox' }).click()
         await page.getByRole('link', { name: 'Enter the password.' }).waitFor()
         expect(await page.getByLabel('IMAP server').getAttribute('aria-invalid')).toBe('true')
@@ -129,7 +129,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
         await page.getByText('Advanced settings').click()
         await page.getByLabel('Accept a certificate that cannot be verified').check()
         await page.getByLabel('Password', { exact: true }).press('Enter')
-        await page.getByRole('heading', { name: 'The mail server refused to let you in' }).waitFor()
+        await page.getByRole('heading', { name: 'The mail server rejected the sign-in' }).waitFor()
         expect(await page.getByLabel('Accept a certificate that cannot be verified').isChecked()).toBe(true)
 
         await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -157,7 +157,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       },
     )
 
-    it('connects from each of several tabs, and tells the others', async () => {
+    it('connects in one of several tabs, and the others continue to the application', async () => {
       const first = await visit()
       const second = await newPage()
       const { code, authUrl } = await hosted.session({ provider: 'imap', email: EMAIL, redirectUri: done })
@@ -177,11 +177,11 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       expect([await hosted.accountCount(), (await hosted.status(code)).status]).toEqual([1, 'completed'])
     })
 
-    it('refuses a form that another site posts, and to be framed by one', async () => {
+    it('rejects a form posted by another site, and framing', async () => {
       const page = await visit()
       const { code, authUrl } = await hosted.session()
       await page.goto(`${authUrl}&state=known`)
-      // Another site: "localhost" is not "127.0.0.1".
+      // Another origin: "localhost" is not "127.0.0.1".
       const elsewhere = done.replace('127.0.0.1', 'localhost')
       await page.goto(elsewhere)
       await page.setContent(
@@ -195,17 +195,17 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       await page.setContent(`<iframe src="${authUrl}"></iframe>`)
       await page.waitForLoadState('networkidle')
       expect(await page.frames()[1]?.getByRole('heading').count()).toBe(0)
-      expect(troubles.splice(0).join()).toContain('frame-ancestors')
+      expect(consoleErrors.splice(0).join()).toContain('frame-ancestors')
     })
 
-    it('helps with JavaScript: the server of a typed address, the password shown, one press only', async () => {
+    it('with JavaScript fills in the server, reveals the password and prevents a second submit', async () => {
       const page = await visit()
       const { authUrl } = await hosted.session({ provider: 'imap', redirectUri: done })
       await page.goto(authUrl)
       await page.getByLabel('Email address').fill('ada@fastmail.com')
       await page.getByLabel('Password', { exact: true }).fill('geheim')
       expect(await page.getByLabel('IMAP server').inputValue()).toBe('imap.fastmail.com')
-      expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe('ada@fastmail.com')
+      expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('ada@fastmail.com')
       await page.getByRole('button', { name: 'Show password' }).first().click()
       expect(await page.locator('#password').getAttribute('type')).toBe('text')
       await page.getByRole('button', { name: 'Hide password' }).click()
@@ -215,12 +215,12 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       expect(pressed).toEqual({
         sent: [true, false],
         disabled: true,
-        status: 'Signing in to the mail server. This can take a few seconds.',
+        status: 'Signing in to your mail server. This can take a few seconds.',
       })
     })
 
     it.each(['light', 'dark'] as const)(
-      'is readable, labelled and in order on a phone in a %s room',
+      'is readable, labelled and in tab order on a phone in the %s colour scheme',
       async (colorScheme) => {
         const page = await visit({ colorScheme, viewport: { width: 320, height: 640 } })
         const { code, authUrl } = await hosted.session({ redirectUri: done })
@@ -250,7 +250,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
           'Advanced settingsoptional',
           'Connect mailbox',
           'Choose a folder',
-          'Use another address',
+          'Use a different address',
         ])
 
         await page.getByText('Advanced settings').click()
@@ -259,14 +259,14 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
         await page.getByRole('button', { name: 'Connect mailbox' }).click()
         await page.getByRole('alert').waitFor()
         await check()
-        // The cursor is where the first fault is.
+        // The first invalid field has the focus.
         expect(await focused(page)).toBe('password')
 
         await page.goto(`${hosted.url}/auth/authorize?session=unknown`)
         await page.getByText('This link is not valid').waitFor()
         await check()
         await page.goto(`${hosted.url}/providers/nobody/callback`)
-        await page.getByText('There is nothing here').waitFor()
+        await page.getByText('Page not found').waitFor()
         await check()
         expect(await hosted.status(code)).toMatchObject({ status: 'started' })
       },

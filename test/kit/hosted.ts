@@ -15,16 +15,16 @@ import { accountsRoom } from './accounts.ts'
 
 const HOSTED_KEY = 'test-key'
 
-/** A mail server that knows one password; it stands in for the network. */
-export interface MailServer {
+/** A fake mail server with one valid password. */
+export interface FakeMailServer {
   password: string
   folders: RemoteFolder[]
-  /** Thrown instead of an answer. */
+  /** When set, every sign-in throws it. */
   failure: Error | undefined
-  /** Every sign-in that was tried. */
+  /** Every attempted sign-in. */
   attempts: MailAccess[]
-  /** Runs before each answer. */
-  beforeAnswer: () => Promise<void>
+  /** Runs before each response. */
+  beforeResponse: () => Promise<void>
 }
 
 export interface Call {
@@ -57,7 +57,7 @@ export interface HostedOptions
 
 export type Hosted = Awaited<ReturnType<typeof serveHosted>>
 
-/** The hosted flow alone, on a real port, with real accounts behind it. */
+/** The hosted flow alone, on a real port, with real accounts. */
 export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const { accounts, ...overrides } = options
   const clock: Clock = options.clock ?? systemClock
@@ -65,7 +65,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const sealing = sealer(parseKeyRing(generateKeyRing()))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const mail = mailServer()
+  const mail = fakeMailServer()
   const room = accountsRoom(db, { clock, ids, sealer: sealing, ...accounts })
   const idempotent = idempotency({ db, clock, sealer: sealing })
   const app = createServer({
@@ -100,7 +100,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   })
   await app.listen({ host: '127.0.0.1', port })
 
-  /** One request, no redirect followed. `form` posts as a browser does. */
+  /** Sends one request and follows no redirect. `form` posts like a browser. */
   function call(path: string, { method, key, json, form, headers = {} }: Call = {}): Promise<Response> {
     const type = form === undefined ? json !== undefined && 'application/json' : 'application/x-www-form-urlencoded'
     return fetch(path.startsWith('http') ? path : url + path, {
@@ -131,27 +131,27 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
       ),
     close: () => app.close(),
 
-    /** A new session. */
+    /** Creates a session. */
     async session(body: Record<string, unknown> = {}): Promise<{ code: string; authUrl: string }> {
-      const answer = await call('/auth/sessions', {
+      const response = await call('/auth/sessions', {
         key: true,
         json: { redirectUri: 'https://app.example/done', ...body },
       })
-      if (answer.status !== 200) throw new Error(await answer.text())
-      return JSON.parse(await answer.text())
+      if (response.status !== 200) throw new Error(await response.text())
+      return JSON.parse(await response.text())
     },
 
-    /** What the application is told of a session. */
+    /** The session as the application reads it. */
     async status(code: string): Promise<Record<string, unknown>> {
-      const answer = await call(`/auth/sessions/${code}`, { key: true })
-      return JSON.parse(await answer.text())
+      const response = await call(`/auth/sessions/${code}`, { key: true })
+      return JSON.parse(await response.text())
     },
 
-    /** Opens a link as a browser does: the page's state and the cookies it set. */
+    /** Opens a link like a browser. Returns the page, its state and its cookies. */
     async open(link: string): Promise<Opened> {
-      const answer = await call(link, { headers: { accept: BROWSER_ACCEPT } })
-      const page = await answer.text()
-      return { page, status: answer.status, state: fieldValue(page, 'state'), cookie: cookiesOf(answer) }
+      const response = await call(link, { headers: { accept: BROWSER_ACCEPT } })
+      const page = await response.text()
+      return { page, status: response.status, state: fieldValue(page, 'state'), cookie: cookiesOf(response) }
     },
   }
 }
@@ -160,13 +160,13 @@ export interface Opened {
   page: string
   status: number
   state: string
-  /** As the `Cookie` header of the next request. */
+  /** `Cookie` header for the next request. */
   cookie: string
 }
 
 export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 
-/** What a browser posts from the form for the mail server, and the headers it sends. */
+/** The post of the IMAP form, with the headers of a browser. */
 export function imapForm(code: string, opened: Opened, fields: Record<string, string> = {}): Call {
   return {
     form: { session: code, state: opened.state, ...IMAP_FIELDS, ...fields },
@@ -181,20 +181,20 @@ export const IMAP_FIELDS = {
   password: 'right',
 }
 
-/** The value of a field of a page, as the browser would send it. */
+/** The value of a field on a page, as the browser would send it. */
 export function fieldValue(page: string, name: string): string {
   const tag = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(page)?.[0] ?? ''
   return unescaped(/ value="([^"]*)"/.exec(tag)?.[1] ?? '')
 }
 
-/** Where the page goes by itself. */
+/** The target of the page's refresh. */
 export function refreshOf(page: string): string | undefined {
   const content = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(page)?.[1]
   return content === undefined ? undefined : unescaped(content)
 }
 
-function cookiesOf(answer: Response): string {
-  return answer.headers
+function cookiesOf(response: Response): string {
+  return response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])
     .join('; ')
@@ -213,23 +213,23 @@ function unescaped(text: string): string {
     .replaceAll('&amp;', '&')
 }
 
-function mailServer() {
-  const server: MailServer = {
+function fakeMailServer() {
+  const server: FakeMailServer = {
     password: 'right',
     folders: [folder('INBOX', 'inbox'), folder('Sent', 'sent'), folder('Lists', null, false), folder('Work/Größe')],
     failure: undefined,
     attempts: [],
-    beforeAnswer: async () => {},
+    beforeResponse: async () => {},
   }
   return {
     server,
     async verify(access: MailAccess) {
       server.attempts.push(access)
-      await server.beforeAnswer()
+      await server.beforeResponse()
       if (server.failure !== undefined) throw server.failure
       if (access.secrets.password !== server.password) throw new ProviderError('auth_expired', 'refused')
-      const wanted = access.settings.imap?.mailbox
-      if (!server.folders.some(({ path, selectable }) => selectable && path === wanted)) {
+      const path = access.settings.imap?.mailbox
+      if (!server.folders.some((folder) => folder.selectable && folder.path === path)) {
         throw new ProviderError('not_found', 'no such folder')
       }
       return { folders: server.folders }
@@ -237,14 +237,14 @@ function mailServer() {
   }
 }
 
-/** The real guard, told of two names: this machine, which may be reached, and a server elsewhere. */
+/** The real guard with a fake resolver: localhost, which is allowed, and hosts on the internet. */
 export const localGuard: AddressGuard = addressGuard({
   privateTargets: 'loopback',
   clock: systemClock,
   async resolve(host) {
     if (host === 'localhost') return { addresses: ['127.0.0.1'], ttlMs: 1000 }
     if (host.endsWith('.example.com')) return { addresses: ['192.0.2.1'], ttlMs: 1000 }
-    throw new Error('there is no such name')
+    throw new Error(`unknown host ${host}`)
   },
 })
 

@@ -7,7 +7,7 @@ const sessionCode = Type.String({ minLength: 1, maxLength: 512, description: 'Th
 const state = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'Opaque; the same in every call of the session.',
+  description: 'Opaque value. Send the same one in every call of the session.',
 })
 const email = (description: string) => Type.String({ format: 'email', maxLength: 320, description })
 
@@ -19,21 +19,25 @@ export const newSessionBody = Type.Object({
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "The application's own id of the user, kept with the account.",
+        description: 'Your own id of the user, stored with the account.',
       }),
     ),
   ),
-  email: Type.Optional(nullable(email('A hint for the hosted screen.'))),
-  expiresInMinutes: Type.Optional(nullable(Type.Number({ minimum: 1, maximum: 1440, description: 'Default 30.' }))),
+  email: Type.Optional(nullable(email('A hint: the hosted screen fills it in.'))),
+  expiresInMinutes: Type.Optional(nullable(Type.Number({ minimum: 1, maximum: 1440, description: 'Default: 30.' }))),
   forceConsent: Type.Optional(
-    nullable(Type.Boolean({ description: "Shows the provider's consent screen even if access was granted earlier." })),
+    nullable(
+      Type.Boolean({
+        description: "Show the provider's consent screen even if access was granted before. Default: false.",
+      }),
+    ),
   ),
   provider: Type.Optional(nullable(providerName)),
   redirectUri: Type.Optional(
     nullable(
       Type.String({
         format: 'uri',
-        description: 'Where the browser goes in the end. Required unless APP_REDIRECT_URL is set.',
+        description: 'Where the browser goes once the mailbox is connected. Required unless APP_REDIRECT_URL is set.',
       }),
     ),
   ),
@@ -41,8 +45,8 @@ export const newSessionBody = Type.Object({
 
 export const authSession = Type.Object(
   {
-    code: Type.String({ description: 'Single-use; shown only here.' }),
-    authUrl: Type.String({ format: 'uri', description: 'Send the browser of the end user there.' }),
+    code: Type.String({ description: 'Single-use code. No other response contains it.' }),
+    authUrl: Type.String({ format: 'uri', description: "Open this URL in the end user's browser." }),
     expiresAt: timestamp(),
     provider: nullable(providerName),
     email: nullable(Type.String()),
@@ -53,12 +57,12 @@ export const authSession = Type.Object(
 export const authSessionStatus = Type.Object(
   {
     status: Type.Enum(['pending', 'started', 'completed', 'failed', 'expired'], {
-      description: 'failed may be tried again; completed and expired are final.',
+      description: 'The user can retry a failed session; completed and expired are final.',
     }),
     provider: nullable(providerName),
     email: nullable(Type.String()),
     accountId: nullable(Type.String()),
-    failureCode: nullable(Type.String({ description: 'Why the last try failed.' })),
+    failureCode: nullable(Type.String({ description: 'Why the last attempt failed.' })),
     expiresAt: timestamp(),
   },
   { title: 'AuthSessionStatus' },
@@ -67,21 +71,27 @@ export const authSessionStatus = Type.Object(
 export const startBody = Type.Object({
   provider: providerName,
   state,
-  email: Type.Optional(email('A hint for the provider.')),
+  email: Type.Optional(email('Login hint for the provider.')),
 })
 
 export const startedSession = Type.Object({
   success: Type.Boolean(),
   provider: providerName,
-  authorizationUrl: Type.String({ format: 'uri', description: 'Send the browser there. For imap the hosted form.' }),
-  state: Type.String({ description: 'As in the URL.' }),
+  authorizationUrl: Type.String({
+    format: 'uri',
+    description: "Open this URL in the end user's browser. For imap it is the hosted form.",
+  }),
+  state: Type.String({ description: 'The state in authorizationUrl.' }),
   expiresAt: timestamp(),
 })
 
 export const authorizeQuery = Type.Object({
   session: sessionCode,
   state: Type.Optional(
-    Type.String({ maxLength: 2048, description: 'Returned in the redirect. Absent: the page makes one.' }),
+    Type.String({
+      maxLength: 2048,
+      description: 'Returned in the redirect. When absent, the page uses its own state.',
+    }),
   ),
 })
 
@@ -92,8 +102,8 @@ const optional = (description: string) => Type.Optional(Type.String({ descriptio
 export const authorizeBody = Type.Object({
   session: sessionCode,
   state,
-  email: Type.Optional(Type.String({ description: 'For finding the provider.' })),
-  provider: Type.Optional(Type.String({ description: 'Picked instead of an address.' })),
+  email: Type.Optional(Type.String({ description: 'The address whose provider to find.' })),
+  provider: Type.Optional(Type.String({ description: 'The chosen provider. Replaces the address.' })),
 })
 
 const connectionFields = {
@@ -110,13 +120,13 @@ export const imapBody = Type.Object({
   state,
   email: email('Address of the mailbox.'),
   ...connectionFields,
-  mailbox: optional('Folder to synchronise; default INBOX.'),
-  smtpHost: optional('SMTP server; found by itself when absent.'),
+  mailbox: optional('Folder to synchronise. Default: INBOX.'),
+  smtpHost: optional('SMTP server. When absent, it is detected.'),
   smtpPort: Type.Optional(textOrNumber),
   smtpSecure: Type.Optional(textOrBoolean),
   smtpUsername: optional('Default: username.'),
   smtpPassword: optional('Default: password.'),
-  caldavUrl: optional('Address of the calendar server.'),
+  caldavUrl: optional('URL of the calendar server.'),
   caldavUsername: optional('Default: username.'),
   caldavPassword: optional('Default: password.'),
   intent: optional('"folders": list the folders and show the form again.'),
@@ -125,7 +135,7 @@ export const imapBody = Type.Object({
 export const foldersBody = Type.Object({
   session: sessionCode,
   state,
-  email: optional('Not needed to list folders.'),
+  email: optional('Not required to list folders.'),
   ...connectionFields,
 })
 

@@ -1,30 +1,39 @@
 /**
- * Hosted authentication: single-use sessions, the pages that people see, and the accounts they link.
- * Opening a page changes nothing; a session is used up in the transaction that links its account.
+ * Hosted authentication: single-use sessions, the pages that end users see, and the accounts that they link. `sessions`
+ * holds the session's life, `hosted` decides access and renders, `imap` and `oauth` talk to mail servers and providers,
+ * and `detection` finds the provider of an address.
  */
 import './tables.ts'
+import type { Tx } from '../../infra/db/index.ts'
 import type { App, Idempotency, Outbound } from '../../infra/http/index.ts'
-import type { DnsRecords } from '../../infra/net/index.ts'
-import type { AuthScreen } from '../../ui/hosted/index.ts'
-import { brand } from '../../ui/hosted/index.ts'
-import { detection } from './detection/detection.ts'
-import { type FlowDeps, flow } from './hosted/access.ts'
-import { authorizeRoutes } from './hosted/routes.ts'
-import { imapRoutes } from './imap/routes.ts'
-import { consents, type Logins } from './oauth/consents.ts'
-import { callbackRoutes } from './oauth/routes.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { AddressGuard, DnsRecords } from '../../infra/net/index.ts'
+import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
+import { detection as detectionOf } from './detection/detection.ts'
+import { hostedAccess } from './hosted/access.ts'
+import { hostedPages } from './hosted/pages.ts'
+import { hostedRoutes } from './hosted/routes.ts'
+import { imapForm as imapFormOf } from './imap/form.ts'
+import { type ImapRoutesDeps, imapRoutes } from './imap/routes.ts'
+import { type ConsentsDeps, consents as consentsOf } from './oauth/consents.ts'
+import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
+import { consentStore } from './oauth/store.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
+import { authSessionStore } from './sessions/store.ts'
 
 export { type Logins, redirectUri } from './oauth/consents.ts'
-export { purgeAuthSessions } from './purge.ts'
 
-export interface AuthDeps extends AuthSessionsDeps, Omit<FlowDeps, 'sessions' | 'brand' | 'consents' | 'detection'> {
-  /** For finding out what an address belongs to. */
+export interface AuthDeps
+  extends AuthSessionsDeps,
+    ConsentsDeps,
+    Pick<ImapRoutesDeps, 'imap'>,
+    Pick<CallbackRoutesDeps, 'mail'> {
+  guard: AddressGuard
+  log: Log
+  /** Used to detect the provider of an address. */
   records: DnsRecords
   outbound: Outbound
-  /** How people sign in at the providers that are set up. */
-  logins: Logins
   idempotency: Idempotency
   /** `service.authScreen`. */
   authScreen: AuthScreen
@@ -32,15 +41,23 @@ export interface AuthDeps extends AuthSessionsDeps, Omit<FlowDeps, 'sessions' | 
 
 /** Adds every route of the hosted flow. */
 export function authRoutes(app: App, deps: AuthDeps): void {
-  const shared = flow({
-    ...deps,
-    sessions: authSessions(deps),
-    brand: brand(deps.authScreen),
-    consents: consents(deps),
-    detection: detection(deps),
-  })
-  sessionRoutes(app, shared, deps.idempotency)
-  authorizeRoutes(app, shared)
-  imapRoutes(app, shared)
-  callbackRoutes(app, shared)
+  const brand = brandOf(deps.authScreen)
+  const sessions = authSessions(deps)
+  const consents = consentsOf(deps)
+  const detection = detectionOf(deps)
+  const access = hostedAccess({ ...deps, sessions })
+  const pages = hostedPages({ ...deps, brand, completedUrl: access.completedUrl })
+  const imapForm = imapFormOf({ ...deps, pages, detection })
+  const hosted = { ...deps, brand, sessions, consents, detection, access, pages, imapForm }
+  sessionRoutes(app, hosted)
+  hostedRoutes(app, hosted)
+  imapRoutes(app, hosted)
+  callbackRoutes(app, hosted)
+}
+
+/** Deletes up to `limit` expired sessions and as many expired consents. Returns true when more may remain. */
+export async function purgeAuthSessions(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+  const consents = await consentStore(tx).purge(beforeMs, limit)
+  const sessions = await authSessionStore(tx).purge(beforeMs, limit)
+  return Math.max(consents, sessions) === limit
 }

@@ -1,19 +1,19 @@
-/** One hosted authentication session. Only the hash of its code is stored. */
+/** One hosted session. The database contains only the hash of its code. */
 interface AuthSessionTable {
   id: string
   codeHash: string
-  /** `expired` is never stored: it is what the others are after `expiresAt`, `completed` excepted. */
+  /** `expired` is never stored. Any status but `completed` becomes `expired` at `expiresAt`. */
   status: 'pending' | 'started' | 'completed' | 'failed'
   provider: 'gmail' | 'microsoft' | 'imap' | null
-  /** 1: the provider was given at creation, and no other may be connected. */
+  /** 1: the application chose the provider, and the session accepts no other. */
   providerFixed: number
   email: string | null
   customUserId: string | null
   redirectUri: string
   forceConsent: number
-  /** The state that JSON posts of this session must carry; bound by the first. Hashed. */
+  /** Hash of the state of the session's first JSON call. Later JSON calls must use the same state. */
   jsonStateHash: string | null
-  /** IMAP attempts that failed or still run; limited per session. */
+  /** IMAP sign-ins that failed or are running. */
   attempts: number
   accountId: string | null
   failureCode: string | null
@@ -22,12 +22,12 @@ interface AuthSessionTable {
   updatedAt: number
 }
 
-/** One consent that is asked for at a provider. Its state is known to the provider and the browser, here only as a hash. */
+/** One consent requested at a provider. The provider and the browser know its state; the row has only the hash. */
 interface OAuthFlowTable {
   stateHash: string
   sessionId: string
   provider: 'gmail' | 'microsoft' | 'imap'
-  /** `ConsentFacts` as JSON, sealed with context `consent:<stateHash>`; empty once it was used. */
+  /** `ConsentFacts` as JSON, sealed with context `consent:<stateHash>`. Empty once used. */
   facts: string
   usedAt: number | null
   expiresAt: number

@@ -1,19 +1,19 @@
-import { type Colour, contrast, groundOf, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
+import { buttonBackground, type Colour, contrast, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
 
-/** `service.authScreen`, checked where settings are read. Everything is optional. */
+/** The `service.authScreen` settings, already validated. All of them are optional. */
 export interface AuthScreen {
   /** The application's name. */
   name?: string | undefined
-  /** `https:` address of the logo; shown 32 px high. */
+  /** `https:` URL of the logo, shown 32 px high. */
   logoUrl?: string | undefined
-  /** The colour of buttons, links and focus rings: `#rgb` or `#rrggbb`. */
+  /** Colour of buttons, links and focus rings: `#rgb` or `#rrggbb`. */
   color?: string | undefined
-  /** Where people find help. */
+  /** The application's help page. */
   supportUrl?: string | undefined
   privacyUrl?: string | undefined
 }
 
-/** Branding as the pages use it: colours adjusted so that everything stays readable. */
+/** Branding as the pages use it, with colours adjusted for contrast. */
 export interface Brand {
   name: string | undefined
   logo: { url: string; origin: string } | undefined
@@ -23,11 +23,11 @@ export interface Brand {
   dark: Palette
 }
 
-/** Custom properties of one colour scheme; each pair that carries text has a contrast of at least 4.5. */
+/** CSS custom properties of one colour scheme. Text has a contrast of at least 4.5 with its background. */
 export interface Palette {
   accent: string
   accentHover: string
-  /** Outlines a button that hardly differs from the card. */
+  /** Button border, visible when the button colour is close to the card. */
   accentEdge: string
   onAccent: string
   /** Links and small icons on the card. */
@@ -37,7 +37,7 @@ export interface Palette {
   tint: string
 }
 
-/** What the accent stands on; the style sheet uses the same values. */
+/** Backgrounds that the accent must contrast with. The style sheet uses the same values. */
 export const SURFACES = { light: { page: '#f4f5f7', card: '#ffffff' }, dark: { page: '#0d0f12', card: '#16191e' } }
 
 const DEFAULT_COLOUR: Colour = [36, 84, 199]
@@ -60,13 +60,13 @@ export function brand(settings: AuthScreen): Brand {
 function palette(colour: Colour, page: string, card: string): Palette {
   const cardColour = parseColour(card) ?? WHITE
   const pageColour = parseColour(page) ?? cardColour
-  const accent = groundOf(colour)
+  const accent = buttonBackground(colour)
   const onAccent = textOn(accent)
   const tint = mix(cardColour, accent, 0.1)
   const ring = readableOnAll(accent, [cardColour, pageColour], 3)
   return {
     accent: hex(accent),
-    // Away from the text on it, so that hovering never costs contrast.
+    // Moves away from the text colour, so hovering never lowers the contrast.
     accentHover: hex(mix(accent, onAccent[0] === 255 ? BLACK : WHITE, 0.14)),
     accentEdge: hex(contrast(accent, cardColour) < 3 ? ring : accent),
     onAccent: hex(onAccent),
@@ -76,7 +76,7 @@ function palette(colour: Colour, page: string, card: string): Palette {
   }
 }
 
-/** Grounds of one scheme are all light or all dark, so each step keeps what the one before reached. */
-function readableOnAll(colour: Colour, grounds: readonly Colour[], ratio: number): Colour {
-  return grounds.reduce((moved, ground) => readableOn(moved, ground, ratio), colour)
+/** The backgrounds of one scheme are all light or all dark, so a later step never undoes an earlier one. */
+function readableOnAll(colour: Colour, backgrounds: readonly Colour[], ratio: number): Colour {
+  return backgrounds.reduce((moved, background) => readableOn(moved, background, ratio), colour)
 }

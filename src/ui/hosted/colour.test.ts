@@ -7,20 +7,20 @@ import { styleSheet } from './style.ts'
 const colour = (text: string): Colour => parseColour(text) ?? [0, 0, 0]
 const between = (left: string, right: string) => contrast(colour(left), colour(right))
 
-describe('the colours of the pages', () => {
-  it('are read from hex digits and nothing else', () => {
+describe('page colours', () => {
+  it('parse hex digits and nothing else', () => {
     expect(parseColour('#1a6fdb')).toEqual([26, 111, 219])
     expect(parseColour('#fA0')).toEqual([255, 170, 0])
     for (const text of ['red', '1a6fdb', '#12', '#1234567', '#fff;}</style>', 'rgb(0,0,0)'])
       expect(parseColour(text)).toBeUndefined()
   })
 
-  it('have the contrast that WCAG defines', () => {
+  it('follow the WCAG contrast formula', () => {
     expect(between('#000', '#fff')).toBeCloseTo(21)
     expect(between('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
   })
 
-  it('stay readable whatever colour the brand has', () => {
+  it('stay readable with any brand colour', () => {
     const anyColour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`)
     fc.assert(
       fc.property(anyColour, (color) => {
@@ -43,7 +43,7 @@ describe('the colours of the pages', () => {
     )
   })
 
-  it('of text, faults and borders have enough contrast in both schemes', () => {
+  it('give text, errors and borders enough contrast in both schemes', () => {
     const [light = '', dark = ''] = styleSheet(brand({})).split('@media (prefers-color-scheme:dark)')
     for (const sheet of [light, dark]) {
       const value = (name: string) => new RegExp(`--${name}:(#[0-9a-f]+)`).exec(sheet)?.[1] ?? ''

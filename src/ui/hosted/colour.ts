@@ -1,7 +1,7 @@
 /** An opaque sRGB colour, 0–255 per channel. */
 export type Colour = readonly [red: number, green: number, blue: number]
 
-/** Reads `#rgb` or `#rrggbb`; undefined for anything else, so nothing but hex digits ever reaches a style sheet. */
+/** Parses `#rgb` or `#rrggbb`. Returns undefined for anything else, so only hex digits ever reach the style sheet. */
 export function parseColour(text: string): Colour | undefined {
   const match = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim())
   const digits = match?.[1]
@@ -20,29 +20,29 @@ export function contrast(left: Colour, right: Colour): number {
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-/** Black or white, whichever is read more easily on this colour; one of the two always reaches 4.5. */
+/** White where it reaches a contrast of 4.5 on this colour, else black. One of the two always does. */
 export function textOn(background: Colour): Colour {
   return contrast(WHITE, background) >= 4.5 ? WHITE : BLACK
 }
 
-/** The colour as the ground of white text where that is close, deepened as far as it needs; else as it is, for black text. */
-export function groundOf(colour: Colour): Colour {
+/** A button background. A colour that nearly carries white text is darkened until it does; others stay, for black text. */
+export function buttonBackground(colour: Colour): Colour {
   return contrast(WHITE, colour) >= 2.7 ? readableOn(colour, WHITE, 4.5) : colour
 }
 
-/** The colour, moved towards black or white only as far as it needs to reach `ratio` on this background. */
+/** Moves the colour towards black or white, only as far as needed to reach `ratio` on this background. */
 export function readableOn(colour: Colour, background: Colour, ratio: number): Colour {
   const target = luminance(background) > 0.18 ? BLACK : WHITE
-  for (let share = 0; share < 1; share += 0.02) {
-    const mixed = mix(colour, target, share)
+  for (let fraction = 0; fraction < 1; fraction += 0.02) {
+    const mixed = mix(colour, target, fraction)
     if (contrast(mixed, background) >= ratio) return mixed
   }
   return target
 }
 
-/** `share` of the way from one colour to another, rounded to what a style sheet can say. */
-export function mix(from: Colour, to: Colour, share: number): Colour {
-  const blend = (start: number, end: number) => Math.round(start + (end - start) * share)
+/** Interpolates: `fraction` 0 is `from` and 1 is `to`. */
+export function mix(from: Colour, to: Colour, fraction: number): Colour {
+  const blend = (start: number, end: number) => Math.round(start + (end - start) * fraction)
   return [blend(from[0], to[0]), blend(from[1], to[1]), blend(from[2], to[2])]
 }
 
@@ -58,6 +58,6 @@ function luminance([red, green, blue]: Colour): number {
 }
 
 function linear(value: number): number {
-  const share = value / 255
-  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  const scaled = value / 255
+  return scaled <= 0.04045 ? scaled / 12.92 : ((scaled + 0.055) / 1.055) ** 2.4
 }

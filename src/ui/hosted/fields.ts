@@ -1,21 +1,21 @@
 import { type Html, html } from '../../lib/html.ts'
 import { ICONS } from './icons.ts'
 
-/** What is wrong with a form: one text per field name, or one for the whole. */
-export interface FormFaults {
+/** Validation errors of a form: one text per field name, or one for the form as a whole. */
+export interface FormErrors {
   fields: Readonly<Record<string, string>>
-  /** A fault of several fields together, with its code for whoever is asked for help. */
+  /** An error of several fields together, with a code that the user can quote to support. */
   form?: { code: string; title: string; text: string; fields: readonly string[] } | undefined
 }
 
-export const NO_FAULTS: FormFaults = { fields: {} }
+export const NO_ERRORS: FormErrors = { fields: {} }
 
 interface FieldParts {
   name: string
   label: string
-  faults: FormFaults
+  errors: FormErrors
   hint?: string | undefined
-  /** Its fault is read out at once: for a form of one field, which has no summary. */
+  /** Screen readers announce its error at once. For a form of one field, which shows no summary. */
   alert?: boolean
 }
 
@@ -26,21 +26,21 @@ export interface TextField extends FieldParts {
   autocomplete?: string
   inputmode?: 'numeric' | 'email' | 'url'
   required?: boolean
-  /** Id of a datalist with proposals. */
+  /** Id of a datalist with suggestions. */
   list?: string
   focus?: boolean
   maxLength?: number
 }
 
 export function textField(field: TextField): Html {
-  const { name, faults } = field
+  const { name, errors } = field
   const input = html`<input id="${name}" name="${name}" type="${field.type ?? 'text'}" value="${field.value}" autocomplete="${
     field.autocomplete ?? 'off'
   }" autocapitalize="none" autocorrect="off" spellcheck="false" maxlength="${field.maxLength ?? 255}"${
     field.placeholder !== undefined && html` placeholder="${field.placeholder}"`
   }${field.inputmode !== undefined && html` inputmode="${field.inputmode}"`}${field.required && html` required`}${
     field.list !== undefined && html` list="${field.list}"`
-  }${field.focus && html` autofocus`}${described(name, faults, field.hint)}>`
+  }${field.focus && html` autofocus`}${described(name, errors, field.hint)}>`
   return html`<div class="field">${labelOf(field)}${
     field.type === 'password'
       ? html`<div class="secret">${input}<button class="reveal" type="button" data-reveal="${name}" aria-controls="${name}" aria-label="Show password" hidden>Show</button></div>`
@@ -60,7 +60,7 @@ export function selectField(field: SelectField): Html {
   )
   return html`<div class="field">${labelOf(field)}<div class="select"><select id="${field.name}" name="${field.name}"${described(
     field.name,
-    field.faults,
+    field.errors,
     field.hint,
   )}>${options}</select></div>${below(field)}</div>`
 }
@@ -68,49 +68,49 @@ export function selectField(field: SelectField): Html {
 export function checkField(field: FieldParts & { checked: boolean }): Html {
   return html`<div class="field check"><input id="${field.name}" name="${field.name}" type="checkbox" value="true"${
     field.checked && html` checked`
-  }${described(field.name, field.faults, field.hint)}><label for="${field.name}">${field.label}</label>${below(field)}</div>`
+  }${described(field.name, field.errors, field.hint)}><label for="${field.name}">${field.label}</label>${below(field)}</div>`
 }
 
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`
 }
 
-/** Stands before the form, is read out when the page opens, and leads to each faulty field. */
-export function faultSummary(faults: FormFaults): Html | undefined {
-  const names = Object.keys(faults.fields)
-  if (faults.form !== undefined) {
-    const { code, title, text } = faults.form
-    return html`<div class="alert" id="form-fault" role="alert" data-code="${code}">${ICONS.alert}<div><h2>${title}</h2><p>${text}</p></div></div>`
+/** Precedes the form. Screen readers announce it when the page opens, and it links to each invalid field. */
+export function errorSummary(errors: FormErrors): Html | undefined {
+  const names = Object.keys(errors.fields)
+  if (errors.form !== undefined) {
+    const { code, title, text } = errors.form
+    return html`<div class="alert" id="form-error" role="alert" data-code="${code}">${ICONS.alert}<div><h2>${title}</h2><p>${text}</p></div></div>`
   }
   if (names.length === 0) return undefined
   return html`<div class="alert" role="alert">${ICONS.alert}<div><h2>${
-    names.length === 1 ? 'One thing needs your attention' : `${names.length} things need your attention`
-  }</h2><ul>${names.map((name) => html`<li><a href="#${name}">${faults.fields[name]}</a></li>`)}</ul></div></div>`
+    names.length === 1 ? 'Check this field' : `Check these ${names.length} fields`
+  }</h2><ul>${names.map((name) => html`<li><a href="#${name}">${errors.fields[name]}</a></li>`)}</ul></div></div>`
 }
 
 function labelOf(field: FieldParts): Html {
   return html`<label for="${field.name}">${field.label}</label>`
 }
 
-/** The field that needs attention first; the cursor goes there. */
-export function firstFaulty(faults: FormFaults): string | undefined {
-  return faults.form?.fields[0] ?? Object.keys(faults.fields)[0]
+/** The first invalid field, which gets the focus. */
+export function firstInvalid(errors: FormErrors): string | undefined {
+  return errors.form?.fields[0] ?? Object.keys(errors.fields)[0]
 }
 
-function described(name: string, faults: FormFaults, hint: string | undefined): Html {
+function described(name: string, errors: FormErrors, hint: string | undefined): Html {
   const ids: string[] = []
-  if (faults.fields[name] !== undefined) ids.push(`${name}-fault`)
-  if (faults.form?.fields.includes(name)) ids.push('form-fault')
-  const faulty = ids.length > 0
+  if (errors.fields[name] !== undefined) ids.push(`${name}-error`)
+  if (errors.form?.fields.includes(name)) ids.push('form-error')
+  const isInvalid = ids.length > 0
   if (hint !== undefined) ids.push(`${name}-hint`)
-  return html`${faulty && html` aria-invalid="true"`}${ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`}${
-    firstFaulty(faults) === name && html` autofocus`
+  return html`${isInvalid && html` aria-invalid="true"`}${ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`}${
+    firstInvalid(errors) === name && html` autofocus`
   }`
 }
 
 function below(field: FieldParts): Html {
-  const fault = field.faults.fields[field.name]
-  return html`${fault !== undefined && html`<p class="fault" id="${field.name}-fault"${field.alert && html` role="alert"`}>${fault}</p>`}${
+  const error = field.errors.fields[field.name]
+  return html`${error !== undefined && html`<p class="error" id="${field.name}-error"${field.alert && html` role="alert"`}>${error}</p>`}${
     field.hint !== undefined && html`<p class="hint" id="${field.name}-hint">${field.hint}</p>`
   }`
 }

@@ -1,6 +1,6 @@
 import { type Html, trustedHtml } from '../../lib/html.ts'
 
-/** Line icons on a 24 px grid, drawn for these pages; decoration only, the text beside them says it all. */
+/** Line icons on a 24 px grid. They are decoration only: the text beside them carries the meaning. */
 function icon(paths: string): Html {
   return trustedHtml(
     `<svg viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`,

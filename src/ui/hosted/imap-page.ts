@@ -1,9 +1,9 @@
 import { type Html, html, trustedHtml } from '../../lib/html.ts'
-import { checkField, type FormFaults, faultSummary, firstFaulty, hidden, selectField, textField } from './fields.ts'
+import { checkField, errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
 import { document, type PageContext } from './layout.ts'
 
-/** What the form shows in its fields, as text; the password is never among it. */
+/** Fields whose values the form shows again, as text. Passwords are not among them. */
 export const IMAP_FORM_FIELDS = [
   'email',
   'host',
@@ -23,21 +23,23 @@ export const IMAP_FORM_FIELDS = [
 export type ImapFormValues = Readonly<Record<(typeof IMAP_FORM_FIELDS)[number], string>>
 
 export interface ImapPage {
+  /** URL that the form posts to. */
   action: string
   session: string
   state: string
   values: ImapFormValues
-  faults: FormFaults
-  /** What this provider asks of its users, for people. */
+  errors: FormErrors
+  /** What this provider requires of its users first, such as an app password. */
   note?: string | undefined
-  /** Folders to choose from, once they were listed. */
+  /** Folders to choose from, after a successful sign-in. */
   folders?: readonly { path: string; label: string }[] | undefined
-  /** Stands for the password that was typed before the folders were listed; opens only for the same server and user. */
+  /** Replaces the passwords typed in the previous step. Valid only for the same servers and users. */
   passwordToken?: string | undefined
-  /** Back to the first step, where there is one. */
+  /** Link to the first step. Absent when the session has none. */
   backHref?: string | undefined
-  /** Server by domain, for filling in while the address is typed. */
+  /** IMAP host by email domain, which the script fills in as the user types the address. */
   knownServers?: Readonly<Record<string, string>> | undefined
+  /** Hosts that the server field suggests. */
   hosts: readonly string[]
 }
 
@@ -47,18 +49,19 @@ const SECURITY = [
   { value: 'false', label: 'STARTTLS' },
 ]
 
-/** The second step for imap: sign in to the mail server. Both of its buttons work without JavaScript. */
+/** The second step for IMAP: sign in to the mail server. Both buttons work without JavaScript. */
 export function imapPage(context: PageContext, page: ImapPage): string {
-  const { values, faults } = page
+  const { values, errors } = page
+  const title = page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'
   return document(context, {
-    title: `${firstFaulty(faults) === undefined ? '' : 'Error: '}${page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'}`,
-    body: html`<h1>${page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'}</h1>
+    title: `${firstInvalid(errors) === undefined ? '' : 'Error: '}${title}`,
+    body: html`<h1>${title}</h1>
 <p class="lead">${
       page.folders === undefined
-        ? 'Use the address, password and server of your mail program.'
-        : 'Signing in worked. Choose which folder to connect, then finish.'
+        ? 'Use the same settings as in your email app.'
+        : 'You are signed in. Choose the folder to connect.'
     }</p>
-${faultSummary(faults)}
+${errorSummary(errors)}
 ${page.note !== undefined && html`<p class="note">${page.note}</p>`}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}
@@ -68,21 +71,21 @@ ${
     : html`${folderSelect(page, page.folders)}<details><summary>${ICONS.chevron}Account<span class="optional">${values.email}</span></summary>${account(page)}</details>`
 }
 ${advanced(page)}
-<button class="button primary" type="submit" data-busy="Signing in to the mail server. This can take a few seconds.">Connect mailbox</button>
-<button class="button secondary" type="submit" name="intent" value="folders" data-busy="Looking up the folders. This can take a few seconds.">${
-      page.folders === undefined ? 'Choose a folder' : 'List the folders again'
+<button class="button primary" type="submit" data-busy="Signing in to your mail server. This can take a few seconds.">Connect mailbox</button>
+<button class="button secondary" type="submit" name="intent" value="folders" data-busy="Loading your folders. This can take a few seconds.">${
+      page.folders === undefined ? 'Choose a folder' : 'Reload folders'
     }</button>
 <p class="status" role="status"></p>
 </form>
-${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}Use another address</a>`}
+${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}Use a different address</a>`}
 ${page.knownServers !== undefined && knownServers(page.knownServers)}`,
-    footnote: html`<p>${ICONS.lock}Your password is stored encrypted and used only to reach this mailbox.</p>`,
+    footnote: html`<p>${ICONS.lock}Your password is encrypted and used only to access this mailbox.</p>`,
   })
 }
 
-/** Who signs in where. */
+/** Address, password and server. */
 function account(page: ImapPage): Html {
-  const { values, faults } = page
+  const { values, errors } = page
   return html`${textField({
     name: 'email',
     label: 'Email address',
@@ -91,8 +94,8 @@ function account(page: ImapPage): Html {
     inputmode: 'email',
     autocomplete: 'email',
     required: true,
-    focus: values.email === '' && firstFaulty(faults) === undefined,
-    faults,
+    focus: values.email === '' && firstInvalid(errors) === undefined,
+    errors,
   })}
 ${passwordField(page)}
 <div class="row">
@@ -104,36 +107,36 @@ ${textField({
   placeholder: 'imap.example.com',
   required: true,
   list: 'known-hosts',
-  faults,
+  errors,
 })}
-${textField({ name: 'port', label: 'Port', value: values.port, inputmode: 'numeric', placeholder: '993', maxLength: 5, faults })}
+${textField({ name: 'port', label: 'Port', value: values.port, inputmode: 'numeric', placeholder: '993', maxLength: 5, errors })}
 </div>
 <datalist id="known-hosts">${page.hosts.map((host) => html`<option value="${host}"></option>`)}</datalist>
 ${textField({
   name: 'username',
-  label: 'User name',
+  label: 'Username',
   value: values.username,
   autocomplete: 'username',
-  hint: 'Almost always your email address.',
+  hint: 'Usually your email address.',
   required: true,
-  faults,
+  errors,
 })}`
 }
 
 function passwordField(page: ImapPage): Html {
-  const kept = page.passwordToken !== undefined
-  return html`${kept && hidden('passwordToken', page.passwordToken ?? '')}${textField({
+  const isEntered = page.passwordToken !== undefined
+  return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField({
     name: 'password',
     label: 'Password',
     value: '',
     type: 'password',
     autocomplete: 'current-password',
-    placeholder: kept ? 'As entered before' : undefined,
-    hint: kept ? 'Leave empty to keep the one you entered.' : undefined,
-    required: !kept,
-    focus: page.values.email !== '' && firstFaulty(page.faults) === undefined && !kept,
+    placeholder: isEntered ? 'Already entered' : undefined,
+    hint: isEntered ? 'Leave empty to use the password you already entered.' : undefined,
+    required: !isEntered,
+    focus: page.values.email !== '' && firstInvalid(page.errors) === undefined && !isEntered,
     maxLength: 1024,
-    faults: page.faults,
+    errors: page.errors,
   })}`
 }
 
@@ -143,20 +146,20 @@ function folderSelect(page: ImapPage, folders: readonly { path: string; label: s
     label: 'Folder to connect',
     value: page.values.mailbox,
     options: folders.map((folder) => ({ value: folder.path, label: folder.label })),
-    faults: page.faults,
+    errors: page.errors,
   })
 }
 
 const ADVANCED = ['secure', 'allowSelfSigned', 'mailbox', 'smtp', 'caldav']
 
-/** Closed until something in it was given or is wrong. */
+/** Open when one of its fields has a value or an error. */
 function advanced(page: ImapPage): Html {
-  const { values, faults } = page
-  const given = Object.entries(values).some(
+  const { values, errors } = page
+  const isFilled = Object.entries(values).some(
     ([name, value]) => isAdvanced(name) && value !== '' && !(name === 'mailbox' && (value === 'INBOX' || page.folders)),
   )
-  const open = given || Object.keys(faults.fields).some(isAdvanced)
-  return html`<details${open && html` open`}>
+  const isOpen = isFilled || Object.keys(errors.fields).some(isAdvanced)
+  return html`<details${isOpen && html` open`}>
 <summary>${ICONS.chevron}Advanced settings<span class="optional">optional</span></summary>
 <fieldset><legend>IMAP</legend>
 ${
@@ -166,9 +169,9 @@ ${
     label: 'Folder',
     value: values.mailbox,
     placeholder: 'INBOX',
-    hint: 'The folder to connect; INBOX when empty.',
+    hint: 'The folder to connect. Default: INBOX.',
     maxLength: 1000,
-    faults,
+    errors,
   })
 }
 ${selectField({
@@ -176,30 +179,30 @@ ${selectField({
   label: 'Encryption',
   value: values.secure,
   options: SECURITY,
-  hint: 'Automatic uses TLS, and STARTTLS on port 143.',
-  faults,
+  hint: 'Automatic uses STARTTLS on port 143 and TLS on every other port.',
+  errors,
 })}
 ${checkField({
   name: 'allowSelfSigned',
   label: 'Accept a certificate that cannot be verified',
-  hint: 'Only for a server of your own: whoever sits between could read the password.',
+  hint: 'Only for a server you run yourself. Otherwise someone on the network could read your password.',
   checked: values.allowSelfSigned === 'true',
-  faults,
+  errors,
 })}
 </fieldset>
-<fieldset><legend>Sending mail (SMTP)</legend><p class="hint">Found by itself when empty.</p>
+<fieldset><legend>Sending (SMTP)</legend><p class="hint">Leave empty to detect the settings automatically.</p>
 <div class="row">
-${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', faults })}
-${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, faults })}
+${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
+${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
 </div>
-${selectField({ name: 'smtpSecure', label: 'SMTP encryption', value: values.smtpSecure, options: SECURITY, faults })}
-${textField({ name: 'smtpUsername', label: 'SMTP user name', value: values.smtpUsername, hint: 'As for IMAP when empty.', faults })}
-${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, faults })}
+${selectField({ name: 'smtpSecure', label: 'SMTP encryption', value: values.smtpSecure, options: SECURITY, errors })}
+${textField({ name: 'smtpUsername', label: 'SMTP username', value: values.smtpUsername, hint: 'Leave empty to use the IMAP username.', errors })}
+${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
 </fieldset>
-<fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only where the mailbox has a calendar to connect.</p>
-${textField({ name: 'caldavUrl', label: 'Calendar address', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, faults })}
-${textField({ name: 'caldavUsername', label: 'Calendar user name', value: values.caldavUsername, hint: 'As for IMAP when empty.', faults })}
-${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'As for IMAP when empty.', maxLength: 1024, faults })}
+<fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only if the mailbox has a calendar you want to connect.</p>
+${textField({ name: 'caldavUrl', label: 'Calendar URL', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
+${textField({ name: 'caldavUsername', label: 'Calendar username', value: values.caldavUsername, hint: 'Leave empty to use the IMAP username.', errors })}
+${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
 </fieldset>
 </details>`
 }
@@ -208,7 +211,7 @@ function isAdvanced(name: string): boolean {
   return ADVANCED.some((prefix) => name.startsWith(prefix))
 }
 
-/** A data block, not a script. The table is ours; `<` cannot end the element early all the same. */
+/** A JSON data block, not a script. Escaping `<` keeps the data from ending the element. */
 function knownServers(servers: Readonly<Record<string, string>>): Html {
   const json = JSON.stringify(servers).replaceAll('<', '\\u003c')
   return html`<script type="application/json" id="known-servers">${trustedHtml(json)}</script>`

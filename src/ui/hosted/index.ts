@@ -1,11 +1,10 @@
 /**
- * The pages that people see while connecting a mailbox: drawn on the server, styled inline, usable without JavaScript.
- * They know nothing of sessions or providers; the auth feature says what to show.
+ * The pages that end users see while they connect a mailbox: rendered on the server, styled inline, usable without JavaScript.
+ * They know nothing of sessions or providers. The auth feature decides what they show.
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
-export { consentPage } from './consent-page.ts'
-export { type FormFaults, NO_FAULTS } from './fields.ts'
+export { type FormErrors, NO_ERRORS } from './fields.ts'
 export { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from './imap-page.ts'
 export type { PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
-export { emailPage } from './start-page.ts'
+export { consentPage, emailPage } from './start-page.ts'

@@ -4,25 +4,25 @@ import { ICONS } from './icons.ts'
 import { SCRIPT } from './script.ts'
 import { styleSheet } from './style.ts'
 
-/** What every page is drawn with. */
+/** What every page is rendered with. */
 export interface PageContext {
   brand: Brand
-  /** Fresh per answer; the Content-Security-Policy names it. */
+  /** New for each response; the Content-Security-Policy lists it. */
   nonce: string
 }
 
 export interface PageParts {
   title: string
   body: Html
-  /** Centred: a message without a form. */
+  /** For a message without a form. */
   centred?: boolean
-  /** Where the browser goes by itself, at once. */
+  /** The page sends the browser to this URL at once. */
   refreshTo?: string
   /** A line under the card. */
   footnote?: Html
 }
 
-/** One finished document. Nothing is loaded from anywhere but the brand's logo. */
+/** A complete HTML document. The brand's logo is the only external resource. */
 export function document(context: PageContext, parts: PageParts): string {
   const { brand, nonce } = context
   const page = html`<!doctype html>
@@ -53,7 +53,7 @@ ${footer(brand, parts.footnote)}
 }
 
 function heading(brand: Brand, centred: boolean): Html | undefined {
-  // A message has a picture of its own; a second one would say nothing.
+  // A message page already shows an icon.
   if (centred && brand.logo === undefined && brand.name === undefined) return undefined
   if (brand.logo !== undefined) {
     return html`<div class="brand"><img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></div>`

@@ -8,11 +8,14 @@ export interface ContinuePage {
   text: Html | string
   href: string
   label: string
-  /** Success, or only a step on the way. */
+  /** True shows a check mark; false shows an arrow, for a step on the way. */
   done: boolean
 }
 
-/** Leads on to `href`: by itself at once, or by the link. Never an HTTP redirect, which `form-action` would stop. */
+/**
+ * Sends the browser to `href` at once; a link is the fallback. It is never an HTTP redirect, because browsers apply the
+ * `form-action` directive to redirects that follow a form post.
+ */
 export function continuePage(context: PageContext, page: ContinuePage): string {
   return document(context, {
     title: page.title,
@@ -27,17 +30,17 @@ export function continuePage(context: PageContext, page: ContinuePage): string {
 
 export interface ErrorPage {
   icon: IconName
-  /** Something is wrong, rather than over. Default false. */
+  /** Shows the icon in red: a failure, rather than a link that was used or has expired. Default false. */
   alarming?: boolean
   title: string
   text: string
-  /** For whoever is asked for help. */
+  /** Error code and request id, which the user can quote to support. */
   code: string
   requestId: string
   action?: { href: string; label: string } | undefined
 }
 
-/** What went wrong and what to do about it. */
+/** Explains what failed and what the user can do. */
 export function errorPage(context: PageContext, page: ErrorPage): string {
   return document(context, {
     title: page.title,

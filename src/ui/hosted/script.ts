@@ -1,6 +1,6 @@
 /**
- * What pages do better with JavaScript; each works without it. While a form is on its way its button says so and cannot be pressed again, a
- * password can be shown, and the server of a known address is filled in when the address is typed on the form itself.
+ * Optional improvements; every page works without JavaScript. It blocks a second submit and shows progress, lets the user
+ * show the password, and fills in the mail server when the user types the address of a known provider.
  */
 export const SCRIPT = `(() => {
   const forms = document.querySelectorAll('form')
@@ -11,7 +11,7 @@ export const SCRIPT = `(() => {
       const button = event.submitter
       const status = form.querySelector('.status')
       if (button && button.dataset.busy && status) status.textContent = button.dataset.busy
-      // Later, because a disabled button's own value would not be sent.
+      // Deferred, because the browser does not send the value of a disabled button.
       setTimeout(() => {
         for (const each of form.querySelectorAll('button[type=submit]')) each.disabled = true
         if (button) button.classList.add('busy')

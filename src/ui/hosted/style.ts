@@ -1,6 +1,6 @@
 import { type Brand, type Palette, SURFACES } from './brand.ts'
 
-/** The whole style sheet of the hosted pages. Only checked hex colours of the brand are put into it. */
+/** The style sheet of the hosted pages. The only values inserted are parsed hex colours. */
 export function styleSheet(brand: Brand): string {
   return `:root{color-scheme:light;${LIGHT}${accents(brand.light)}}
 @media (prefers-color-scheme:dark){:root{color-scheme:dark;${DARK}${accents(brand.dark)}}}
@@ -46,9 +46,9 @@ input:focus-visible,select:focus-visible{outline-offset:-1px;border-color:var(--
 [aria-invalid=true]:focus-visible{outline-color:var(--danger);border-color:var(--danger);box-shadow:0 0 0 4px var(--danger-tint)}
 input::-webkit-calendar-picker-indicator{display:none!important}
 input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0 0 60px var(--field) inset}
-.hint,.fault{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
+.hint,.error{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
 .hint{color:var(--soft)}
-.fault{color:var(--danger);font-weight:500}
+.error{color:var(--danger);font-weight:500}
 .row{display:grid;grid-template-columns:minmax(0,1fr) 104px;gap:0 12px}
 .secret{position:relative}
 .secret input{padding-right:64px}
@@ -108,7 +108,7 @@ footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex
 footer p{margin:0;text-wrap:pretty}
 footer .links{display:flex;gap:6px 18px}
 footer svg{display:inline-block;width:14px;height:14px;margin:0 5px -2px 0}
-@media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.fault){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
+@media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.error){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
 @media (prefers-reduced-motion:reduce){*{transition:none!important}.busy::before{animation-duration:2.8s}}
 @media (forced-colors:active){.button,.tile,.badge{border:1px solid ButtonText}}
 `

@@ -35,13 +35,12 @@ const incoming = (host: string, port: number, security: string, more = '<usernam
 
 const NESTED = `${'<incomingServer type="imap"><hostname>'.repeat(980)}m.de${'</hostname></incomingServer>'.repeat(980)}`
 
-describe('what an address tells', () => {
+describe('provider detection', () => {
   let dns: Dns
   let web: Server
   let certificate: string
-  /** Body, or where to go, by host and path. */
+  /** Body or redirect target, by host and path. */
   const pages = new Map<string, string | { location: string }>()
-  const asked: string[] = []
   let client: Outbound
   beforeAll(async () => {
     const own = await generate([{ name: 'commonName', value: 'config' }], {
@@ -55,7 +54,6 @@ describe('what an address tells', () => {
     certificate = own.cert
     web = createServer({ key: own.private, cert: own.cert }, (request, response) => {
       const path = `${request.headers.host?.replace(/:\d+$/, '')}${request.url?.replace(/\?.*/, '')}`
-      asked.push(path)
       const page = pages.get(path)
       if (page === undefined) response.writeHead(404).end()
       else if (typeof page === 'string') response.writeHead(200, { 'content-type': 'text/xml' }).end(page)
@@ -70,7 +68,6 @@ describe('what an address tells', () => {
   beforeEach(async () => {
     dns = await startDns(ZONE)
     pages.clear()
-    asked.length = 0
     client = webOnly()
   })
   afterEach(async () => {
@@ -78,7 +75,7 @@ describe('what an address tells', () => {
     await client.close()
   })
 
-  /** The real client; the well-known port of the web, which tests may not take, is another here. */
+  /** The real client, with port 443 mapped to the port of the test server. */
   function webOnly(): Outbound {
     const guard = addressGuard({
       privateTargets: 'loopback',
@@ -86,7 +83,7 @@ describe('what an address tells', () => {
       async resolve(host) {
         if (host === 'metadata.de') return { addresses: ['169.254.169.254'], ttlMs: 1000 }
         if (/(^|\.)(config|elsewhere)\.de$/.test(host)) return { addresses: ['127.0.0.1'], ttlMs: 1000 }
-        throw new Error('there is no such name')
+        throw new Error(`unknown host ${host}`)
       },
     })
     const real = outbound({ guard, ca: certificate })
@@ -110,11 +107,11 @@ describe('what an address tells', () => {
     ['ada@nothing.de', 'imap'],
     ['ada@unknown.de', 'imap'],
     ['ada@silent.de', 'imap'],
-  ])('brings the mail of %s to %s', async (email, provider) => {
+  ])('maps %s to %s by its MX records', async (email, provider) => {
     expect(await detect().providerOf(email)).toBe(provider)
   })
 
-  it('asks nobody about known and private domains, and once about the others for a while', async () => {
+  it('looks up nothing for known and private domains, and caches the others', async () => {
     const clock = fixedClock(1_000_000)
     const detecting = detect(clock)
     expect(await detecting.providerOf('ada@gmail.com')).toBe('gmail')
@@ -131,14 +128,14 @@ describe('what an address tells', () => {
     expect(dns.asked).toHaveLength(2)
   })
 
-  it('proposes the server of the domain’s service records', async () => {
+  it('proposes the server from the SRV records of the domain', async () => {
     expect(await detect().serverOf('ada@service.de')).toEqual({ host: 'imap.service.de', port: 994, secure: true })
     expect(await detect().serverOf('ada@starttls.de')).toEqual({ host: 'imap.starttls.de', port: 143, secure: false })
     expect(await detect().serverOf('ada@none.de')).toBeUndefined()
     expect(await detect().serverOf('ada@nothing.de')).toBeUndefined()
   })
 
-  it('proposes what the domain publishes for mail programs, from either of its places', async () => {
+  it('proposes the server from the autoconfig document at either URL', async () => {
     pages.set('config.de/.well-known/autoconfig/mail/config-v1.1.xml', config(incoming('mail.config.de', 993, 'SSL')))
     expect(await detect().serverOf('ada@config.de')).toEqual({ host: 'mail.config.de', port: 993, secure: true })
     const first = incoming('first.config.de', 143, 'STARTTLS', '<username>%EMAILLOCALPART%</username>')
@@ -149,7 +146,7 @@ describe('what an address tells', () => {
     })
   })
 
-  it('follows five redirects, each of them over https and to a public address', async () => {
+  it('follows five redirects, each over https and to a public address', async () => {
     const at = (step: number) => `config.de/${step}`
     pages.set('autoconfig.config.de/mail/config-v1.1.xml', { location: 'https://elsewhere.de/1' })
     pages.set('elsewhere.de/1', { location: `https://${at(2)}` })
@@ -159,32 +156,35 @@ describe('what an address tells', () => {
     pages.set(at(5), { location: '/6' })
     pages.set(at(6), config(incoming('mail.config.de', 993, 'SSL')))
     expect(await detect().serverOf('ada@config.de')).toBeUndefined()
-    for (const location of ['http://config.de/5', 'https://metadata.de/', 'file:///etc/passwd', 'not a place://']) {
+    for (const location of ['http://config.de/5', 'https://metadata.de/', 'file:///etc/passwd', 'not a url://']) {
       pages.set('autoconfig.config.de/mail/config-v1.1.xml', { location })
       expect(await detect().serverOf('ada@config.de')).toBeUndefined()
     }
   })
 
   it.each([
-    ['no XML', '<html><p>'],
+    ['a document that is not XML', '<html><p>'],
     ['a document that declares entities', `<!DOCTYPE x [<!ENTITY a "b">]>${config(incoming('m.de', 993, 'SSL'))}`],
-    ['plain text connections', config(incoming('m.de', 143, 'plain'))],
-    ['no passwords', config(incoming('m.de', 993, 'SSL', '<authentication>OAuth2</authentication>'))],
-    ['no host', config(incoming('', 993, 'SSL'))],
-    ['an address as host', config(incoming('10.0.0.1:80/x', 993, 'SSL'))],
-    ['a port that is none', config(incoming('m.de', 99_999, 'SSL'))],
-    ['only POP3', config(incoming('m.de', 995, 'SSL').replace('imap', 'pop3'))],
-    ['what stands inside something else', config(incoming('m.de', 993, 'SSL').replace(/(<host.*name>)/, '<x>$1</x>'))],
-    ['servers inside servers, as deep as an answer may be', config(NESTED)],
+    ['a server without TLS', config(incoming('m.de', 143, 'plain'))],
     [
-      'a document without end',
+      'a server without password sign-in',
+      config(incoming('m.de', 993, 'SSL', '<authentication>OAuth2</authentication>')),
+    ],
+    ['a server without a host', config(incoming('', 993, 'SSL'))],
+    ['a host with a port and path', config(incoming('10.0.0.1:80/x', 993, 'SSL'))],
+    ['an invalid port', config(incoming('m.de', 99_999, 'SSL'))],
+    ['a POP3 server', config(incoming('m.de', 995, 'SSL').replace('imap', 'pop3'))],
+    ['a host nested in another element', config(incoming('m.de', 993, 'SSL').replace(/(<host.*name>)/, '<x>$1</x>'))],
+    ['servers nested as deeply as a response allows', config(NESTED)],
+    [
+      'an unfinished document',
       `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(70_000)}`.replace('</clientConfig>', ''),
     ],
-  ])('takes nothing from %s', (_title, xml) => {
+  ])('proposes nothing from %s', (_title, xml) => {
     expect(imapServerOf(xml, 'ada@m.de')).toBeUndefined()
   })
 
-  it('prefers TLS from the first byte, and a server that takes passwords', () => {
+  it('prefers implicit TLS, and a server that accepts passwords', () => {
     const oauth = incoming('oauth.m.de', 993, 'SSL', '<authentication>OAuth2</authentication>')
     const both =
       incoming('later.m.de', 143, 'STARTTLS') +

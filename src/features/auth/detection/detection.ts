@@ -5,7 +5,7 @@ import type { DnsRecords } from '../../../infra/net/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { autoconfigServer, type ProposedServer } from './autoconfig.ts'
-import { detectedProvider, knownServer } from './known-servers.ts'
+import { knownServer, providerOfDomain } from './known-servers.ts'
 
 export interface DetectionDeps {
   records: DnsRecords
@@ -13,85 +13,72 @@ export interface DetectionDeps {
   clock: Clock
 }
 
-/** What an address tells. Nothing here throws: what cannot be found out is typed in. */
+/** Finds the provider and the mail server of an address. Never throws: the user can enter what was not found. */
 export interface Detection {
-  /** By its domain, else by where its mail is brought; within 2 s. */
+  /** By the domain, else by its MX records; takes at most 2 s. */
   providerOf(email: string): Promise<ProviderName>
-  /** The IMAP server that the domain names, for domains that are not known here; within 4 s. */
+  /** The IMAP server that a domain publishes; takes at most 4 s. Undefined for domains in the built-in table. */
   serverOf(email: string): Promise<ProposedServer | undefined>
 }
 
 const MAX_DOMAINS = 2000
-const FOUND_MS = 600_000
-const NOTHING_MS = 60_000
+const FOUND_TTL_MS = 600_000
+const NOT_FOUND_TTL_MS = 60_000
 const IMAPS_PORT = 993
-const GOOGLE = /(^|\.)google(mail)?\.com$/
-const MICROSOFT = /\.(protection\.outlook\.com|mx\.microsoft|protection\.office365\.us|partner\.outlook\.cn)$/
+const GOOGLE_MX = /(^|\.)google(mail)?\.com$/
+const MICROSOFT_MX = /\.(protection\.outlook\.com|mx\.microsoft|protection\.office365\.us|partner\.outlook\.cn)$/
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9]([a-z0-9-]{0,62})?)+$/
-/** Names that no name server outside knows (RFC 6761, 6762); addresses as domains are none either. */
+/** Reserved names (RFC 6761, RFC 6762) and IP addresses. Looking them up would only leak them. */
 const NOT_PUBLIC = /((^|\.)example\.(com|net|org)|\.(test|example|invalid|localhost|local|internal|onion)|\.\d+)$/
 
 export function detection({ records, outbound, clock }: DetectionDeps): Detection {
   const cache = <T extends {}>() =>
     new LRUCache<string, Promise<T>>({ max: MAX_DOMAINS, ttlResolution: 0, perf: { now: () => clock.monotonic() } })
   const providers = cache<ProviderName>()
-  const servers = cache<Found>()
+  const servers = cache<{ server: ProposedServer | undefined }>()
 
-  async function byMail(domain: string): Promise<ProviderName> {
+  async function providerByMx(domain: string): Promise<ProviderName> {
     const hosts = await records.mx(domain)
-    if (hosts.some((host) => GOOGLE.test(host))) return 'gmail'
-    return hosts.some((host) => MICROSOFT.test(host)) ? 'microsoft' : 'imap'
+    if (hosts.some((host) => GOOGLE_MX.test(host))) return 'gmail'
+    return hosts.some((host) => MICROSOFT_MX.test(host)) ? 'microsoft' : 'imap'
   }
 
-  /** RFC 6186. TLS from the first byte is preferred, as RFC 8314 has it. */
-  async function byService(domain: string): Promise<ProposedServer | undefined> {
-    const [tls, plain] = await Promise.all(
+  /** SRV records (RFC 6186). Implicit TLS is preferred (RFC 8314). */
+  async function serverBySrv(domain: string): Promise<ProposedServer | undefined> {
+    const [imaps, imap] = await Promise.all(
       ['_imaps', '_imap'].map((service) => records.srv(`${service}._tcp.${domain}`).catch(() => [])),
     )
-    if (tls?.[0] !== undefined) return { ...tls[0], secure: true }
-    return plain?.[0] && { ...plain[0], secure: plain[0].port === IMAPS_PORT }
+    if (imaps?.[0] !== undefined) return { ...imaps[0], secure: true }
+    return imap?.[0] && { ...imap[0], secure: imap[0].port === IMAPS_PORT }
   }
 
-  async function lookUp(email: string, domain: string): Promise<Found> {
-    const [said, service] = await Promise.all([autoconfigServer(outbound, email, domain), byService(domain)])
-    return { server: said ?? service }
+  async function lookUpServer(email: string, domain: string) {
+    const [configured, published] = await Promise.all([autoconfigServer(outbound, email, domain), serverBySrv(domain)])
+    return { server: configured ?? published }
   }
 
   return {
     async providerOf(email) {
-      const known = detectedProvider(email)
-      const domain = domainOf(email)
-      if (known !== 'imap' || domain === undefined || knownServer(email) !== undefined) return known
-      return remembered(
-        providers,
-        domain,
-        () => byMail(domain).catch(() => 'imap' as const),
-        (found) => found !== 'imap',
-      )
+      const provider = providerOfDomain(email)
+      const domain = publicDomain(email)
+      if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
+      const search = () => providerByMx(domain).catch(() => 'imap' as const)
+      return cached(providers, domain, search, (found) => found !== 'imap')
     },
+
     async serverOf(email) {
-      const domain = domainOf(email)
+      const domain = publicDomain(email)
       if (domain === undefined || knownServer(email) !== undefined) return undefined
-      // A user name may be in the answer, so it is this address's alone.
-      const key = email.toLowerCase()
-      return (
-        await remembered(
-          servers,
-          key,
-          () => lookUp(email, domain),
-          (found) => found.server !== undefined,
-        )
-      ).server
+      // Keyed by address, because the configuration may contain a username.
+      const search = () => lookUpServer(email, domain)
+      const { server } = await cached(servers, email.toLowerCase(), search, (found) => found.server !== undefined)
+      return server
     },
   }
 }
 
-interface Found {
-  server: ProposedServer | undefined
-}
-
-/** Callers at the same time share one search; what was found is kept for longer than that nothing was. */
-function remembered<T extends {}>(
+/** Concurrent callers share one search. A result is cached longer than its absence. */
+function cached<T extends {}>(
   cache: LRUCache<string, Promise<T>>,
   key: string,
   search: () => Promise<T>,
@@ -101,16 +88,16 @@ function remembered<T extends {}>(
   if (known !== undefined) return known
   const searching = search()
   cache.set(key, searching)
-  void searching.then((value) => cache.set(key, searching, { ttl: isFound(value) ? FOUND_MS : NOTHING_MS }))
+  void searching.then((value) => cache.set(key, searching, { ttl: isFound(value) ? FOUND_TTL_MS : NOT_FOUND_TTL_MS }))
   return searching
 }
 
-function domainOf(email: string): string | undefined {
-  const domain = domainToASCII(
-    email
-      .slice(email.lastIndexOf('@') + 1)
-      .trim()
-      .toLowerCase(),
-  ).replace(/\.$/, '')
-  return DOMAIN.test(domain) && !NOT_PUBLIC.test(domain) ? domain : undefined
+/** The domain in ASCII, if public DNS can know it. */
+function publicDomain(email: string): string | undefined {
+  const domain = email
+    .slice(email.lastIndexOf('@') + 1)
+    .trim()
+    .toLowerCase()
+  const ascii = domainToASCII(domain).replace(/\.$/, '')
+  return DOMAIN.test(ascii) && !NOT_PUBLIC.test(ascii) ? ascii : undefined
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { demandText, detectedProvider, HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer } from './known-servers.ts'
+import { HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer, providerOfDomain, requirementText } from './known-servers.ts'
 
 describe('known mail servers', () => {
   it.each([
@@ -17,22 +17,23 @@ describe('known mail servers', () => {
     expect(knownServer(email)).toMatchObject({ host, port: 993 })
   })
 
-  it('proposes nothing for domains it does not know, nor for names that every object has', () => {
+  it('proposes nothing for unknown domains or for inherited object properties', () => {
     for (const email of ['ada@example.com', 'ada@constructor', 'ada', '', 'ada@notgmx.de']) {
       expect(knownServer(email)).toBeUndefined()
     }
   })
 
-  it('says what a provider asks of people first', () => {
-    const text = (email: string) => demandText(knownServer(email) ?? { name: '', host: '', port: 1, demand: undefined })
+  it('states what a provider requires first', () => {
+    const text = (email: string) =>
+      requirementText(knownServer(email) ?? { name: '', host: '', port: 1, requirement: undefined })
     expect(text('ada@icloud.com')).toContain('app password')
-    expect(text('ada@gmx.net')).toContain('switched on')
+    expect(text('ada@gmx.net')).toContain('turn on IMAP access')
     expect(text('ada@proton.me')).toContain('Bridge')
     expect(text('ada@posteo.de')).toBeUndefined()
   })
 
-  it('knows which addresses belong to Google and Microsoft', () => {
-    expect(['a@gmail.com', 'a@hotmail.co.uk', 'a@fastmail.com', 'a@example.com'].map(detectedProvider)).toEqual([
+  it('recognises addresses of Google and Microsoft', () => {
+    expect(['a@gmail.com', 'a@hotmail.co.uk', 'a@fastmail.com', 'a@example.com'].map(providerOfDomain)).toEqual([
       'gmail',
       'microsoft',
       'imap',
@@ -40,7 +41,7 @@ describe('known mail servers', () => {
     ])
   })
 
-  it('is a table of well-formed names, each domain once', () => {
+  it('contains only well-formed host names and domains', () => {
     const name = /^([a-z0-9-]+\.)+[a-z]{2,}$/
     for (const host of KNOWN_HOSTS) expect(host).toMatch(name)
     for (const [domain, host] of Object.entries(HOST_BY_DOMAIN))

@@ -1,136 +1,110 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../../../infra/log/index.ts'
-import type { AddressGuard } from '../../../infra/net/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import type { MailProvider, ProviderName } from '../../../providers/contract/index.ts'
-import type { Brand } from '../../../ui/hosted/index.ts'
-import type { Account } from '../../accounts/index.ts'
-import type { Detection } from '../detection/detection.ts'
-import { passwordTokens } from '../imap/form.ts'
-import type { Consents } from '../oauth/consents.ts'
-import { successUrl } from '../sessions/redirect.ts'
 import type { AuthSessions } from '../sessions/service.ts'
-import type { AuthSession } from '../sessions/session.ts'
-import { pageState } from './csrf.ts'
-import { hostedRoute, pageSender } from './pages.ts'
+import type { AuthSession } from '../sessions/store.ts'
+import { successUrl } from '../sessions/urls.ts'
+import { csrfCookies } from './csrf.ts'
 
-export interface FlowDeps {
+export interface HostedAccessDeps {
   sessions: AuthSessions
   clock: Clock
   sealer: Sealer
-  log: Log
-  brand: Brand
   publicUrl: string
-  guard: AddressGuard
-  imap: Pick<MailProvider, 'verify'>
-  /** The mail side of a provider that people sign in at; undefined: it is not looked at. */
-  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
-  consents: Consents
-  detection: Detection
 }
 
-export type Flow = ReturnType<typeof flow>
-
-/** What the routes of the hosted flow share: who may go on, what is shown, where it leads. */
-export function flow(deps: FlowDeps) {
-  const { sessions, publicUrl, consents } = deps
-  const states = pageState(deps)
-  const sendPage = pageSender(deps.brand, publicUrl)
-  /** Where the browser goes when the account is linked. */
-  function linkedUrl(code: string, state: string, session: AuthSession, account: LinkedAccount): string {
-    return returnUrl(code, states.isMinted(code, state) ? undefined : state, session, account)
-  }
-
-  function returnUrl(code: string, returned: string | undefined, session: AuthSession, account: LinkedAccount): string {
-    const { id: accountId, provider, email } = account
-    return successUrl(session.redirectUri, { accountId, provider, email, session: code, state: returned })
-  }
-
-  async function leadsTo(request: FastifyRequest): Promise<string | undefined> {
-    const { session: code, state } = bodyOf(request)
-    if (typeof code !== 'string' || typeof state !== 'string') return undefined
-    if (!states.isOpenedBy(code, state, request.headers.cookie)) return undefined
-    const session = await sessions.find(code)
-    const { accountId: id, provider, email } = session
-    if (id === null || provider === null || email === null) return undefined
-    return linkedUrl(code, state, session, { id, provider, email })
-  }
-
-  return {
-    ...deps,
-    states,
-    sendPage,
-    route: hostedRoute(sendPage, leadsTo),
-    linkedUrl,
-    returnUrl,
-    tokens: passwordTokens(deps.sealer),
-    connectable: PROVIDERS.filter((name) => name === 'imap' || consents.has(name)),
-
-    /** Sets what the form of this page needs to be posted. */
-    allowPost(request: FastifyRequest, reply: FastifyReply, code: string, session: AuthSession, state: string): void {
-      const lifeMs = session.expiresAt - deps.clock.now()
-      reply.header('set-cookie', states.cookies(code, state, lifeMs, request.headers.cookie))
-    },
-
-    /**
-     * The open session of a post that may go on: a form with the cookie of its page, or JSON, which browsers do not
-     * send across sites. A try begins with it. Throws not_found, session_used, session_expired, csrf_failed,
-     * validation_failed.
-     */
-    async admit(request: FastifyRequest, body: Body): Promise<Admitted> {
-      const { session: code, state } = body
-      const faults: ErrorDetail[] = []
-      for (const [name, value] of Object.entries({ session: code, state })) {
-        if (typeof value !== 'string' || value === '')
-          faults.push({ path: `body.${name}`, message: 'must not be empty' })
-      }
-      if (typeof code !== 'string' || typeof state !== 'string' || faults.length > 0) {
-        throw new AppError('validation_failed', {
-          details: faults,
-          message: 'body.session and body.state are required.',
-        })
-      }
-      if (state.length > MAX_STATE) throw invalid('body.state', `must have at most ${MAX_STATE} characters`)
-      const session = await sessions.open(code)
-      const isForm = FORM.test(request.headers['content-type'] ?? '')
-      if (isForm && !states.isOpenedBy(code, state, request.headers.cookie)) throw new AppError('csrf_failed')
-      await sessions.begin(code, session, isForm ? {} : { jsonState: state })
-      return { code, state, session, fromPage: isForm, returned: states.isMinted(code, state) ? undefined : state }
-    },
-
-    /** Refuses a provider that the application did not ask for. */
-    demandAllowed(session: AuthSession, provider: ProviderName): void {
-      if (session.providerFixed && session.provider !== provider) {
-        throw invalid('body.provider', `must be ${session.provider}: the session was made for it`)
-      }
-    },
-  }
-}
-
-/** In the order in which they are offered. */
-const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
-const MAX_STATE = 2048
-/** In any case: a script of another site may spell it as it likes and the browser sends it along. */
-const FORM = /^application\/x-www-form-urlencoded/i
-
-type LinkedAccount = Pick<Account, 'id' | 'provider' | 'email'>
-
-/** A body as it arrives: nothing about it is known but that it is an object. */
-export type Body = Readonly<Record<string, unknown>>
-
-export function bodyOf(request: FastifyRequest): Body {
-  const { body } = request
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
-}
-
-/** A post that may go on. */
-export interface Admitted {
+/** A page of a session: the link's code and the state its form carries. */
+export interface SessionPage {
   code: string
   state: string
   session: AuthSession
-  /** The state to hand back in the redirect: only one that the application chose. */
-  returned: string | undefined
+}
+
+/** A request body before validation: an object with unknown members. */
+export type Body = Readonly<Record<string, unknown>>
+
+/** A post that may act on its session. */
+export interface AdmittedPost extends SessionPage {
+  body: Body
+  /** The state to return in the redirect. Undefined unless the application chose it. */
+  applicationState: string | undefined
+  /** True for a form post, which carried the cookie of its page. */
   fromPage: boolean
+}
+
+export type HostedAccess = ReturnType<typeof hostedAccess>
+
+const MAX_STATE_CHARS = 2048
+/** Case-insensitive: a script on another site can send any spelling without a CORS preflight. */
+const FORM_TYPE = /^application\/x-www-form-urlencoded/i
+
+/**
+ * Decides which requests may act on a session. A form post needs the cookie of the page it came from. A JSON post needs
+ * none, because browsers do not send JSON across sites; its state must equal that of the session's first JSON call.
+ */
+export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
+  const csrf = csrfCookies(deps)
+  const isFromThisBrowser = (request: FastifyRequest, code: string, state: string) =>
+    csrf.isValid(code, state, request.headers.cookie)
+
+  return {
+    isFromThisBrowser,
+
+    /** Makes a state for a link that came without one. */
+    mintState: (code: string) => csrf.mint(code),
+
+    /** Sets the cookie that the form on this page needs. */
+    allowPost(request: FastifyRequest, reply: FastifyReply, { code, state, session }: SessionPage): void {
+      const lifetimeMs = session.expiresAt - clock.now()
+      reply.header('set-cookie', csrf.set(code, state, lifetimeMs, request.headers.cookie))
+    },
+
+    /** Removes the cookie of a page whose session is completed. */
+    revokePost(reply: FastifyReply, code: string, state: string): void {
+      reply.header('set-cookie', csrf.clear(code, state))
+    },
+
+    /**
+     * Admits a post and starts an attempt of its session. Throws validation_failed, not_found, session_used,
+     * session_expired, csrf_failed.
+     */
+    async admit(request: FastifyRequest): Promise<AdmittedPost> {
+      const body = bodyOf(request)
+      const { code, state } = requireCodeAndState(body)
+      const session = await sessions.getOpen(code)
+      const fromPage = FORM_TYPE.test(request.headers['content-type'] ?? '')
+      if (fromPage && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
+      await sessions.start(code, session, fromPage ? {} : { jsonState: state })
+      return { body, code, state, session, fromPage, applicationState: csrf.isMinted(code, state) ? undefined : state }
+    },
+
+    /**
+     * The redirect of a completed session, for the browser that completed it. A second submit, or a submit whose
+     * response got lost, continues there. Undefined for any other request.
+     */
+    async completedUrl(request: FastifyRequest): Promise<string | undefined> {
+      const { session: code, state } = bodyOf(request)
+      if (typeof code !== 'string' || typeof state !== 'string') return undefined
+      if (!isFromThisBrowser(request, code, state)) return undefined
+      const { accountId: id, provider, email, redirectUri } = await sessions.get(code)
+      if (id === null || provider === null || email === null) return undefined
+      return successUrl(redirectUri, code, { id, provider, email }, csrf.isMinted(code, state) ? undefined : state)
+    },
+  }
+}
+
+function bodyOf({ body }: FastifyRequest): Body {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
+}
+
+function requireCodeAndState({ session: code, state }: Body): { code: string; state: string } {
+  const details: ErrorDetail[] = []
+  if (typeof code !== 'string' || code === '') details.push({ path: 'body.session', message: 'must not be empty' })
+  if (typeof state !== 'string' || state === '') details.push({ path: 'body.state', message: 'must not be empty' })
+  if (typeof code !== 'string' || typeof state !== 'string' || details.length > 0) {
+    throw new AppError('validation_failed', { details, message: 'body.session and body.state are required.' })
+  }
+  if (state.length > MAX_STATE_CHARS) throw invalid('body.state', `must have at most ${MAX_STATE_CHARS} characters`)
+  return { code, state }
 }

@@ -9,7 +9,7 @@ describeEachDatabase('connecting a mailbox through the hosted pages', (open) => 
   })
   afterEach(() => hosted.close())
 
-  it('leads from the link over the address and the IMAP form to the application, and links the account once', async () => {
+  it('leads from the link through the IMAP form to the application, and links one account', async () => {
     const { code, authUrl } = await hosted.session({ customUserId: 'user-7' })
     expect(await hosted.status(code)).toMatchObject({ status: 'pending', provider: null, email: null, accountId: null })
 

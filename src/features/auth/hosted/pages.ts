@@ -1,20 +1,39 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { asAppError } from '../../../infra/http/index.ts'
-import type { AppError, ErrorCode } from '../../../lib/errors.ts'
+import type { AppError } from '../../../lib/errors.ts'
 import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../../ui/hosted/index.ts'
-import { wantsHtml } from './accept.ts'
+import { ERROR_TEXTS, FALLBACK_TEXT } from './error-texts.ts'
 
-/** Draws a page with everything that goes around it. */
-export type SendPage = (reply: FastifyReply, draw: (context: PageContext) => string, status?: number) => string
+export interface HostedPagesDeps {
+  brand: Brand
+  publicUrl: string
+  /** URL where the user of a completed session can continue, if this browser completed it. */
+  completedUrl(request: FastifyRequest): Promise<string | undefined>
+}
 
-/**
- * Pages that nothing may embed, script, keep or learn the address of. `form-action` names the public address, because
- * the forms do; the brand's logo is the only thing loaded from elsewhere.
- */
-export function pageSender(brand: Brand, publicUrl: string): SendPage {
+export interface HostedPages {
+  /** Returns the page as the body of this response, and sets its headers. */
+  render(reply: FastifyReply, page: (context: PageContext) => string, status?: number): string
+  /** As `render`, for the page of an error. `status` defaults to the error's own. */
+  renderError(request: FastifyRequest, reply: FastifyReply, error: AppError, options?: ErrorPageOptions): string
+  /** Options of every hosted route: responses that nobody caches, and errors as a page or as JSON. */
+  route: {
+    onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+    errorHandler: (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
+  }
+}
+
+export interface ErrorPageOptions {
+  action?: ErrorPage['action']
+  status?: number
+}
+
+/** Renders the hosted pages with the headers that keep other sites from framing, scripting or observing them. */
+export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps): HostedPages {
   const { origin } = new URL(publicUrl)
-  return (reply, draw, status = 200) => {
+
+  const render: HostedPages['render'] = (reply, page, status = 200) => {
     const nonce = randomBytes(16).toString('base64')
     const policy = [
       `default-src 'none'`,
@@ -30,138 +49,69 @@ export function pageSender(brand: Brand, publicUrl: string): SendPage {
       .type('text/html; charset=utf-8')
       .header('content-security-policy', policy.join('; '))
       .header('x-frame-options', 'DENY')
-      .serializer((page: string) => page)
-    return draw({ brand, nonce })
+      .serializer((body: string) => body)
+    return page({ brand, nonce })
   }
-}
 
-export interface HostedRoute {
-  onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  errorHandler: (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
-}
+  const renderError: HostedPages['renderError'] = (request, reply, error, { action, status = error.status } = {}) => {
+    reply.headers(error.headers)
+    const text = ERROR_TEXTS[error.code] ?? FALLBACK_TEXT
+    return render(
+      reply,
+      (context) => errorPage(context, { ...text, code: error.code, requestId: request.id, action }),
+      status,
+    )
+  }
 
-/**
- * What every route of the hosted flow shares: answers nobody keeps, and failures as people or programs need them.
- * `leadsTo` answers where a used session led, to the browser that used it: whoever pressed a button twice, or never saw
- * the answer, goes on from there.
- */
-export function hostedRoute(
-  sendPage: SendPage,
-  leadsTo: (request: FastifyRequest) => Promise<string | undefined>,
-): HostedRoute {
   return {
-    async onRequest(_request, reply) {
-      reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-    },
-    async errorHandler(thrown, request, reply) {
-      // The server's own handler answers programs.
-      if (!wantsHtml(request.headers.accept)) throw thrown
-      const error = asAppError(thrown)
-      if (error.status >= 500) request.failure = error.cause ?? error
-      const href = error.code === 'session_used' ? await leadsTo(request) : undefined
-      const action = href === undefined ? undefined : { href, label: 'Continue' }
-      reply.headers(error.headers)
-      return sendPage(reply, (context) => errorPage(context, pageOf(error, request.id, action)), error.status)
+    render,
+    renderError,
+    route: {
+      async onRequest(_request, reply) {
+        reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+      },
+      async errorHandler(thrown, request, reply) {
+        // The server's own handler sends JSON.
+        if (!wantsHtml(request.headers.accept)) throw thrown
+        const error = asAppError(thrown)
+        if (error.status >= 500) request.failure = error.cause ?? error
+        const href = error.code === 'session_used' ? await completedUrl(request) : undefined
+        return renderError(request, reply, error, {
+          action: href === undefined ? undefined : { href, label: 'Continue' },
+        })
+      },
     },
   }
 }
 
-/** An error as people read it. */
-export function pageOf(error: AppError, requestId: string, action: ErrorPage['action']): ErrorPage {
-  return { ...(TEXTS[error.code] ?? FALLBACK), code: error.code, requestId, action }
+interface MediaRange {
+  type: string
+  quality: number
 }
 
-type ErrorText = Pick<ErrorPage, 'icon' | 'title' | 'text' | 'alarming'>
-
-const TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
-  session_used: {
-    icon: 'check',
-    title: 'This link has been used',
-    text: 'A mailbox was connected with it. To connect another one, ask for a new link in the application that sent you here.',
-  },
-  session_expired: {
-    icon: 'clock',
-    title: 'This link has expired',
-    text: 'For your safety links work only for a while. Go back to the application that sent you here and start again.',
-  },
-  not_found: {
-    icon: 'link',
-    title: 'This link is not valid',
-    text: 'Perhaps a part of it is missing. Open it again from where you got it, or ask for a new one.',
-  },
-  route_not_found: {
-    icon: 'link',
-    title: 'There is nothing here',
-    text: 'The address of this page is not one of ours.',
-  },
-  csrf_failed: {
-    icon: 'lock',
-    title: 'Please open the link again',
-    text: 'This page was opened in another browser, or too long ago, so we could not be sure that it was you. Nothing was sent on.',
-  },
-  consent_denied: {
-    icon: 'lock',
-    title: 'Access was not granted',
-    text: 'Nothing was connected. If that was not what you wanted, try again and allow the access.',
-  },
-  consent_incomplete: {
-    icon: 'alert',
-    title: 'A permission is missing',
-    text: 'To connect your mailbox, its mails must be readable. Try again and leave every box ticked.',
-  },
-  consent_unknown: {
-    icon: 'link',
-    title: 'This sign-in is not valid',
-    text: 'It did not begin here. Go back to the application that sent you and start again.',
-  },
-  consent_used: {
-    icon: 'clock',
-    title: 'This sign-in is over',
-    text: 'It was used already, or it took too long. Open the link of the application that sent you here again.',
-  },
-  consent_failed: {
-    icon: 'alert',
-    alarming: true,
-    title: 'Your provider had a problem',
-    text: 'Signing in worked on your side, but your mail provider did not complete it. Try again in a moment.',
-  },
-  consent_refused: {
-    icon: 'alert',
-    alarming: true,
-    title: 'This application is not set up correctly',
-    text: 'Your mail provider does not accept it. You did nothing wrong: tell the people who run the application.',
-  },
-  mailbox_refused: {
-    icon: 'mail',
-    title: 'The mailbox could not be opened',
-    text: 'Signing in worked, but your provider opens no mailbox for this account. If you have another account, try again with that one.',
-  },
-  rate_limited: {
-    icon: 'clock',
-    title: 'Too many attempts',
-    text: 'Wait a few minutes and try again. If it still does not work, ask for a new link.',
-  },
-  licence_limit: {
-    icon: 'alert',
-    alarming: true,
-    title: 'No more mailboxes can be connected',
-    text: 'The application that sent you here has reached its number of mailboxes. Tell the people who run it.',
-  },
-  database_unavailable: {
-    icon: 'clock',
-    title: 'Please try again in a moment',
-    text: 'We could not look that up just now. Your link is still good: open it again in a minute.',
-  },
-  validation_failed: {
-    icon: 'link',
-    title: 'This link is not complete',
-    text: 'A part of it is missing. Open it again from where you got it.',
-  },
+/** True when the `Accept` header prefers HTML to JSON. At equal quality the more specific range wins; a tie means HTML. */
+export function wantsHtml(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').flatMap(parseRange)
+  if (ranges.length === 0) return true
+  const page = bestMatch('text/html', ranges)
+  const json = bestMatch('application/json', ranges)
+  if (page.quality === 0) return false
+  return page.quality === json.quality ? page.precision >= json.precision : page.quality > json.quality
 }
 
-const FALLBACK: ErrorText = {
-  icon: 'alert',
-  alarming: true,
-  title: 'That did not work',
-  text: 'Something went wrong on our side. Try again in a moment.',
+function parseRange(text: string): MediaRange[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  if (type === '') return []
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+  return [{ type, quality: quality === undefined ? 1 : Number(quality) || 0 }]
+}
+
+/** The most specific range that matches a type decides its quality (RFC 9110, section 12.5.1). */
+function bestMatch(type: string, ranges: readonly MediaRange[]): { quality: number; precision: number } {
+  const patterns = ['*/*', `${type.split('/')[0]}/*`, type]
+  for (let precision = patterns.length - 1; precision >= 0; precision -= 1) {
+    const range = ranges.find((candidate) => candidate.type === patterns[precision])
+    if (range !== undefined) return { quality: range.quality, precision }
+  }
+  return { quality: 0, precision: -1 }
 }

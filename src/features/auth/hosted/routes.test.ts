@@ -23,7 +23,7 @@ describeEachDatabase('the hosted pages', (open) => {
   })
   afterEach(() => hosted.close())
 
-  it('may be opened by anybody any number of times, and by HEAD, without changing anything', async () => {
+  it('can be opened by anyone, any number of times and by HEAD, without side effects', async () => {
     const { code, authUrl } = await hosted.session()
     const before = await db.read.selectFrom('authSessions').selectAll().execute()
     const mine = await hosted.open(authUrl)
@@ -31,28 +31,28 @@ describeEachDatabase('the hosted pages', (open) => {
     const head = await hosted.call(authUrl, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(await db.read.selectFrom('authSessions').selectAll().execute()).toEqual(before)
-    const answer = await hosted.call('/auth/authorize/imap', imapForm(code, mine))
-    expect(await answer.text()).toContain('Mailbox connected')
+    const response = await hosted.call('/auth/authorize/imap', imapForm(code, mine))
+    expect(await response.text()).toContain('Mailbox connected')
   })
 
-  it('let tabs of one browser coexist', async () => {
+  it('work in several tabs of one browser', async () => {
     const { code, authUrl } = await hosted.session()
     const tabs = [await hosted.open(authUrl), await hosted.open(authUrl)]
     const cookie = tabs.map((tab) => tab.cookie).join('; ')
     for (const tab of tabs) {
       const form = { session: code, state: tab.state, email: 'ada@gmx.de' }
-      const answer = await hosted.call('/auth/authorize', { form, headers: { cookie } })
-      expect([answer.status, fieldValue(await answer.text(), 'host')]).toEqual([200, 'imap.gmx.net'])
+      const response = await hosted.call('/auth/authorize', { form, headers: { cookie } })
+      expect([response.status, fieldValue(await response.text(), 'host')]).toEqual([200, 'imap.gmx.net'])
     }
   })
 
-  it('can be neither framed, nor scripted, nor kept, nor reveal their address', async () => {
+  it('forbid framing, foreign scripts, caching and referrers', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.call(authUrl)
     const failed = await hosted.call('/auth/authorize?session=unknown', { headers: HTML_ACCEPT })
     const posted = await hosted.call('/auth/authorize', { json: { session: code, state: 's', email: 'a@gmx.de' } })
-    for (const answer of [opened, failed, posted]) {
-      const policy = answer.headers.get('content-security-policy') ?? ''
+    for (const response of [opened, failed, posted]) {
+      const policy = response.headers.get('content-security-policy') ?? ''
       const nonce = /style-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? ''
       expect(policy.split('; ')).toEqual([
         "default-src 'none'",
@@ -63,12 +63,12 @@ describeEachDatabase('the hosted pages', (open) => {
         "base-uri 'none'",
         "frame-ancestors 'none'",
       ])
-      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-      expect(answer.headers.get('access-control-allow-origin')).toBeNull()
-      const page = await answer.text()
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      const page = await response.text()
       const inline = [...page.matchAll(/<(?:style|script)(?! type="application\/json")[^>]*>/g)].map(([tag]) => tag)
       expect(inline.length).toBeGreaterThan(0)
       for (const tag of inline) expect(tag).toContain(`nonce="${nonce}"`)
@@ -79,7 +79,7 @@ describeEachDatabase('the hosted pages', (open) => {
     )
   })
 
-  it('answer a link that is not complete, not known, or not ours with a page or with JSON, as asked', async () => {
+  it('report incomplete and unknown links as a page or as JSON, by the Accept header', async () => {
     const { code } = await hosted.session()
     const cases: [string, number, string][] = [
       ['/auth/authorize', 400, 'validation_failed'],
@@ -99,13 +99,13 @@ describeEachDatabase('the hosted pages', (open) => {
     }
   })
 
-  it('take forms only with the cookie of the page, whose state and session it must be', async () => {
+  it('accept a form only with the cookie of its own session and state', async () => {
     const { code, authUrl } = await hosted.session()
     const { code: otherCode, authUrl: otherUrl } = await hosted.session()
     const mine = await hosted.open(authUrl)
     const other = await hosted.open(otherUrl)
     const form = { session: code, state: mine.state, email: 'ada@example.com' }
-    const tries: [Record<string, string>, string][] = [
+    const attempts: [Record<string, string>, string][] = [
       [form, ''],
       [form, other.cookie],
       [form, mine.cookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
@@ -113,19 +113,19 @@ describeEachDatabase('the hosted pages', (open) => {
       [{ ...form, session: otherCode }, mine.cookie],
       [{ ...form, state: 'guessed' }, mine.cookie],
     ]
-    for (const [fields, cookie] of tries) {
+    for (const [fields, cookie] of attempts) {
       for (const type of ['application/x-www-form-urlencoded', 'Application/X-WWW-Form-URLencoded; charset=utf-8']) {
         const headers = { cookie, ...HTML_ACCEPT, 'content-type': type }
-        const answer = await hosted.call('/auth/authorize', { form: fields, headers })
+        const response = await hosted.call('/auth/authorize', { form: fields, headers })
         const refusal = [403, expect.stringContaining('Please open the link again')]
-        expect([answer.status, await answer.text()]).toEqual(refusal)
+        expect([response.status, await response.text()]).toEqual(refusal)
       }
     }
     expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
     expect((await hosted.call('/auth/authorize', { form, headers: { cookie: mine.cookie } })).status).toBe(200)
   })
 
-  it('ask for session and state in every post', async () => {
+  it('require session and state in every post', async () => {
     const { code } = await hosted.session()
     for (const part of [
       {},
@@ -138,9 +138,9 @@ describeEachDatabase('the hosted pages', (open) => {
       { session: code, state: 'x'.repeat(2049) },
     ]) {
       for (const path of ['/auth/authorize', '/auth/authorize/imap', '/auth/authorize/imap/folders']) {
-        const answer = await hosted.call(path, { json: part, headers: JSON_ACCEPT })
-        expect(answer.status).toBe(400)
-        expect(await answer.json()).toMatchObject({
+        const response = await hosted.call(path, { json: part, headers: JSON_ACCEPT })
+        expect(response.status).toBe(400)
+        expect(await response.json()).toMatchObject({
           error: {
             code: 'validation_failed',
             details: [
@@ -156,16 +156,19 @@ describeEachDatabase('the hosted pages', (open) => {
     }
   })
 
-  it('ask again for an address that is none, tied to its field', async () => {
+  it('report an invalid address at its field', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     for (const email of ['', 'ada', 'ada@', '<a@b>', `${'x'.repeat(320)}@example.com`]) {
       const form = { session: code, state: opened.state, email }
-      const answer = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })
-      const page = await answer.text()
-      expect(answer.status).toBe(200)
-      expect(page).toMatch(/<input id="email"[^>]* aria-invalid="true" aria-describedby="email-fault"/)
-      expect(page).toMatch(/<p class="fault" id="email-fault" role="alert">/)
+      const response = await hosted.call('/auth/authorize', {
+        form,
+        headers: { cookie: opened.cookie, ...HTML_ACCEPT },
+      })
+      const page = await response.text()
+      expect(response.status).toBe(200)
+      expect(page).toMatch(/<input id="email"[^>]* aria-invalid="true" aria-describedby="email-error"/)
+      expect(page).toMatch(/<p class="error" id="email-error" role="alert">/)
     }
     const json = await hosted.call('/auth/authorize', {
       json: { session: code, state: 's', email: 'ada' },
@@ -174,7 +177,7 @@ describeEachDatabase('the hosted pages', (open) => {
     expect([json.status, await json.json()]).toEqual([400, expect.objectContaining({ success: false })])
   })
 
-  it('escape whatever came from outside', async () => {
+  it('escape all external input', async () => {
     const nasty = '"><script>alert(1)</script><a href=\'x'
     const named = await serveHosted(db, { authScreen: { name: nasty } })
     const { code, authUrl } = await hosted.session({ customUserId: nasty })
@@ -204,25 +207,25 @@ describeEachDatabase('the hosted pages', (open) => {
     await named.close()
   })
 
-  it('build every address from the public one, never from the Host header', async () => {
+  it('build every URL from PUBLIC_URL, never from the Host header', async () => {
     const publicUrl = 'https://mail.example.com/tools/posthorn'
     const proxied = await serveHosted(db, { publicUrl })
     const { code, authUrl } = await proxied.session({ provider: 'imap' })
     expect(authUrl).toBe(`${publicUrl}/auth/authorize?session=${code}`)
     const path = `/auth/authorize?session=${code}`
-    const answer = await proxied.call(path, {
+    const response = await proxied.call(path, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
     })
-    const page = await answer.text()
+    const page = await response.text()
     expect(page).toContain(`action="${publicUrl}/auth/authorize/imap"`)
     expect(page).not.toContain('evil.example')
     expect(page).not.toContain(proxied.url)
-    expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/tools\/posthorn; HttpOnly; SameSite=Lax; Secure$/)
-    expect(answer.headers.get('content-security-policy')).toContain('form-action https://mail.example.com;')
+    expect(response.headers.get('set-cookie')).toMatch(/; Path=\/tools\/posthorn; HttpOnly; SameSite=Lax; Secure$/)
+    expect(response.headers.get('content-security-policy')).toContain('form-action https://mail.example.com;')
     await proxied.close()
   })
 
-  it('show the form for the mail server at once when the application asked for imap', async () => {
+  it('show the IMAP form at once for a session limited to imap', async () => {
     const { authUrl } = await hosted.session({ provider: 'imap', email: 'ada@posteo.de' })
     const { page } = await hosted.open(authUrl)
     expect(['email', 'host', 'username'].map((name) => fieldValue(page, name))).toEqual([
@@ -234,12 +237,12 @@ describeEachDatabase('the hosted pages', (open) => {
     expect((await hosted.open(bare)).page).toContain('Sign in to your mailbox')
   })
 
-  it('offer the email hint in the first step', async () => {
+  it('fill in the email hint in the first step', async () => {
     const { authUrl } = await hosted.session({ email: 'hint@example.com' })
     expect(fieldValue((await hosted.open(authUrl)).page, 'email')).toBe('hint@example.com')
   })
 
-  it('carry the brand: name, logo, links and colour', async () => {
+  it('show the brand: name, logo, links and colour', async () => {
     const logoUrl = 'https://cdn.example.com/logo.svg'
     const branded = await serveHosted(db, {
       authScreen: {
@@ -251,20 +254,22 @@ describeEachDatabase('the hosted pages', (open) => {
       },
     })
     const { authUrl } = await branded.session()
-    const answer = await branded.call(authUrl)
-    const page = await answer.text()
+    const response = await branded.call(authUrl)
+    const page = await response.text()
     expect(page).toContain(`<img src="${logoUrl}" alt="Northwind"`)
     expect(page).toContain('Connect your mailbox to Northwind')
     expect(page).toContain('https://n.example/help')
     expect(page).toContain('https://n.example/privacy')
-    expect(answer.headers.get('content-security-policy')).toContain('img-src data: https://cdn.example.com;')
+    expect(response.headers.get('content-security-policy')).toContain('img-src data: https://cdn.example.com;')
     await branded.close()
   })
 
-  it('limit how often one address may ask, and say when to come back', async () => {
+  it('limit requests per client address and send Retry-After', async () => {
     const { authUrl } = await hosted.session()
-    const answers = await Promise.all(Array.from({ length: 301 }, () => hosted.call(authUrl, { headers: HTML_ACCEPT })))
-    const refused = answers.filter((answer) => answer.status === 429)
+    const responses = await Promise.all(
+      Array.from({ length: 301 }, () => hosted.call(authUrl, { headers: HTML_ACCEPT })),
+    )
+    const refused = responses.filter((response) => response.status === 429)
     expect(refused).toHaveLength(1)
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await refused[0]?.text()).toContain('Too many attempts')
@@ -281,11 +286,11 @@ describeEachDatabase('the choice of a provider', (open) => {
   const post = async (code: string, link: string, fields: Record<string, string>) => {
     const opened = await hosted.open(link)
     const form = { session: code, state: opened.state, ...fields }
-    const answer = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })
-    return { status: answer.status, page: await answer.text() }
+    const response = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })
+    return { status: response.status, page: await response.text() }
   }
 
-  it('shows what can be connected, and leads to the consent of the one that is picked', async () => {
+  it('shows the providers that are set up and leads to the consent page of the chosen one', async () => {
     const { code, authUrl } = await hosted.session()
     const { page } = await hosted.open(authUrl)
     expect([...page.matchAll(/name="provider" value="(\w+)"/g)].map(([, name]) => name)).toEqual(['gmail', 'imap'])
@@ -298,18 +303,18 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect((await post(code, authUrl, { email: '', provider: 'imap' })).page).toContain('Sign in to your mailbox')
   })
 
-  it('follows the address, with a state of its own', async () => {
+  it('follows the address and uses a new state for the consent', async () => {
     const { code, authUrl } = await hosted.session()
     const chosen = await post(code, `${authUrl}&state=mine`, { email: 'ada@gmail.com' })
     const query = new URL(refreshOf(chosen.page) ?? '').searchParams
     expect(query.get('login_hint')).toBe('ada@gmail.com')
     expect(query.get('state')).toMatch(/^[\w-]{43}$/)
     expect((await post(code, authUrl, { email: 'ada@example.com' })).page).toContain('Sign in to your mailbox')
-    // Not set up here, so its mailboxes can only be reached as any other.
+    // Microsoft is not set up here, so its mailboxes use the IMAP form.
     expect((await post(code, authUrl, { email: 'ada@outlook.com' })).page).toContain('value="outlook.office365.com"')
   })
 
-  it('is refused when it is not offered, or not the one the session is for', async () => {
+  it('rejects a provider that is not set up or not allowed by the session', async () => {
     const { code, authUrl } = await hosted.session()
     expect((await post(code, authUrl, { provider: 'microsoft' })).status).toBe(400)
     const fixed = await hosted.session({ provider: 'gmail' })
@@ -320,17 +325,17 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect(hosted.mail.attempts).toHaveLength(0)
   })
 
-  it('leaves nothing to fill in when the application asked for one that has a page of its own', async () => {
+  it('shows nothing to fill in for a session limited to an OAuth provider', async () => {
     const { code, authUrl } = await hosted.session({ provider: 'gmail', email: 'ada@firm.de' })
     const { page } = await hosted.open(authUrl)
     expect(page).toContain('Continue with Google')
     expect(page).toContain('<span class="address">ada@firm.de</span>')
     expect(page).not.toContain('another provider')
-    const answer = await post(code, authUrl, { email: 'ada@firm.de' })
-    expect(new URL(refreshOf(answer.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
+    const response = await post(code, authUrl, { email: 'ada@firm.de' })
+    expect(new URL(refreshOf(response.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
   })
 
-  it('asks for one when neither an address nor a provider is given', async () => {
+  it('asks for an address or a provider when both are missing', async () => {
     const { code, authUrl } = await hosted.session()
     expect((await post(code, authUrl, { email: '' })).page).toContain('or choose your provider')
   })

@@ -2,115 +2,108 @@ import type { FastifyReply } from 'fastify'
 import type { App } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
-import { consentPage, continuePage, emailPage, type FormFaults, NO_FAULTS } from '../../../ui/hosted/index.ts'
+import { consentPage, continuePage, emailPage, type FormErrors, NO_ERRORS } from '../../../ui/hosted/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
-import { imapStep } from '../imap/step.ts'
-import { wantsHtml } from './accept.ts'
-import { type Admitted, bodyOf, type Flow } from './access.ts'
-import { PROVIDER_NAMES } from './provider-names.ts'
+import type { Detection } from '../detection/detection.ts'
+import type { ImapForm } from '../imap/form.ts'
+import type { Consents } from '../oauth/consents.ts'
+import { type AuthSessions, requireProvider } from '../sessions/service.ts'
+import type { HostedAccess, SessionPage } from './access.ts'
+import { type HostedPages, wantsHtml } from './pages.ts'
+
+export interface HostedRoutesDeps {
+  sessions: AuthSessions
+  access: HostedAccess
+  pages: HostedPages
+  imapForm: ImapForm
+  consents: Consents
+  detection: Detection
+  publicUrl: string
+}
 
 const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
-const MAX_EMAIL = 320
+const MAX_EMAIL_CHARS = 320
 
-/** The pages of the flow before the mail server is asked: the link itself, and the address or provider. */
-export function authorizeRoutes(app: App, flow: Flow): void {
-  const { sessions, states, sendPage } = flow
+/** Names that complete "Continue with …". */
+const DISPLAY_NAMES: Readonly<Record<ProviderName, string>> = {
+  gmail: 'Google',
+  microsoft: 'Microsoft',
+  imap: 'another provider',
+}
+
+/** The first step of the hosted flow: open the link, then choose an address or a provider. */
+export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
+  const { sessions, access, pages, imapForm, consents, detection } = deps
   const tags = ['Hosted authentication']
-
-  /** The first page: the address, or the form of the one provider that the application asked for. */
-  function firstPage(
-    reply: FastifyReply,
-    admitted: Pick<Admitted, 'code' | 'state' | 'session'>,
-    faults?: FormFaults,
-    email?: string,
-  ) {
-    const { code, state, session } = admitted
-    return sendPage(reply, (context) =>
-      emailPage(context, {
-        action: `${flow.publicUrl}/auth/authorize`,
-        session: code,
-        state,
-        email: email ?? session.email ?? '',
-        choices:
-          flow.connectable.length > 1
-            ? flow.connectable.map((provider) => ({ provider, label: `Continue with ${PROVIDER_NAMES[provider]}` }))
-            : [],
-        faults: faults ?? NO_FAULTS,
-      }),
-    )
-  }
-
-  /** The first page when the application asked for a provider with a consent page of its own. */
-  function onlyPage(
-    reply: FastifyReply,
-    { code, state, session }: Pick<Admitted, 'code' | 'state' | 'session'>,
-    provider: string,
-  ) {
-    const action = `${flow.publicUrl}/auth/authorize`
-    return sendPage(reply, (context) =>
-      consentPage(context, { action, session: code, state, email: session.email ?? '', provider }),
-    )
-  }
+  const action = `${deps.publicUrl}/auth/authorize`
 
   app.get(
     '/auth/authorize',
     {
-      ...flow.route,
+      ...pages.route,
       config: { access: 'public', rateLimit: { address: { limit: 300, windowMs: 60_000 } } },
       schema: {
         tags,
-        summary: 'The hosted screen; opening it changes nothing',
+        summary: 'Show the hosted screen; opening it changes nothing',
         produces: ['text/html'],
         querystring: authorizeQuery,
       },
     },
     async (request, reply) => {
       const { session: code } = request.query
-      const session = await sessions.open(code)
-      const state = request.query.state || states.mint(code)
-      flow.allowPost(request, reply, code, session, state)
-      const page = { code, state, session }
-      const { provider, providerFixed } = session
-      if (provider === 'imap') return imapStep(flow, reply, page, { fields: { email: session.email ?? '' } })
-      return providerFixed && provider !== null && flow.consents.has(provider)
-        ? onlyPage(reply, page, PROVIDER_NAMES[provider])
-        : firstPage(reply, page)
+      const session = await sessions.getOpen(code)
+      const page = { code, session, state: request.query.state || access.mintState(code) }
+      access.allowPost(request, reply, page)
+      const { provider, providerFixed, email } = session
+      if (provider === 'imap') return imapForm.render(reply, page, { fields: { email: email ?? '' } })
+      if (!providerFixed || provider === null || !consents.connectable.includes(provider)) {
+        return renderEmailPage(reply, page, email ?? '')
+      }
+      return pages.render(reply, (context) =>
+        consentPage(context, {
+          ...{ action, session: code, state: page.state, email: email ?? '' },
+          provider: DISPLAY_NAMES[provider],
+        }),
+      )
     },
   )
 
   app.post(
     '/auth/authorize',
     {
-      ...flow.route,
+      ...pages.route,
       attachValidation: true,
       config: { access: 'public', form: true, rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
       schema: {
         tags,
-        summary: 'The next step for an address or a provider',
+        summary: 'Submit an address or a provider and continue to the next step',
         produces: ['text/html'],
         body: authorizeBody,
       },
     },
     async (request, reply) => {
-      const body = bodyOf(request)
-      const admitted = await flow.admit(request, body)
-      const { code, session, state, returned, fromPage } = admitted
+      const post = await access.admit(request)
+      const { body, code, session, state, applicationState, fromPage } = post
       const email = typeof body.email === 'string' ? body.email.trim() : ''
-      flow.allowPost(request, reply, code, session, state)
-      const choice = await chosen(admitted, body.provider, email)
-      if (choice.fault !== undefined) {
-        if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.fault.message)
-        return firstPage(reply, admitted, { fields: { email: choice.fault.text } }, email)
+      access.allowPost(request, reply, post)
+      const choice = await chooseProvider(post, body.provider, email)
+      if ('error' in choice) {
+        if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.error.message)
+        return renderEmailPage(reply, post, email, { fields: { email: choice.error.text } })
       }
       const { provider } = choice
-      flow.demandAllowed(session, provider)
-      if (!flow.consents.has(provider)) return imapStep(flow, reply, admitted, { fields: { email } })
-      const asked = { code, session, email: email || session.email, pageState: state, returned, fromPage }
-      const href = await flow.consents.begin(provider, asked)
-      return sendPage(reply, (context) =>
+      requireProvider(session, provider)
+      if (provider === 'imap' || !consents.connectable.includes(provider)) {
+        return imapForm.render(reply, post, { fields: { email } })
+      }
+      const href = await consents.begin(provider, {
+        ...{ code, session, email: email || session.email },
+        ...{ pageState: state, applicationState, fromPage },
+      })
+      return pages.render(reply, (context) =>
         continuePage(context, {
-          title: `Continue with ${PROVIDER_NAMES[provider]}`,
-          text: 'You are being taken there to sign in.',
+          title: `Continue with ${DISPLAY_NAMES[provider]}`,
+          text: 'Taking you to the sign-in page.',
           href,
           label: 'Continue',
           done: false,
@@ -119,28 +112,47 @@ export function authorizeRoutes(app: App, flow: Flow): void {
     },
   )
 
-  type Choice = { provider: ProviderName; fault?: undefined } | { fault: { message: string; text: string } }
+  function renderEmailPage(
+    reply: FastifyReply,
+    { code, state }: SessionPage,
+    email: string,
+    errors: FormErrors = NO_ERRORS,
+  ): string {
+    const { connectable } = consents
+    const choices =
+      connectable.length > 1
+        ? connectable.map((provider) => ({ provider, label: `Continue with ${DISPLAY_NAMES[provider]}` }))
+        : []
+    return pages.render(reply, (context) =>
+      emailPage(context, { action, session: code, state, email, choices, errors }),
+    )
+  }
 
-  /** The provider for what was sent: the session's own, the one picked, or the one behind the address. */
-  async function chosen({ session }: Admitted, picked: unknown, email: string): Promise<Choice> {
-    if (email !== '' && (!EMAIL.test(email) || email.length > MAX_EMAIL)) {
-      return fault('must be an email address', 'That is not an email address. It looks like name@example.com.')
+  /** `message` is for JSON, `text` for the page. */
+  type Choice = { provider: ProviderName } | { error: { message: string; text: string } }
+
+  /** The provider that the user picked, that the session is limited to, or that hosts the address. */
+  async function chooseProvider({ session }: SessionPage, picked: unknown, email: string): Promise<Choice> {
+    const { connectable } = consents
+    if (email !== '' && (!EMAIL.test(email) || email.length > MAX_EMAIL_CHARS)) {
+      return failed('must be an email address', 'Enter an email address such as name@example.com.')
     }
     if (typeof picked === 'string' && picked !== '') {
-      const provider = flow.connectable.find((name) => name === picked)
-      if (provider === undefined) throw invalid('body.provider', `must be one of ${flow.connectable.join(', ')}`)
+      const provider = connectable.find((name) => name === picked)
+      if (provider === undefined) throw invalid('body.provider', `must be one of ${connectable.join(', ')}`)
       return { provider }
     }
     if (session.providerFixed && session.provider !== null) return { provider: session.provider }
     if (email === '') {
-      if (flow.connectable.length === 1) return fault('is required', 'Enter your email address.')
-      return fault('or body.provider is required', 'Enter your email address, or choose your provider.')
+      return connectable.length === 1
+        ? failed('is required', 'Enter your email address.')
+        : failed('or body.provider is required', 'Enter your email address or choose your provider.')
     }
-    const detected = await flow.detection.providerOf(email)
-    return { provider: flow.connectable.includes(detected) ? detected : 'imap' }
+    const detected = await detection.providerOf(email)
+    return { provider: connectable.includes(detected) ? detected : 'imap' }
   }
 }
 
-function fault(message: string, text: string) {
-  return { fault: { message, text } }
+function failed(message: string, text: string) {
+  return { error: { message, text } }
 }

@@ -1,76 +1,89 @@
-import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
-import { SealError, type Sealer } from '../../../lib/seal.ts'
+import type { FastifyReply } from 'fastify'
+import type { AppError, ErrorDetail } from '../../../lib/errors.ts'
+import type { Sealer } from '../../../lib/seal.ts'
 import type { RemoteFolder } from '../../../providers/contract/index.ts'
-import { type FormFaults, IMAP_FORM_FIELDS, type ImapFormValues } from '../../../ui/hosted/index.ts'
+import {
+  type FormErrors,
+  IMAP_FORM_FIELDS,
+  type ImapFormValues,
+  imapPage,
+  NO_ERRORS,
+} from '../../../ui/hosted/index.ts'
 import type { ImapField, ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'
-import { knownServer } from '../detection/known-servers.ts'
+import type { Detection } from '../detection/detection.ts'
+import { HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer, requirementText } from '../detection/known-servers.ts'
+import type { SessionPage } from '../hosted/access.ts'
+import type { HostedPages } from '../hosted/pages.ts'
+import { authorizeUrl } from '../sessions/urls.ts'
+import { fieldText, passwordTokens } from './password-token.ts'
 
-const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
-
-/** Where the secrets may be sent: a token made for one server must not open for another that was put in its place. */
-const BOUND_FIELDS = [
-  'host',
-  'port',
-  'username',
-  'smtpHost',
-  'smtpPort',
-  'smtpUsername',
-  'caldavUrl',
-  'caldavUsername',
-] as const
-
-/**
- * Stands for the passwords between the two steps of the form, so that nobody types them twice and no page holds them:
- * sealed, and bound to the session, the state, and every server and user they were typed for.
- */
-export interface PasswordTokens {
-  make(fields: ImapFields, sessionId: string, state: string): string
-  /** The fields with the passwords that were left empty; as they are when the token is absent or not for them. */
-  fill(fields: ImapFields, token: unknown, sessionId: string, state: string): ImapFields
+export interface ImapFormDeps {
+  pages: HostedPages
+  detection: Detection
+  sealer: Sealer
+  publicUrl: string
 }
 
-export function passwordTokens(sealer: Sealer): PasswordTokens {
-  const context = (fields: ImapFields, sessionId: string, state: string) =>
-    JSON.stringify(['hosted form', sessionId, state, ...BOUND_FIELDS.map((name) => textOf(fields[name]))])
+export interface ImapFormContent {
+  fields: ImapFields
+  errors?: FormErrors
+  /** The folders to choose from. Present after a successful sign-in. */
+  folders?: readonly RemoteFolder[]
+}
+
+export type ImapForm = ReturnType<typeof imapForm>
+
+/** Renders the form for the mail server: first with the server settings, then with the folders. */
+export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
+  const tokens = passwordTokens(sealer)
   return {
-    make(fields, sessionId, state) {
-      const secrets = SECRET_FIELDS.map((name) => [name, rawText(fields[name])])
-      return sealer.seal(JSON.stringify(Object.fromEntries(secrets)), context(fields, sessionId, state))
-    },
-    fill(fields, token, sessionId, state) {
-      if (typeof token !== 'string' || token === '') return fields
-      try {
-        const kept: ImapFields = JSON.parse(sealer.open(token, context(fields, sessionId, state)))
-        const missing = SECRET_FIELDS.filter((name) => rawText(fields[name]) === '')
-        return { ...fields, ...Object.fromEntries(missing.map((name) => [name, kept[name]])) }
-      } catch (error) {
-        // Another server or user was typed in, or the key was rotated: the password is asked for again.
-        if (error instanceof SealError) return fields
-        throw error
-      }
+    fillPasswords: tokens.fill,
+
+    async render(reply: FastifyReply, page: SessionPage, content: ImapFormContent): Promise<string> {
+      const { code, state, session } = page
+      const { fields, errors = NO_ERRORS, folders } = content
+      const isHostEmpty = fields.host === undefined || fields.host === ''
+      const email = fieldText(fields.email)
+      const proposal = isHostEmpty && email !== '' ? await detection.serverOf(email) : undefined
+      const values = formValues(fields, proposal)
+      const server = knownServer(values.email)
+      const isKnownServer = server !== undefined && (server.host === undefined || server.host === values.host)
+      const hasFirstStep = !session.providerFixed && session.provider !== 'imap'
+      return pages.render(reply, (context) =>
+        imapPage(context, {
+          action: `${publicUrl}/auth/authorize/imap`,
+          session: code,
+          state,
+          values: folders === undefined ? values : { ...values, mailbox: values.mailbox || 'INBOX' },
+          errors,
+          note: isKnownServer && folders === undefined ? requirementText(server) : undefined,
+          folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
+          passwordToken: folders && tokens.make(fields, session.id, state),
+          backHref: hasFirstStep ? authorizeUrl(publicUrl, code, state) : undefined,
+          knownServers: values.email === '' ? HOST_BY_DOMAIN : undefined,
+          hosts: KNOWN_HOSTS,
+        }),
+      )
     },
   }
 }
 
-/** The fields as the form shows them again; never a password. A known server, or what its domain says, is proposed where none was typed. */
+/** The values that the form shows again, without passwords. When the host is empty, they propose a server. */
 export function formValues(fields: ImapFields, proposal?: ProposedServer): ImapFormValues {
-  const email = textOf(fields.email)
-  const server = knownServer(email)
-  const proposed: ImapFields | undefined =
-    textOf(fields.host) !== ''
-      ? {}
-      : server?.host !== undefined
-        ? { host: server.host, port: server.port }
-        : proposal && { host: proposal.host, port: proposal.port, ...unusualSecurity(proposal) }
-  const username = textOf(fields.username) || proposal?.username || email
-  const shown: ImapFields = { ...fields, ...proposed, username }
-  return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, textOf(shown[name])])) as ImapFormValues
+  const username = fieldText(fields.username).trim() || proposal?.username || fieldText(fields.email).trim()
+  const shown: ImapFields = { ...fields, ...proposedFields(fields, proposal), username }
+  return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
 }
 
-/** What "automatic" would get wrong. */
-function unusualSecurity({ port, secure }: ProposedServer): ImapFields {
-  return secure === (port !== STARTTLS_PORT) ? {} : { secure: String(secure) }
+function proposedFields({ email, host }: ImapFields, proposal: ProposedServer | undefined): ImapFields {
+  if (fieldText(host).trim() !== '') return {}
+  const known = knownServer(fieldText(email))
+  if (known?.host !== undefined) return { host: known.host, port: known.port }
+  if (proposal === undefined) return {}
+  // The encryption field stays on "Automatic" unless that would choose wrongly.
+  const isAutomatic = proposal.secure === (proposal.port !== STARTTLS_PORT)
+  return { host: proposal.host, port: proposal.port, ...(!isAutomatic && { secure: String(proposal.secure) }) }
 }
 
 const STARTTLS_PORT = 143
@@ -81,22 +94,47 @@ const LABELS: Readonly<Record<ImapField, string>> = {
   password: 'password',
   host: 'IMAP server',
   port: 'port',
-  username: 'user name',
+  username: 'username',
   mailbox: 'folder',
   secure: 'encryption',
-  allowSelfSigned: 'choice about the certificate',
+  allowSelfSigned: 'certificate choice',
   smtpHost: 'SMTP server',
   smtpPort: 'SMTP port',
   smtpSecure: 'SMTP encryption',
-  smtpUsername: 'SMTP user name',
+  smtpUsername: 'SMTP username',
   smtpPassword: 'SMTP password',
-  caldavUrl: 'calendar address',
-  caldavUsername: 'calendar user name',
+  caldavUrl: 'calendar URL',
+  caldavUsername: 'calendar username',
   caldavPassword: 'calendar password',
 }
 
-/** The faults of a request in the words and the order of the form. */
-export function fieldFaults(details: readonly ErrorDetail[]): FormFaults {
+const SIGN_IN_ERRORS: Readonly<Record<string, { title: string; text: string; fields: string[] }>> = {
+  imap_auth_failed: {
+    title: 'The mail server rejected the sign-in',
+    text: 'Check the username and the password. Some providers require an app password, or that you turn on IMAP access first.',
+    fields: ['password', 'username'],
+  },
+  imap_unreachable: {
+    title: 'The mail server could not be reached',
+    text: 'Check the name of the IMAP server and the port.',
+    fields: ['host', 'port'],
+  },
+  imap_tls: {
+    title: 'The connection is not secure',
+    text: 'The certificate is not valid for this server name, or the server does not use TLS on this port. Check the server, the port and the encryption.',
+    fields: ['host', 'port', 'secure'],
+  },
+}
+
+/** What the form can show of an error. Undefined when the error has a page of its own. Server texts are never shown. */
+export function formErrors(error: AppError): FormErrors | undefined {
+  if (error.code === 'validation_failed') return fieldErrors(error.details)
+  const signIn = SIGN_IN_ERRORS[error.code]
+  return signIn && { fields: {}, form: { code: error.code, ...signIn } }
+}
+
+/** Validation errors in the words and the order of the form. */
+function fieldErrors(details: readonly ErrorDetail[]): FormErrors {
   const fields: Record<string, string> = {}
   for (const [name, label] of Object.entries(LABELS)) {
     const message = details.find(({ path }) => path === `body.${name}`)?.message
@@ -107,46 +145,13 @@ export function fieldFaults(details: readonly ErrorDetail[]): FormFaults {
   return { fields }
 }
 
-const SIGN_IN_FAULTS: Readonly<Record<string, { title: string; text: string; fields: string[] }>> = {
-  imap_auth_failed: {
-    title: 'The mail server refused to let you in',
-    text: 'Check the user name and the password. Some providers ask for an app password, or want access by IMAP switched on first.',
-    fields: ['password', 'username'],
-  },
-  imap_unreachable: {
-    title: 'The mail server could not be reached',
-    text: 'Check the name of the IMAP server and the port.',
-    fields: ['host', 'port'],
-  },
-  imap_tls: {
-    title: 'The connection is not secure',
-    text: 'The certificate of the server is not valid for this name, or it does not speak TLS on this port. Check the server, the port and the encryption.',
-    fields: ['host', 'port', 'secure'],
-  },
-}
-
-/** A refused sign-in as the form shows it: one text per code, whatever the server said. Undefined for other errors. */
-export function signInFault(error: unknown): FormFaults | undefined {
-  if (!(error instanceof AppError)) return undefined
-  const fault = SIGN_IN_FAULTS[error.code]
-  return fault && { fields: {}, form: { code: error.code, ...fault } }
-}
-
 const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']
 
-/** What may be connected, INBOX first, then as the server lists them; the special ones after the ordinary. */
+/** The selectable folders: INBOX, then ordinary folders in the server's order, then those with a special use. */
 export function selectableFolders(folders: readonly RemoteFolder[]): RemoteFolder[] {
   const rank = (folder: RemoteFolder) => {
     if (folder.path.toUpperCase() === 'INBOX') return -1
     return folder.role === null ? 0 : 1 + ROLE_ORDER.indexOf(folder.role)
   }
   return folders.filter((folder) => folder.selectable).sort((left, right) => rank(left) - rank(right))
-}
-
-function textOf(value: unknown): string {
-  return rawText(value).trim()
-}
-
-function rawText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }

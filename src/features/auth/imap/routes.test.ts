@@ -19,7 +19,7 @@ import { imapProvider } from '../../../providers/imap/index.ts'
 const JSON_ACCEPT = { accept: 'application/json' }
 const PATH = '/auth/authorize/imap'
 
-describeEachDatabase('the form for the mail server', (open) => {
+describeEachDatabase('the IMAP form', (open) => {
   let hosted: Hosted
   beforeEach(async () => {
     hosted = await serveHosted(await open())
@@ -30,13 +30,13 @@ describeEachDatabase('the form for the mail server', (open) => {
   async function submit(fields: Record<string, string>, session: Record<string, unknown> = {}) {
     const { code, authUrl } = await hosted.session(session)
     const opened = await hosted.open(authUrl)
-    const answer = await hosted.call(PATH, imapForm(code, opened, fields))
-    return { code, opened, status: answer.status, headers: answer.headers, page: await answer.text() }
+    const response = await hosted.call(PATH, imapForm(code, opened, fields))
+    return { code, opened, status: response.status, headers: response.headers, page: await response.text() }
   }
 
   const json = (body: Record<string, unknown>) => hosted.call(PATH, { json: body, headers: JSON_ACCEPT })
 
-  it('reads its fields as text, and takes what is empty as absent', async () => {
+  it('reads its fields as text and treats empty ones as absent', async () => {
     await submit({ port: '', secure: '', mailbox: '', smtpHost: '', allowSelfSigned: '' })
     await submit({ port: '143', allowSelfSigned: 'true', mailbox: 'Work/Größe', email: ' ada@example.com ' })
     await submit({ port: '143', secure: 'true' })
@@ -77,9 +77,9 @@ describeEachDatabase('the form for the mail server', (open) => {
     ])
   })
 
-  it('takes JSON too, with numbers and booleans, and no cookie', async () => {
+  it('accepts JSON with numbers and booleans, without a cookie', async () => {
     const { code } = await hosted.session()
-    const answer = await json({
+    const response = await json({
       session: code,
       state: 'mine',
       ...IMAP_FIELDS,
@@ -87,17 +87,17 @@ describeEachDatabase('the form for the mail server', (open) => {
       secure: false,
       allowSelfSigned: true,
     })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(hosted.mail.attempts[0]?.settings.imap).toMatchObject({
       port: 143,
       security: 'starttls',
       allowSelfSigned: true,
     })
-    expect(new URL(refreshOf(await answer.text()) ?? '').searchParams.get('state')).toBe('mine')
+    expect(new URL(refreshOf(await response.text()) ?? '').searchParams.get('state')).toBe('mine')
   })
 
-  it('leads on by a link and a refresh, never by a redirect, and ends its cookie', async () => {
+  it('returns to the application by a link and a refresh, never a redirect, and removes its cookie', async () => {
     const { code, status, headers, page } = await submit({}, { redirectUri: 'https://app.example/done?own=1#top' })
     const { accountId } = await hosted.status(code)
     const target = `https://app.example/done?own=1&status=success&accountId=${accountId}&provider=imap&email=ada%40example.com&session=${code}#top`
@@ -106,23 +106,23 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect(headers.getSetCookie().at(-1)).toMatch(/^posthorn_auth_\w{8}=; Max-Age=0; /)
   })
 
-  it('hands back the state that the application chose, and not the page’s own', async () => {
+  it('returns the state that the application chose, but not one of its own', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(`${authUrl}&state=chosen%20one`)
-    const answer = await hosted.call(PATH, imapForm(code, opened))
-    expect(new URL(refreshOf(await answer.text()) ?? '').searchParams.get('state')).toBe('chosen one')
+    const response = await hosted.call(PATH, imapForm(code, opened))
+    expect(new URL(refreshOf(await response.text()) ?? '').searchParams.get('state')).toBe('chosen one')
     const minted = await submit({})
     expect(new URL(refreshOf(minted.page) ?? '').searchParams.has('state')).toBe(false)
   })
 
-  it('keeps the application’s own id of the user with the account', async () => {
+  it('stores customUserId with the account', async () => {
     const { code } = await submit({}, { customUserId: 'user-7' })
     const first = (await hosted.status(code)).accountId
     expect((await hosted.status((await submit({}, { customUserId: 'user-7' })).code)).accountId).toBe(first)
     expect((await hosted.status((await submit({})).code)).accountId).not.toBe(first)
   })
 
-  it('shows every fault at its field and keeps what was typed, but the password', async () => {
+  it('shows each error at its field and keeps all input except the password', async () => {
     const { status, page } = await submit({
       email: 'nobody',
       host: 'https://x/',
@@ -134,8 +134,8 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect(status).toBe(200)
     expect(page).toContain('role="alert"')
     for (const name of ['email', 'host', 'port', 'password', 'smtpPort']) {
-      expect(page).toMatch(new RegExp(`id="${name}"[^>]* aria-invalid="true" aria-describedby="${name}-fault`))
-      expect(page).toContain(`<p class="fault" id="${name}-fault">`)
+      expect(page).toMatch(new RegExp(`id="${name}"[^>]* aria-invalid="true" aria-describedby="${name}-error`))
+      expect(page).toContain(`<p class="error" id="${name}-error">`)
       expect(page).toContain(`<a href="#${name}">`)
     }
     expect([fieldValue(page, 'host'), fieldValue(page, 'port'), fieldValue(page, 'password')]).toEqual([
@@ -147,11 +147,11 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect(hosted.mail.attempts).toHaveLength(0)
   })
 
-  it('answers faults to programs as JSON with their paths', async () => {
+  it('returns errors with their paths as JSON to API clients', async () => {
     const { code } = await hosted.session()
-    const answer = await json({ session: code, state: 's', email: 'no', port: 'x' })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({
+    const response = await json({ session: code, state: 's', email: 'no', port: 'x' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
       success: false,
       error: {
         code: 'validation_failed',
@@ -171,13 +171,13 @@ describeEachDatabase('the form for the mail server', (open) => {
     ['imap_unreachable', () => new ProviderError('rate_limited', 'secret greeting')],
     ['imap_unreachable', () => new GuardError('refused', '169.254.169.254 secret greeting; see PRIVATE_TARGETS')],
     ['imap_unreachable', () => new GuardError('unresolved', 'secret greeting')],
-  ])('shows %s and nothing of what the server said', async (code, failure) => {
+  ])('shows %s and no text of the server', async (code, failure) => {
     hosted.mail.failure = failure()
     const { page, status, code: session } = await submit({ password: 'geheim' })
     expect([status, page]).toEqual([200, expect.stringContaining(`data-code="${code}"`)])
-    const answer = await json({ session, state: 's', ...IMAP_FIELDS })
-    const body = await answer.text()
-    expect([answer.status, body]).toEqual([400, expect.stringContaining(`"code":"${code}"`)])
+    const response = await json({ session, state: 's', ...IMAP_FIELDS })
+    const body = await response.text()
+    expect([response.status, body]).toEqual([400, expect.stringContaining(`"code":"${code}"`)])
     for (const text of [page, body]) expect(text).not.toMatch(/secret greeting|PRIVATE_TARGETS|169\.254|geheim/)
     expect(await hosted.status(session)).toMatchObject({ status: 'failed', failureCode: code, accountId: null })
   })
@@ -191,22 +191,22 @@ describeEachDatabase('the form for the mail server', (open) => {
     '10.0.0.1',
     'metadata.google.internal',
     'no-such-name.invalid',
-  ])('reaches nothing at %s, and says no more than of any other host', async (host) => {
+  ])('does not connect to %s and gives the same error as for any unreachable host', async (host) => {
     const guarded = await serveHosted(await open(), {
       imap: imapProvider({ guard: localGuard, clock: systemClock }).mail,
     })
     const { code } = await guarded.session()
-    const answer = await guarded.call(PATH, {
+    const response = await guarded.call(PATH, {
       json: { session: code, state: 's', ...IMAP_FIELDS, host },
       headers: JSON_ACCEPT,
     })
-    const { error } = (await answer.json()) as { error: { code: string; message: string } }
-    expect([answer.status, error.code]).toEqual([400, 'imap_unreachable'])
+    const { error } = (await response.json()) as { error: { code: string; message: string } }
+    expect([response.status, error.code]).toEqual([400, 'imap_unreachable'])
     expect(error.message).toBe('The mail server could not be reached at this host and port.')
     await guarded.close()
   })
 
-  it('can be tried again after a failure', async () => {
+  it('can be submitted again after a failure', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     await hosted.call(PATH, imapForm(code, opened, { password: 'wrong' }))
@@ -215,29 +215,29 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect(await hosted.status(code)).toMatchObject({ status: 'completed', failureCode: null })
   })
 
-  it('says which folder is not there, without counting it as a failed sign-in', async () => {
+  it('reports a missing folder without counting a failed sign-in', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     for (let index = 0; index < 12; index += 1) {
-      const answer = await hosted.call(PATH, imapForm(code, opened, { mailbox: 'Nowhere' }))
-      expect(await answer.text()).toContain('The folder does not exist on the mail server.')
+      const response = await hosted.call(PATH, imapForm(code, opened, { mailbox: 'Nowhere' }))
+      expect(await response.text()).toContain('The folder does not exist on the mail server.')
     }
     expect(await hosted.accountCount()).toBe(0)
   })
 
-  it('allows ten failed sign-ins per session, also when they come at once and by all ways', async () => {
+  it('allows ten failed sign-ins per session, in parallel and over both routes', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     hosted.mail.password = 'another'
     const body = { session: code, state: 'one', ...IMAP_FIELDS }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 15 }, (_, index) =>
         index % 2 === 0
           ? hosted.call('/auth/authorize/imap/folders', { json: body })
           : hosted.call(PATH, { json: body, headers: JSON_ACCEPT }),
       ),
     )
-    expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(10).fill(400), ...Array(5).fill(429)])
+    expect(responses.map((response) => response.status).sort()).toEqual([...Array(10).fill(400), ...Array(5).fill(429)])
     expect(hosted.mail.attempts).toHaveLength(10)
     hosted.mail.password = 'right'
     const late = await hosted.call(PATH, imapForm(code, opened))
@@ -245,7 +245,7 @@ describeEachDatabase('the form for the mail server', (open) => {
     expect(await late.text()).toContain('Too many attempts')
   })
 
-  it('does not count sign-ins that worked', async () => {
+  it('does not count successful sign-ins', async () => {
     const { code } = await hosted.session()
     const body = { session: code, state: 'one', ...IMAP_FIELDS }
     for (let index = 0; index < 12; index += 1) {
@@ -253,26 +253,26 @@ describeEachDatabase('the form for the mail server', (open) => {
     }
   })
 
-  it('links once when it is posted twice at once, and the second answer still leads on', async () => {
+  it('links one account for two parallel posts, and both lead to the application', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     const waiting: (() => void)[] = []
-    hosted.mail.beforeAnswer = () =>
+    hosted.mail.beforeResponse = () =>
       new Promise((resolve) => {
-        if (waiting.push(resolve) === 2) for (const answer of waiting) answer()
+        if (waiting.push(resolve) === 2) for (const response of waiting) response()
       })
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       hosted.call(PATH, imapForm(code, opened)),
       hosted.call(PATH, imapForm(code, opened)),
     ])
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 410])
+    expect(responses.map((response) => response.status).sort()).toEqual([200, 410])
     expect(await hosted.accountCount()).toBe(1)
-    const used = await answers.find((answer) => answer.status === 410)?.text()
+    const used = await responses.find((response) => response.status === 410)?.text()
     expect(used).toContain('This link has been used')
     expect(used).toContain('https://app.example/done?status=success&amp;accountId=acc_')
   })
 
-  it('is used up by the account: replays and new opens are told so, and learn nothing more', async () => {
+  it('rejects every later use of a completed session without revealing the account', async () => {
     const { code, opened } = await submit({})
     const calls = [
       hosted.call(`/auth/authorize?session=${code}`, { headers: { accept: BROWSER_ACCEPT } }),
@@ -285,14 +285,14 @@ describeEachDatabase('the form for the mail server', (open) => {
       hosted.call('/auth/authorize/imap/folders', { json: { session: code, state: 'x', ...IMAP_FIELDS } }),
       hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' } }),
     ]
-    for (const answer of await Promise.all(calls)) {
-      expect(answer.status).toBe(410)
-      expect(await answer.text()).not.toContain('acc_')
+    for (const response of await Promise.all(calls)) {
+      expect(response.status).toBe(410)
+      expect(await response.text()).not.toContain('acc_')
     }
     expect(hosted.mail.attempts).toHaveLength(1)
   })
 
-  it('is used up and linked in one transaction: a link that fails leaves the session open', async () => {
+  it('leaves the session open when linking fails', async () => {
     let full = true
     const limited = await serveHosted(await open(), {
       accounts: {
@@ -317,16 +317,16 @@ describeEachDatabase('the form for the mail server', (open) => {
     await limited.close()
   })
 
-  it('lets people use mail ports only, unless the operator opened the host', async () => {
+  it('allows only mail ports, except on hosts that the operator allowed', async () => {
     const { page } = await submit({ port: '22' })
     expect(page).toContain('must use one of the ports 143, 993, 25, 465, 587, 443')
     const { page: smtp } = await submit({ smtpHost: 'smtp.example.com', smtpPort: '6379' })
-    expect(smtp).toContain('id="smtpPort-fault"')
+    expect(smtp).toContain('id="smtpPort-error"')
     expect(hosted.mail.attempts).toHaveLength(0)
     expect((await submit({ host: 'localhost', port: '10143' })).page).toContain('Mailbox connected')
   })
 
-  it('lists folders by its second button, keeps the password sealed, and finishes without asking for it again', async () => {
+  it('lists folders, seals the password, and connects without asking for it again', async () => {
     const { code, authUrl } = await hosted.session()
     const opened = await hosted.open(authUrl)
     const listed = await hosted.call(
@@ -343,7 +343,7 @@ describeEachDatabase('the form for the mail server', (open) => {
     const passwordToken = fieldValue(page, 'passwordToken')
     const rest = { password: '', passwordToken, mailbox: 'Work/Größe', port: '993' }
 
-    // The server was changed in between: the password is not sent there.
+    // The user entered another server, which must not receive the password.
     const moved = await hosted.call(PATH, imapForm(code, opened, { ...rest, host: 'evil.example' }))
     expect(await moved.text()).toContain('Enter the password.')
     expect(hosted.mail.attempts.map(({ settings }) => settings.imap?.host)).toEqual(['imap.example.com'])
@@ -356,12 +356,12 @@ describeEachDatabase('the form for the mail server', (open) => {
     })
   })
 
-  it('lists folders as JSON, without the address, selectable ones only', async () => {
+  it('lists selectable folders as JSON, without an email address', async () => {
     const { code } = await hosted.session()
     const { host, username, password } = IMAP_FIELDS
     const body = { session: code, state: 'x', host, username, password, port: '993', secure: true }
-    const answer = await hosted.call('/auth/authorize/imap/folders', { json: body })
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await hosted.call('/auth/authorize/imap/folders', { json: body })
+    expect([response.status, await response.json()]).toEqual([
       200,
       {
         folders: [
@@ -377,11 +377,11 @@ describeEachDatabase('the form for the mail server', (open) => {
       400,
       { error: { code: 'imap_auth_failed', type: 'provider' } },
     ])
-    const faulty = await hosted.call('/auth/authorize/imap/folders', {
+    const invalid = await hosted.call('/auth/authorize/imap/folders', {
       json: { session: code, state: 'x' },
       headers: { accept: BROWSER_ACCEPT },
     })
-    expect(await faulty.json()).toMatchObject({
+    expect(await invalid.json()).toMatchObject({
       error: {
         code: 'validation_failed',
         details: expect.arrayContaining([expect.objectContaining({ path: 'body.host' })]),
@@ -389,11 +389,11 @@ describeEachDatabase('the form for the mail server', (open) => {
     })
   })
 
-  it('takes a body of another kind for none', async () => {
-    const answer = await hosted.call(PATH, {
+  it('rejects a body of another content type', async () => {
+    const response = await hosted.call(PATH, {
       method: 'POST',
       headers: { 'content-type': 'text/plain', ...JSON_ACCEPT },
     })
-    expect([400, 415]).toContain(answer.status)
+    expect([400, 415]).toContain(response.status)
   })
 })

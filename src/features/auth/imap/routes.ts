@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, errorSchema, type RouteLimits } from '../../../infra/http/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { AddressGuard } from '../../../infra/net/index.ts'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { html } from '../../../lib/html.ts'
-import type { FolderRole, RemoteFolder } from '../../../providers/contract/index.ts'
-import { continuePage } from '../../../ui/hosted/index.ts'
+import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/contract/index.ts'
+import { type Brand, continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
   formPortFaults,
@@ -14,23 +16,39 @@ import {
   verifyImap,
 } from '../../accounts/index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
-import { wantsHtml } from '../hosted/accept.ts'
-import { type Admitted, bodyOf, type Flow } from '../hosted/access.ts'
-import { fieldFaults, selectableFolders, signInFault } from './form.ts'
-import { imapStep } from './step.ts'
+import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
+import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
+import { type AuthSessions, requireProvider } from '../sessions/service.ts'
+import { successUrl } from '../sessions/urls.ts'
+import { formErrors, type ImapForm, selectableFolders } from './form.ts'
 
-/** One bucket for both: listing folders tries a password as well. */
+export interface ImapRoutesDeps {
+  sessions: AuthSessions
+  access: HostedAccess
+  pages: HostedPages
+  imapForm: ImapForm
+  imap: Pick<MailProvider, 'verify'>
+  guard: AddressGuard
+  brand: Brand
+  log: Log
+}
+
+interface ImapPost extends AdmittedPost {
+  fields: ImapFields & { intent?: unknown }
+}
+
+/** Both routes share one bucket, because listing the folders tests a password too. */
 const LIMITS: RouteLimits = { name: 'auth.imap', address: { limit: 120, windowMs: 600_000 } }
 
-/** Signing in to a mail server, from the form or from an application's own screen. */
-export function imapRoutes(app: App, flow: Flow): void {
-  const { sessions, sendPage, log } = flow
+/** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
+export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
+  const { sessions, access, pages, imapForm, guard, brand, log } = deps
   const tags = ['Hosted authentication']
 
   app.post(
     '/auth/authorize/imap',
     {
-      ...flow.route,
+      ...pages.route,
       attachValidation: true,
       config: { access: 'public', form: true, rateLimit: LIMITS },
       schema: {
@@ -41,18 +59,18 @@ export function imapRoutes(app: App, flow: Flow): void {
       },
     },
     async (request, reply) => {
-      const { fields, ...admitted } = await admit(request)
+      const post = await admit(request)
       const wantsPage = wantsHtml(request.headers.accept)
-      if (wantsPage) flow.allowPost(request, reply, admitted.code, admitted.session, admitted.state)
+      if (wantsPage) access.allowPost(request, reply, post)
+      const { fields } = post
       try {
-        const { connection, folders } = await signIn(request, admitted, fields, [])
-        if (fields.intent === 'folders') return imapStep(flow, reply, admitted, { fields, folders })
-        const account = await link(admitted, connection)
-        return done(reply, admitted, account)
+        const { connection, folders } = await signIn(request, post, fields)
+        if (fields.intent === 'folders') return imapForm.render(reply, post, { fields, folders })
+        return renderConnected(reply, post, await link(post, connection))
       } catch (error) {
-        const faults = wantsPage && error instanceof AppError ? faultsOf(error) : undefined
-        if (faults === undefined) throw error
-        return imapStep(flow, reply, admitted, { fields, faults })
+        const errors = wantsPage && error instanceof AppError ? formErrors(error) : undefined
+        if (errors === undefined) throw error
+        return imapForm.render(reply, post, { fields, errors })
       }
     },
   )
@@ -60,19 +78,19 @@ export function imapRoutes(app: App, flow: Flow): void {
   app.post(
     '/auth/authorize/imap/folders',
     {
-      onRequest: flow.route.onRequest,
+      onRequest: pages.route.onRequest,
       attachValidation: true,
       config: { access: 'session', form: true, rateLimit: LIMITS },
       schema: {
         tags,
-        summary: 'Test the connection and list the folders that may be connected',
+        summary: 'Test the connection and list the folders that can be connected',
         body: foldersBody,
         response: { 200: folderList, '4xx': errorSchema },
       },
     },
     async (request) => {
-      const { fields, ...admitted } = await admit(request)
-      const { folders } = await signIn(request, admitted, { ...fields, mailbox: undefined }, ['email'])
+      const post = await admit(request)
+      const { folders } = await signIn(request, post, { ...post.fields, mailbox: undefined }, ['email'])
       return {
         folders: selectableFolders(folders).map(({ path, name, delimiter, role }) => {
           return { path, name, delimiter, specialUse: role && SPECIAL_USE[role] }
@@ -81,35 +99,35 @@ export function imapRoutes(app: App, flow: Flow): void {
     },
   )
 
-  /** The session may go on, and a password kept between the two steps of the form is back in its field. */
-  async function admit(request: FastifyRequest): Promise<Admitted & { fields: ImapFields & { intent?: unknown } }> {
-    const body = bodyOf(request)
-    const admitted = await flow.admit(request, body)
-    flow.demandAllowed(admitted.session, 'imap')
-    return { ...admitted, fields: flow.tokens.fill(body, body.passwordToken, admitted.session.id, admitted.state) }
+  /** Admits the post and fills in the passwords that the first step of the form carried over. */
+  async function admit(request: FastifyRequest): Promise<ImapPost> {
+    const post = await access.admit(request)
+    requireProvider(post.session, 'imap')
+    return { ...post, fields: imapForm.fillPasswords(post.body, post.body.passwordToken, post.session.id, post.state) }
   }
 
-  /** Logs in with the fields and looks at the folder. A refused sign-in counts, and is kept as the session's failure. */
+  /** Signs in and checks the folder. A failed sign-in uses up an attempt and is recorded with the session. */
   async function signIn(
     request: FastifyRequest,
-    { code, session }: Admitted,
+    { code, session }: AdmittedPost,
     fields: ImapFields,
-    optional: ImapField[],
+    optional: ImapField[] = [],
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
     const { connection, faults } = parseImapConnection(fields, { optional })
-    if (connection === undefined) throw refused(faults)
-    const portFaults = await formPortFaults(connection, flow.guard)
-    if (portFaults.length > 0) throw refused(portFaults)
+    if (connection === undefined) throw invalidFields(faults)
+    const portErrors = await formPortFaults(connection, guard)
+    if (portErrors.length > 0) throw invalidFields(portErrors)
     await sessions.takeAttempt(code, session)
     try {
-      const folders = await verifyImap(flow.imap, connection)
-      await sessions.giveAttemptBack(session)
+      const folders = await verifyImap(deps.imap, connection)
+      await sessions.returnAttempt(session)
       return { connection, folders }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      if (error.code === 'validation_failed') await sessions.giveAttemptBack(session)
+      // The password was right and only the folder was wrong.
+      if (error.code === 'validation_failed') await sessions.returnAttempt(session)
       await sessions.fail(session, error.code)
-      log.info('a sign-in to a mail server failed', {
+      log.info(`Sign-in to a mail server failed: ${error.code}`, {
         operation: 'auth.imap',
         provider: 'imap',
         requestId: request.id,
@@ -120,8 +138,8 @@ export function imapRoutes(app: App, flow: Flow): void {
     }
   }
 
-  /** Links the account; a session that cannot (the licence is full) stays open and says why. */
-  async function link({ code, session }: Admitted, connection: ImapConnection): Promise<Account> {
+  /** Links the account. When that fails, as with a full licence, the session stays open and records why. */
+  async function link({ code, session }: AdmittedPost, connection: ImapConnection): Promise<Account> {
     try {
       return await sessions.link(code, session, { ...connection, provider: 'imap' })
     } catch (error) {
@@ -130,15 +148,16 @@ export function imapRoutes(app: App, flow: Flow): void {
     }
   }
 
-  function done(reply: FastifyReply, { code, state, session }: Admitted, account: Account): string {
-    reply.header('set-cookie', flow.states.ended(code, state))
-    return sendPage(reply, (context) =>
+  function renderConnected(reply: FastifyReply, post: AdmittedPost, account: Account): string {
+    const { code, state, session, applicationState } = post
+    access.revokePost(reply, code, state)
+    return pages.render(reply, (context) =>
       continuePage(context, {
         title: 'Mailbox connected',
-        text: html`<span class="address">${account.email}</span> is connected. You are being taken back${
-          flow.brand.name !== undefined && html` to ${flow.brand.name}`
+        text: html`<span class="address">${account.email}</span> is connected. Taking you back${
+          brand.name !== undefined && html` to ${brand.name}`
         }.`,
-        href: flow.linkedUrl(code, state, session, account),
+        href: successUrl(session.redirectUri, code, account, applicationState),
         label: 'Continue',
         done: true,
       }),
@@ -157,12 +176,7 @@ const SPECIAL_USE: Readonly<Record<FolderRole, string>> = {
   flagged: '\\Flagged',
 }
 
-function refused(details: ErrorDetail[]): AppError {
+function invalidFields(details: ErrorDetail[]): AppError {
   const message = details.map((detail) => `${detail.path} ${detail.message}`).join('; ')
   return new AppError('validation_failed', { message: `${message}.`, details })
-}
-
-/** What the form can show of an error; undefined: it has a page of its own. */
-function faultsOf(error: AppError) {
-  return error.code === 'validation_failed' ? fieldFaults(error.details) : signInFault(error)
 }

@@ -4,10 +4,13 @@ import { AppError } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
-import { type AuthSession, hashOf } from '../sessions/session.ts'
+import { type AuthSession, hashOf } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
 
-export type Logins = { readonly [Name in Exclude<ProviderName, 'imap'>]?: LoginProvider | undefined }
+type OAuthProvider = Exclude<ProviderName, 'imap'>
+
+/** The OAuth client of each provider that is set up. */
+export type Logins = { readonly [Name in OAuthProvider]?: LoginProvider | undefined }
 
 export interface ConsentsDeps {
   db: Db
@@ -17,40 +20,47 @@ export interface ConsentsDeps {
   logins: Logins
 }
 
-/** Whose consent is asked for, and where it came from. */
 export interface ConsentRequest {
   code: string
   session: AuthSession
+  /** Login hint for the provider. */
   email: string | null
-  /** The state of the page or of the JSON call it began with. */
+  /** State of the page or the JSON call that requested the consent. */
   pageState: string
-  /** The state that the application chose and gets back. */
-  returned: string | undefined
-  /** It began on a page: the callback asks for its cookie. */
+  /** State that the redirect returns. Undefined unless the application chose it. */
+  applicationState: string | undefined
+  /** A page requested the consent, so the callback requires that page's cookie. */
   fromPage: boolean
-  /** Asked for a second time, because a refresh token did not come without. */
-  again?: boolean
+  /** Requested again because the first consent brought no refresh token. */
+  isRepeat?: boolean
 }
 
-/** What the callback must know again; sealed, because the verifier and the code of the session are among it. */
+/** What the callback needs. Stored sealed, because it contains the code verifier and the session code. */
 export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: string }
 
 export type Consents = ReturnType<typeof consents>
 
-/** Asks people for their consent at a provider, and knows them again when they come back. */
+/** In display order. */
+const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
+
+/** Sends users to the provider's consent page and recognises them at the callback. */
 export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps) {
-  const all = new Map(Object.entries(logins).filter(([, login]) => login !== undefined))
-  const login = (provider: ProviderName) => {
-    const found = all.get(provider)
+  const find = (provider: string) => (isOAuth(provider) ? logins[provider] : undefined)
+
+  /** Throws route_not_found when the provider has no consent page or is not set up. */
+  function login(provider: string): LoginProvider {
+    const found = find(provider)
     if (found === undefined) throw new AppError('route_not_found', { message: 'There is no such provider.' })
     return found
   }
 
   return {
-    has: (provider: ProviderName) => all.has(provider),
     login,
 
-    /** The address of the provider's consent page. */
+    /** The providers whose mailboxes users can connect, in display order. IMAP needs no setup. */
+    connectable: PROVIDERS.filter((name) => name === 'imap' || find(name) !== undefined),
+
+    /** Returns the URL of the provider's consent page. */
     async begin(provider: ProviderName, { session, ...request }: ConsentRequest): Promise<string> {
       const state = secretToken()
       const codeVerifier = secretToken()
@@ -59,7 +69,7 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
         state,
         codeVerifier,
         loginHint: request.email,
-        forceConsent: session.forceConsent || request.again === true,
+        forceConsent: session.forceConsent || request.isRepeat === true,
       })
       const facts: ConsentFacts = { ...request, codeVerifier }
       const stateHash = hashOf(state)
@@ -77,25 +87,29 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
       return url
     },
 
-    /** What was known when it began; `use` it before anything is done. Throws consent_unknown and consent_used. */
-    async find(provider: ProviderName, state: string | null): Promise<ConsentFacts> {
-      const row = state === null ? undefined : await consentStore(db.read).find(hashOf(state))
+    /** Reads what `begin` stored. Call `use` before acting on it. Throws consent_unknown and consent_used. */
+    async get(provider: ProviderName, state: string): Promise<ConsentFacts> {
+      const row = await consentStore(db.read).find(hashOf(state))
       if (row === undefined || row.provider !== provider) throw new AppError('consent_unknown')
       if (row.usedAt !== null) throw new AppError('consent_used')
       return JSON.parse(sealer.open(row.facts, contextOf(row.stateHash)))
     },
 
-    /** Throws consent_used when another request did. */
+    /** Uses up the consent. Throws consent_used when another request already did. */
     async use(state: string): Promise<void> {
-      const isOurs = await db.transaction((tx) => consentStore(tx).use(hashOf(state), clock.now()))
-      if (!isOurs) throw new AppError('consent_used')
+      const used = await db.transaction((tx) => consentStore(tx).use(hashOf(state), clock.now()))
+      if (!used) throw new AppError('consent_used')
     },
   }
 }
 
-/** Where the provider sends the browser back to; operators register it there. */
+/** The callback URL of a provider. The operator registers it there. */
 export function redirectUri(publicUrl: string, provider: ProviderName): string {
   return `${publicUrl}/providers/${provider}/callback`
+}
+
+function isOAuth(provider: string): provider is OAuthProvider {
+  return provider === 'gmail' || provider === 'microsoft'
 }
 
 const contextOf = (stateHash: string) => `consent:${stateHash}`

@@ -10,11 +10,11 @@ import { type MailAccess, ProviderError } from '../../../providers/contract/inde
 const USER = 'ada@example.com'
 const DONE = 'https://app.example/done?own=1'
 
-describeEachDatabase('connecting by a consent page', (open) => {
+describeEachDatabase('connecting an OAuth provider', (open) => {
   describe.each([
     ['gmail', googleSite],
     ['microsoft', microsoftSite],
-  ])('of %s', (_name, startSite) => {
+  ])('%s', (_name, startSite) => {
     let site: ConsentSite
     let hosted: Hosted
     let db: Db
@@ -33,53 +33,53 @@ describeEachDatabase('connecting by a consent page', (open) => {
       site.server.allowRedirect(`${options.publicUrl ?? hosted.url}/providers/${site.provider}/callback`)
     }
 
-    /** From the link to the consent page; `cookie` is the browser's. */
-    async function begun(body: Record<string, unknown> = {}, state = '') {
+    /** Opens a new link and continues to the consent page. `cookie` is the browser's. */
+    async function startConsent(body: Record<string, unknown> = {}, state = '') {
       const { code, authUrl } = await hosted.session({ redirectUri: DONE, ...body })
       const opened = await hosted.open(authUrl + state)
       const form = { session: code, state: opened.state, provider: site.provider, email: USER }
       const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
-      const answer = await hosted.call('/auth/authorize', { form, headers })
-      return { code, authUrl, cookie: opened.cookie, consentUrl: refreshOf(await answer.text()) ?? '' }
+      const response = await hosted.call('/auth/authorize', { form, headers })
+      return { code, authUrl, cookie: opened.cookie, consentUrl: refreshOf(await response.text()) ?? '' }
     }
 
-    const come = async (url: string, cookie = '') => {
-      const answer = await hosted.call(url, { headers: { cookie, accept: BROWSER_ACCEPT } })
-      const page = await answer.text()
-      return { status: answer.status, location: answer.headers.get('location'), headers: answer.headers, page }
+    const openCallback = async (url: string, cookie = '') => {
+      const response = await hosted.call(url, { headers: { cookie, accept: BROWSER_ACCEPT } })
+      const page = await response.text()
+      return { status: response.status, location: response.headers.get('location'), headers: response.headers, page }
     }
 
     async function connect(body: Record<string, unknown> = {}) {
-      const flow = await begun(body)
-      let answer = await come(await site.consent(flow.consentUrl, USER), flow.cookie)
-      // Google remembers a consent and sends no refresh token, so it is asked for once more.
-      if (answer.location?.startsWith(site.server.url)) {
-        answer = await come(await site.consent(answer.location, USER), flow.cookie)
+      const flow = await startConsent(body)
+      let response = await openCallback(await site.consent(flow.consentUrl, USER), flow.cookie)
+      // Google sends no refresh token for a repeated consent, so the service requests consent again.
+      if (response.location?.startsWith(site.server.url)) {
+        response = await openCallback(await site.consent(response.location, USER), flow.cookie)
       }
-      return { ...flow, ...answer }
+      return { ...flow, ...response }
     }
 
-    /** The code of an error page, which must have come with status 400. */
+    /** Status and error code of an error page. */
     const codeOf = ({ status, page }: { status: number; page: string }) => [
       status,
       / data-code="(\w+)"/.exec(page)?.[1],
     ]
 
-    it('links the account and leads to the application, its query kept, its state returned, nothing secret in it', async () => {
+    it('links the account and redirects to the application with its query and state, and no secrets', async () => {
       await serve()
-      const { code, cookie, consentUrl } = await begun({ customUserId: 'user-7' }, '&state=mine')
+      const { code, cookie, consentUrl } = await startConsent({ customUserId: 'user-7' }, '&state=mine')
       const back = await site.consent(consentUrl, USER)
-      const answer = await come(back, cookie)
-      expect(answer.status).toBe(302)
+      const response = await openCallback(back, cookie)
+      expect(response.status).toBe(302)
       const status = await hosted.status(code)
       expect(status).toMatchObject({ status: 'completed', provider: site.provider, email: USER })
-      expect(answer.location).toBe(
+      expect(response.location).toBe(
         `${DONE}&${new URLSearchParams({
           ...{ status: 'success', accountId: String(status.accountId), provider: site.provider, email: USER },
           ...{ session: code, state: 'mine' },
         })}`,
       )
-      expect(answer.headers.getSetCookie().join()).toContain('Max-Age=0')
+      expect(response.headers.getSetCookie().join()).toContain('Max-Age=0')
       const row = await db.read.selectFrom('accounts').selectAll().executeTakeFirstOrThrow()
       expect(row).toMatchObject({ provider: site.provider, customUserId: 'user-7', status: 'connecting' })
       expect(JSON.parse(row.tokens)).toMatchObject({ hasRefreshToken: true })
@@ -91,36 +91,40 @@ describeEachDatabase('connecting by a consent page', (open) => {
       for (const secret of [...secrets, code]) expect(JSON.stringify([flows, row])).not.toContain(secret)
     })
 
-    it('lets a replayed callback through no more than once, also of several at once', async () => {
+    it('accepts a callback once, also of several parallel ones', async () => {
       await serve()
-      const { code, cookie, consentUrl } = await begun()
+      const { code, cookie, consentUrl } = await startConsent()
       const back = await site.consent(consentUrl, USER)
-      const answers = await Promise.all([come(back, cookie), come(back, cookie), come(back, cookie)])
-      expect(answers.map(({ status }) => status).sort()).toEqual([302, 400, 400])
-      expect(codeOf(await come(back, cookie))).toEqual([400, 'consent_used'])
+      const responses = await Promise.all([
+        openCallback(back, cookie),
+        openCallback(back, cookie),
+        openCallback(back, cookie),
+      ])
+      expect(responses.map(({ status }) => status).sort()).toEqual([302, 400, 400])
+      expect(codeOf(await openCallback(back, cookie))).toEqual([400, 'consent_used'])
       expect(await hosted.accountCount()).toBe(1)
       expect(await hosted.status(code)).toMatchObject({ status: 'completed' })
     })
 
-    it('asks for the cookie of the page it began on, and for none when it began elsewhere', async () => {
+    it('requires the cookie of the page that started it, and none when the API started it', async () => {
       await serve()
-      const { cookie, consentUrl } = await begun()
+      const { cookie, consentUrl } = await startConsent()
       const back = await site.consent(consentUrl, USER)
-      expect(codeOf(await come(back))).toEqual([400, 'csrf_failed'])
-      expect((await come(back, cookie)).status).toBe(302)
+      expect(codeOf(await openCallback(back))).toEqual([400, 'csrf_failed'])
+      expect((await openCallback(back, cookie)).status).toBe(302)
       const { code } = await hosted.session()
       const json = { provider: site.provider, state: 'mine', email: USER }
       const started = await hosted.call(`/auth/sessions/${code}/start`, { json })
       const { authorizationUrl } = (await started.json()) as { authorizationUrl: string }
-      const elsewhere = await come(await site.consent(authorizationUrl, USER))
+      const elsewhere = await openCallback(await site.consent(authorizationUrl, USER))
       expect([elsewhere.status, new URL(elsewhere.location ?? '').searchParams.get('state')]).toEqual([302, 'mine'])
     })
 
-    it('shows that access was denied, and lets the same link be tried again', async () => {
+    it('reports denied access and accepts another attempt with the same link', async () => {
       await serve()
-      const { code, authUrl, cookie, consentUrl } = await begun()
+      const { code, authUrl, cookie, consentUrl } = await startConsent()
       site.server.denyConsent(USER)
-      const denied = await come(await site.consent(consentUrl, USER), cookie)
+      const denied = await openCallback(await site.consent(consentUrl, USER), cookie)
       expect(codeOf(denied)).toEqual([400, 'consent_denied'])
       expect(denied.page).toContain(`href="${authUrl}"`)
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'consent_denied' })
@@ -129,33 +133,36 @@ describeEachDatabase('connecting by a consent page', (open) => {
       const form = { session: code, state: opened.state, provider: site.provider, email: USER }
       const again = await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie } })
       const back = await site.consent(refreshOf(await again.text()) ?? '', USER)
-      expect((await come(back, opened.cookie)).status).toBe(302)
+      expect((await openCallback(back, opened.cookie)).status).toBe(302)
       expect(await hosted.status(code)).toMatchObject({ status: 'completed', failureCode: null })
     })
 
-    it('says which permission is missing when a box was unticked', async () => {
+    it('reports a missing permission when the user unchecked a box', async () => {
       await serve()
       site.server.withholdScopes(USER, [site.mailScope])
-      const answer = await connect()
-      expect(codeOf(answer)).toEqual([400, 'consent_incomplete'])
+      const response = await connect()
+      expect(codeOf(response)).toEqual([400, 'consent_incomplete'])
       expect(await hosted.accountCount()).toBe(0)
     })
 
-    it('knows states that are not its own, another provider’s, and paths of none', async () => {
+    it('rejects unknown states, and paths of providers that are not set up', async () => {
       await serve()
       const path = `/providers/${site.provider}/callback`
       for (const query of ['', '?state=made-up&code=x', '?code=x', '?error=access_denied']) {
-        expect(codeOf(await come(path + query))).toEqual([400, 'consent_unknown'])
+        expect(codeOf(await openCallback(path + query))).toEqual([400, 'consent_unknown'])
       }
       const other = site.provider === 'gmail' ? 'microsoft' : 'gmail'
       for (const name of [other, 'imap', 'pigeon']) {
-        expect(codeOf(await come(`/providers/${name}/callback?state=x&code=y`))).toEqual([404, 'route_not_found'])
+        expect(codeOf(await openCallback(`/providers/${name}/callback?state=x&code=y`))).toEqual([
+          404,
+          'route_not_found',
+        ])
       }
-      const answer = await hosted.call(path, { headers: { accept: 'application/json' } })
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'consent_unknown' } }])
+      const response = await hosted.call(path, { headers: { accept: 'application/json' } })
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'consent_unknown' } }])
     })
 
-    it('is too late when the link has expired, and refused when the licence is full', async () => {
+    it('fails after the link has expired, and when the licence is full', async () => {
       const clock = fixedClock(Date.now())
       let full = false
       const licence = {
@@ -164,37 +171,37 @@ describeEachDatabase('connecting by a consent page', (open) => {
         },
       }
       await serve({ clock, accounts: { licence } })
-      const late = await begun()
+      const late = await startConsent()
       const back = await site.consent(late.consentUrl, USER)
       clock.advance(31 * 60_000)
-      expect(codeOf(await come(back, late.cookie))).toEqual([400, 'session_expired'])
-      const { code, cookie, consentUrl } = await begun()
+      expect(codeOf(await openCallback(back, late.cookie))).toEqual([400, 'session_expired'])
+      const { code, cookie, consentUrl } = await startConsent()
       full = true
-      expect(codeOf(await come(await site.consent(consentUrl, USER), cookie))).toEqual([400, 'licence_limit'])
+      expect(codeOf(await openCallback(await site.consent(consentUrl, USER), cookie))).toEqual([400, 'licence_limit'])
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'licence_limit' })
       expect(await hosted.accountCount()).toBe(0)
     })
 
-    it('tells trouble of the provider from a fault of the set-up', async () => {
+    it('distinguishes a provider outage from a configuration error', async () => {
       await serve()
-      const { cookie, consentUrl } = await begun()
+      const { cookie, consentUrl } = await startConsent()
       const back = new URL(await site.consent(consentUrl, USER))
       back.searchParams.set('code', 'made-up')
-      expect(codeOf(await come(back.href, cookie))).toEqual([400, 'consent_used'])
+      expect(codeOf(await openCallback(back.href, cookie))).toEqual([400, 'consent_used'])
       for (const [error, expected] of [
         ['temporarily_unavailable', 'consent_failed'],
         ['unauthorized_client', 'consent_refused'],
       ]) {
-        const flow = await begun()
+        const flow = await startConsent()
         const state = new URL(flow.consentUrl).searchParams.get('state') ?? ''
         const query = new URLSearchParams({ error: error ?? '', state })
-        const answer = await come(`/providers/${site.provider}/callback?${query}`, flow.cookie)
-        expect(codeOf(answer)).toEqual([400, expected])
-        expect(answer.page.includes('Try again</a>')).toBe(expected === 'consent_failed')
+        const response = await openCallback(`/providers/${site.provider}/callback?${query}`, flow.cookie)
+        expect(codeOf(response)).toEqual([400, expected])
+        expect(response.page.includes('Try again</a>')).toBe(expected === 'consent_failed')
       }
     })
 
-    it('links no account without a mailbox, but one whose mailbox has passing trouble', async () => {
+    it('links no account without a mailbox, but does so when the mailbox is temporarily unavailable', async () => {
       let trouble = new ProviderError('rejected', 'there is none')
       const verify = async (access: MailAccess): Promise<{ folders: [] }> => {
         expect(await access.accessToken?.()).toEqual(expect.any(String))
@@ -210,7 +217,7 @@ describeEachDatabase('connecting by a consent page', (open) => {
       expect(await hosted.accountCount()).toBe(1)
     })
 
-    it('updates the account of the same user, and makes another for another customUserId', async () => {
+    it('updates the account of the same user, and creates another for another customUserId', async () => {
       await serve()
       const first = await connect()
       const again = await connect()
@@ -221,7 +228,7 @@ describeEachDatabase('connecting by a consent page', (open) => {
       expect(await hosted.accountCount()).toBe(2)
     })
 
-    it('brings an account that lost its grant back, with a refresh token that works', async () => {
+    it('reconnects an account that lost its grant, with a new refresh token', async () => {
       await serve()
       await connect()
       const lost = await db.transaction((tx) =>
@@ -231,14 +238,14 @@ describeEachDatabase('connecting by a consent page', (open) => {
           .returning('id')
           .executeTakeFirstOrThrow(),
       )
-      const flow = await begun()
-      let answer = await come(await site.consent(flow.consentUrl, USER), flow.cookie)
+      const flow = await startConsent()
+      let response = await openCallback(await site.consent(flow.consentUrl, USER), flow.cookie)
       if (site.provider === 'gmail') {
-        expect(new URL(answer.location ?? '').searchParams.get('prompt')).toBe('consent')
-        expect(answer.headers.getSetCookie()).toEqual([])
-        answer = await come(await site.consent(answer.location ?? '', USER), flow.cookie)
+        expect(new URL(response.location ?? '').searchParams.get('prompt')).toBe('consent')
+        expect(response.headers.getSetCookie()).toEqual([])
+        response = await openCallback(await site.consent(response.location ?? '', USER), flow.cookie)
       }
-      expect(new URL(answer.location ?? '').searchParams.get('accountId')).toBe(lost.id)
+      expect(new URL(response.location ?? '').searchParams.get('accountId')).toBe(lost.id)
       const row = await db.read.selectFrom('accounts').selectAll().executeTakeFirstOrThrow()
       expect(row).toMatchObject({ status: 'connecting', statusReason: null, accessVersion: 2 })
     })

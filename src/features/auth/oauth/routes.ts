@@ -1,32 +1,60 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type App, asAppError } from '../../../infra/http/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
 import { AppError, type ErrorCode } from '../../../lib/errors.ts'
-import { ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
-import { errorPage } from '../../../ui/hosted/index.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../../accounts/index.ts'
-import { wantsHtml } from '../hosted/accept.ts'
-import type { Flow } from '../hosted/access.ts'
-import { pageOf } from '../hosted/pages.ts'
-import { authorizeUrl } from '../sessions/service.ts'
-import type { AuthSession } from '../sessions/session.ts'
-import { type ConsentFacts, redirectUri } from './consents.ts'
+import type { HostedAccess } from '../hosted/access.ts'
+import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
+import type { AuthSessions } from '../sessions/service.ts'
+import type { AuthSession } from '../sessions/store.ts'
+import { authorizeUrl, successUrl } from '../sessions/urls.ts'
+import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
 
-/** Where providers send the browser back to. */
-export function callbackRoutes(app: App, flow: Flow): void {
-  const { consents, sessions, states, log } = flow
+export interface CallbackRoutesDeps {
+  sessions: AuthSessions
+  access: HostedAccess
+  pages: HostedPages
+  consents: Consents
+  /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
+  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
+  publicUrl: string
+  log: Log
+}
+
+/** A callback that belongs to an open session. */
+interface Callback {
+  provider: ProviderName
+  /** The URL that the browser came back to. */
+  url: URL
+  state: string
+  facts: ConsentFacts
+  session: AuthSession
+}
+
+/** A new attempt would fail in the same way. */
+const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
+  'session_used',
+  'session_expired',
+  'licence_limit',
+  'consent_refused',
+])
+
+/** The provider sends the browser back here, with a code or an error. */
+export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
+  const { sessions, access, pages, consents, publicUrl, log } = deps
 
   app.get(
     '/providers/:providerName/callback',
     {
-      // It uses the state up, which nothing that only looks may do.
+      ...pages.route,
+      // The request uses up the state, which a HEAD request must not do.
       exposeHeadRoute: false,
-      onRequest: flow.route.onRequest,
-      errorHandler,
       config: { access: 'public', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
       schema: {
         tags: ['Hosted authentication'],
-        summary: 'Where providers send the browser back to',
+        summary: 'Complete a sign-in at a provider; the provider sends the browser here',
         params: Type.Object({ providerName: Type.String() }),
         response: {
           302: Type.Null({ description: 'To the redirect URI of the session. A failure is an error page, 400.' }),
@@ -34,49 +62,49 @@ export function callbackRoutes(app: App, flow: Flow): void {
       },
     },
     async (request, reply) => {
-      const provider = flow.connectable.find((name) => name === request.params.providerName)
+      const provider = consents.connectable.find((name) => name === request.params.providerName)
       if (provider === undefined || provider === 'imap') {
         throw new AppError('route_not_found', { message: 'There is no such provider.' })
       }
-      const came = new URL(request.url, flow.publicUrl)
-      // Retries lead back to the page, with the application's own state.
+      const url = new URL(request.url, publicUrl)
+      const state = url.searchParams.get('state') ?? ''
       let retryHref: string | undefined
       try {
-        const facts = await consents.find(provider, came.searchParams.get('state'))
-        if (facts.fromPage && !states.isOpenedBy(facts.code, facts.pageState, request.headers.cookie)) {
-          throw new AppError('csrf_failed')
-        }
-        const session = await sessions.open(facts.code)
-        retryHref = authorizeUrl(flow.publicUrl, facts.code, facts.returned)
-        const { href, isLinked } = await completed(request, provider, came, facts, session)
-        if (facts.fromPage && isLinked) reply.header('set-cookie', states.ended(facts.code, facts.pageState))
+        const facts = await consents.get(provider, state)
+        const { code, pageState, applicationState, fromPage } = facts
+        if (fromPage && !access.isFromThisBrowser(request, code, pageState)) throw new AppError('csrf_failed')
+        const session = await sessions.getOpen(code)
+        retryHref = authorizeUrl(publicUrl, code, applicationState)
+        const { href, isLinked } = await complete(request, { provider, url, state, facts, session })
+        if (fromPage && isLinked) access.revokePost(reply, code, pageState)
         return reply.redirect(href, 302)
-      } catch (error) {
-        throw new CallbackFailure(asAppError(error), retryHref)
+      } catch (thrown) {
+        const error = asAppError(thrown)
+        if (error.status >= 500 || !wantsHtml(request.headers.accept)) throw error
+        const action =
+          retryHref === undefined || FINAL_CODES.has(error.code) ? undefined : { href: retryHref, label: 'Try again' }
+        // The schema covers only the redirect, so the page needs the untyped reply.
+        const untyped: FastifyReply = reply
+        untyped.send(pages.renderError(request, reply, error, { action, status: 400 }))
+        return reply
       }
     },
   )
 
-  /** Where to go: to the application, or once more to the provider. */
-  async function completed(
-    request: FastifyRequest,
-    provider: ProviderName,
-    came: URL,
-    facts: ConsentFacts,
-    session: AuthSession,
-  ): Promise<{ href: string; isLinked: boolean }> {
-    const state = came.searchParams.get('state') ?? ''
+  /** Returns where to send the browser: to the application, or to the provider for a second consent. */
+  async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {
+    const { provider, url, state, facts, session } = callback
     await consents.use(state)
     try {
-      if (came.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
-      const account = await linked(provider, came, state, facts, session)
-      return { href: flow.returnUrl(facts.code, facts.returned, session, account), isLinked: true }
+      if (url.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
+      const account = await link(callback)
+      return { href: successUrl(session.redirectUri, facts.code, account, facts.applicationState), isLinked: true }
     } catch (error) {
-      if (error instanceof RefreshTokenMissing && facts.again !== true) {
-        return { href: await consents.begin(provider, { ...facts, session, again: true }), isLinked: false }
+      if (error instanceof RefreshTokenMissing && facts.isRepeat !== true) {
+        return { href: await consents.begin(provider, { ...facts, session, isRepeat: true }), isLinked: false }
       }
       const failure = failureOf(error)
-      log.info('a sign-in at a provider failed', {
+      log.info(`Sign-in at a provider failed: ${failure.code}`, {
         operation: 'auth.callback',
         provider,
         requestId: request.id,
@@ -88,68 +116,32 @@ export function callbackRoutes(app: App, flow: Flow): void {
     }
   }
 
-  async function linked(
-    provider: ProviderName,
-    came: URL,
-    state: string,
-    { code, codeVerifier }: ConsentFacts,
-    session: AuthSession,
-  ): Promise<Account> {
-    const sent = { redirectUri: redirectUri(flow.publicUrl, provider), state, codeVerifier }
-    const { tokens, user } = await consents.login(provider).exchange(came, sent)
-    const mail = flow.mail(provider)
-    if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(refusedMailbox)
-    return sessions.link(code, session, {
+  /** Exchanges the code for tokens, checks that the mailbox opens, and links the account. */
+  async function link({ provider, url, state, facts, session }: Callback): Promise<Account> {
+    const { tokens, user } = await consents.login(provider).exchange(url, {
+      ...{ redirectUri: redirectUri(publicUrl, provider), state, codeVerifier: facts.codeVerifier },
+    })
+    const mail = deps.mail(provider)
+    if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(throwMailboxRefused)
+    return sessions.link(facts.code, session, {
       ...{ provider, email: user.email, providerUser: user.id, tokens },
       settings: {},
       secrets: {},
     })
   }
-
-  /** Every failure that people can do something about is a page with status 400 and a way on. */
-  async function errorHandler(thrown: Error, request: FastifyRequest, reply: FastifyReply): Promise<string> {
-    if (!(thrown instanceof CallbackFailure)) return flow.route.errorHandler(thrown, request, reply)
-    const { error, retryHref } = thrown
-    if (error.status >= 500 || !wantsHtml(request.headers.accept)) {
-      return flow.route.errorHandler(error, request, reply)
-    }
-    const action =
-      retryHref === undefined || HOPELESS.has(error.code) ? undefined : { href: retryHref, label: 'Try again' }
-    return flow.sendPage(reply, (context) => errorPage(context, pageOf(error, request.id, action)), 400)
-  }
 }
 
-/** Another try would end the same way. */
-const HOPELESS: ReadonlySet<ErrorCode> = new Set([
-  'session_used',
-  'session_expired',
-  'licence_limit',
-  'consent_refused',
-])
-
-/** With where to try again, when there is such a place. */
-class CallbackFailure extends Error {
-  override name = 'CallbackFailure'
-  readonly error: AppError
-  readonly retryHref: string | undefined
-  constructor(error: AppError, retryHref: string | undefined) {
-    super(error.message, { cause: error })
-    this.error = error
-    this.retryHref = retryHref
-  }
-}
-
-function refusedMailbox(error: unknown): never {
+function throwMailboxRefused(error: unknown): never {
   if (!(error instanceof ProviderError) || error.missingScope) throw error
   throw new AppError('mailbox_refused', { cause: error })
 }
 
-/** Whose fault it was, by a code. */
+/** The error code tells the user, the operator and the provider apart as the cause. */
 function failureOf(error: unknown): AppError {
   if (error instanceof RefreshTokenMissing) return new AppError('consent_failed', { cause: error })
   if (!(error instanceof ProviderError)) return asAppError(error)
   if (error.missingScope) return new AppError('consent_incomplete', { cause: error })
-  // The code ran out or was used, or the user is asked for something more.
+  // The authorization code expired or was used, or the provider requires another sign-in step.
   if (error.kind === 'auth_expired') return new AppError('consent_used', { cause: error })
   return new AppError(error.kind === 'rejected' ? 'consent_refused' : 'consent_failed', { cause: error })
 }

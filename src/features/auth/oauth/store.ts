@@ -1,19 +1,17 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Handle, Tables } from '../../../infra/db/index.ts'
 
-export type ConsentRow = Selectable<Tables['oauthFlows']>
-
-/** Consents that are asked for at providers; the writes only inside a transaction. */
+/** Consents that users were asked for. Writes belong in a transaction. */
 export function consentStore(handle: Handle) {
   return {
     async insert(values: Insertable<Tables['oauthFlows']>): Promise<void> {
       await handle.insertInto('oauthFlows').values(values).execute()
     },
 
-    find: (stateHash: string): Promise<ConsentRow | undefined> =>
+    find: (stateHash: string): Promise<Selectable<Tables['oauthFlows']> | undefined> =>
       handle.selectFrom('oauthFlows').selectAll().where('stateHash', '=', stateHash).executeTakeFirst(),
 
-    /** False when it was used already; of several at once one gets it. */
+    /** Uses up the consent. Of several concurrent calls, one returns true. */
     async use(stateHash: string, nowMs: number): Promise<boolean> {
       const { numUpdatedRows } = await handle
         .updateTable('oauthFlows')
@@ -24,10 +22,13 @@ export function consentStore(handle: Handle) {
       return numUpdatedRows === 1n
     },
 
-    /** Deletes at most `limit` that expired before `beforeMs`; answers how many. */
+    /** Deletes up to `limit` consents that expired before `beforeMs`. Returns how many it deleted. */
     async purge(beforeMs: number, limit: number): Promise<number> {
-      const old = handle.selectFrom('oauthFlows').select('stateHash').where('expiresAt', '<', beforeMs).limit(limit)
-      const { numDeletedRows } = await handle.deleteFrom('oauthFlows').where('stateHash', 'in', old).executeTakeFirst()
+      const expired = handle.selectFrom('oauthFlows').select('stateHash').where('expiresAt', '<', beforeMs).limit(limit)
+      const { numDeletedRows } = await handle
+        .deleteFrom('oauthFlows')
+        .where('stateHash', 'in', expired)
+        .executeTakeFirst()
       return Number(numDeletedRows)
     },
   }

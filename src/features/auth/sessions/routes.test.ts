@@ -11,7 +11,7 @@ const START = Date.parse('2026-03-01T12:00:00Z')
 const MINUTE = 60_000
 const DAY = 1440 * MINUTE
 
-describeEachDatabase('sessions of hosted authentication', (open) => {
+describeEachDatabase('auth sessions', (open) => {
   const clock = fixedClock(START)
   let db: Db
   let hosted: Hosted
@@ -22,24 +22,24 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
   afterEach(() => hosted.close())
 
   const create = (json?: unknown) => hosted.call('/auth/sessions', { key: true, method: 'POST', json })
-  const errorOf = async (answer: Response) => {
-    const { error, success } = (await answer.json()) as {
+  const errorOf = async (response: Response) => {
+    const { error, success } = (await response.json()) as {
       success: boolean
       error: { code: string; details: { path: string }[] }
     }
-    return { status: answer.status, success, code: error.code, paths: error.details.map(({ path }) => path) }
+    return { status: response.status, success, code: error.code, paths: error.details.map(({ path }) => path) }
   }
 
-  it('are created with a code of 256 bits, the link, the expiry and the hints', async () => {
+  it('have a 256-bit code, a link, an expiry and the given hints', async () => {
     const body = {
       provider: 'imap',
       email: 'ada@example.com',
       redirectUri: 'https://app.example/',
       expiresInMinutes: 60,
     }
-    const answer = await create(body)
-    const session = (await answer.json()) as Record<string, string>
-    expect(answer.status).toBe(200)
+    const response = await create(body)
+    const session = (await response.json()) as Record<string, string>
+    expect(response.status).toBe(200)
     expect(Buffer.from(session.code ?? '', 'base64url')).toHaveLength(32)
     expect(session).toEqual({
       code: session.code,
@@ -50,7 +50,7 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     })
   })
 
-  it('expire after 30 minutes unless told otherwise, and know neither provider nor email', async () => {
+  it('expire after 30 minutes by default, without provider and email', async () => {
     const session = (await (await create({ redirectUri: 'https://app.example/' })).json()) as Record<string, unknown>
     expect(session).toMatchObject({
       expiresAt: new Date(clock.now() + 30 * MINUTE).toISOString(),
@@ -59,7 +59,7 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     })
   })
 
-  it('leave only the hash of their code in the database', async () => {
+  it('store only the hash of their code', async () => {
     const { code } = await hosted.session()
     const rows = await db.read.selectFrom('authSessions').selectAll().execute()
     expect(rows).toHaveLength(1)
@@ -76,12 +76,12 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     [{ customUserId: '' }, 'body.customUserId'],
     [{ redirectUri: 'javascript:alert(1)' }, 'body.redirectUri'],
     [{ redirectUri: '/relative' }, 'body.redirectUri'],
-  ])('are refused with %j', async (part, path) => {
+  ])('reject %j', async (part, path) => {
     const refused = await errorOf(await create({ redirectUri: 'https://app.example/', ...part }))
     expect(refused).toEqual({ status: 400, success: false, code: 'validation_failed', paths: [path] })
   })
 
-  it('need a redirect target: their own, or the setting, which also makes the body optional', async () => {
+  it('require a redirect URI in the body or the setting; with the setting, the body is optional', async () => {
     for (const body of [{}, undefined]) {
       expect(await errorOf(await create(body))).toMatchObject({ status: 400, code: 'redirect_missing' })
     }
@@ -90,26 +90,26 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     await withSetting.close()
   })
 
-  it('need the key to be created and read', async () => {
+  it('require the key for creating and reading', async () => {
     const { code } = await hosted.session()
-    for (const answer of [
+    for (const response of [
       await hosted.call('/auth/sessions', { json: {} }),
       await hosted.call(`/auth/sessions/${code}`),
     ]) {
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     }
   })
 
-  it('are refused when the licence is full, before a link goes out', async () => {
+  it('are refused at creation when the licence is full', async () => {
     const full = await serveHosted(await open(), {
       licence: { check: () => Promise.reject(new AppError('licence_limit')) },
     })
-    const answer = await full.call('/auth/sessions', { key: true, json: { redirectUri: 'https://app.example/' } })
-    expect(await errorOf(answer)).toMatchObject({ status: 403, code: 'licence_limit' })
+    const response = await full.call('/auth/sessions', { key: true, json: { redirectUri: 'https://app.example/' } })
+    expect(await errorOf(response)).toMatchObject({ status: 403, code: 'licence_limit' })
     await full.close()
   })
 
-  it('tell what became of them, and are unknown under any other code', async () => {
+  it('return their status by code, and 404 for an unknown code', async () => {
     const { code } = await hosted.session({ provider: 'imap', email: 'ada@example.com' })
     expect(await hosted.status(code)).toEqual({
       status: 'pending',
@@ -122,7 +122,7 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     expect(await errorOf(await hosted.call('/auth/sessions/other', { key: true }))).toMatchObject({ status: 404 })
   })
 
-  it('expire to the millisecond, for every way of using them', async () => {
+  it('expire to the millisecond on every route', async () => {
     const { code, authUrl } = await hosted.session({ expiresInMinutes: 1 })
     const opened = await hosted.open(authUrl)
     clock.advance(MINUTE - 1)
@@ -131,36 +131,36 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
     expect(await hosted.status(code)).toMatchObject({ status: 'expired' })
     const form = { session: code, state: opened.state }
     const json = { ...form, ...IMAP_FIELDS }
-    for (const answer of [
+    for (const response of [
       await hosted.call(authUrl, { headers: { accept: 'application/json' } }),
       await hosted.call('/auth/authorize', { json }),
       await hosted.call('/auth/authorize/imap', { json, headers: { accept: 'application/json' } }),
       await hosted.call('/auth/authorize/imap/folders', { json }),
       await hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' } }),
     ]) {
-      expect(answer.status).toBe(410)
+      expect(response.status).toBe(410)
     }
     const page = await hosted.call(authUrl, { headers: { accept: BROWSER_ACCEPT } })
     expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('This link has expired')])
     expect(hosted.mail.attempts).toHaveLength(0)
   })
 
-  it('link nothing when they expire while the mail server is asked', async () => {
+  it('link nothing when they expire during the sign-in', async () => {
     const { code, authUrl } = await hosted.session({ expiresInMinutes: 1 })
     const opened = await hosted.open(authUrl)
-    hosted.mail.beforeAnswer = async () => clock.advance(MINUTE)
-    const answer = await hosted.call('/auth/authorize/imap', imapForm(code, opened))
-    expect([answer.status, await hosted.accountCount()]).toEqual([410, 0])
+    hosted.mail.beforeResponse = async () => clock.advance(MINUTE)
+    const response = await hosted.call('/auth/authorize/imap', imapForm(code, opened))
+    expect([response.status, await hosted.accountCount()]).toEqual([410, 0])
   })
 
-  it('stay completed after their time', async () => {
+  it('stay completed after their expiry', async () => {
     const { code, authUrl } = await hosted.session()
     await hosted.call('/auth/authorize/imap', imapForm(code, await hosted.open(authUrl)))
     clock.advance(DAY)
     expect(await hosted.status(code)).toMatchObject({ status: 'completed' })
   })
 
-  it('are purged a while after they ended, many at a time, and no others', async () => {
+  it('are deleted in batches once expired for long enough; newer ones stay', async () => {
     for (let index = 0; index < 3; index += 1) await hosted.session()
     clock.advance(8 * DAY)
     const { code } = await hosted.session()
@@ -170,7 +170,7 @@ describeEachDatabase('sessions of hosted authentication', (open) => {
   })
 })
 
-describeEachDatabase('starting a session from a screen of the application', (open) => {
+describeEachDatabase('starting a session from the application', (open) => {
   let hosted: Hosted
   beforeEach(async () => {
     hosted = await serveHosted(await open(), {
@@ -182,11 +182,11 @@ describeEachDatabase('starting a session from a screen of the application', (ope
   const start = (code: string, json: Record<string, unknown>, key = false) =>
     hosted.call(`/auth/sessions/${code}/start`, { json, key })
 
-  it('answers the hosted form for imap, opened by the session or by the key', async () => {
+  it('returns the hosted form for imap, with or without the key', async () => {
     const { code } = await hosted.session()
     for (const key of [false, true]) {
-      const answer = await start(code, { provider: 'imap', state: 'mine', email: 'ada@gmx.de' }, key)
-      const body = (await answer.json()) as Record<string, string>
+      const response = await start(code, { provider: 'imap', state: 'mine', email: 'ada@gmx.de' }, key)
+      const body = (await response.json()) as Record<string, string>
       expect(body).toMatchObject({ success: true, provider: 'imap', state: 'mine' })
       expect(body.authorizationUrl).toBe(`${hosted.url}/auth/authorize?session=${code}&state=mine`)
     }
@@ -195,10 +195,10 @@ describeEachDatabase('starting a session from a screen of the application', (ope
     expect(form.page).toContain('value="imap.gmx.net"')
   })
 
-  it('answers the consent screen for a provider that has one, with the state of that address', async () => {
+  it('returns the consent URL and its state for an OAuth provider', async () => {
     const { code } = await hosted.session({ email: 'hint@gmail.com', forceConsent: true })
-    const answer = await start(code, { provider: 'gmail', state: 'mine' })
-    const body = (await answer.json()) as Record<string, string>
+    const response = await start(code, { provider: 'gmail', state: 'mine' })
+    const body = (await response.json()) as Record<string, string>
     expect(body).toMatchObject({ success: true, provider: 'gmail' })
     const query = new URL(body.authorizationUrl ?? '').searchParams
     expect(query.get('login_hint')).toBe('hint@gmail.com')
@@ -207,12 +207,12 @@ describeEachDatabase('starting a session from a screen of the application', (ope
     expect(body.state).not.toBe('mine')
   })
 
-  it('refuses what is not set up, another provider than the session’s, and incomplete bodies', async () => {
+  it('rejects providers that are not set up or not allowed, and invalid bodies', async () => {
     const { code } = await hosted.session()
     const { code: fixed } = await hosted.session({ provider: 'gmail' })
-    const refused = async (answer: Response) => [
-      answer.status,
-      ((await answer.json()) as { error: { code: string } }).error.code,
+    const refused = async (response: Response) => [
+      response.status,
+      ((await response.json()) as { error: { code: string } }).error.code,
     ]
     expect(await refused(await start(code, { provider: 'microsoft', state: 'x' }))).toEqual([400, 'validation_failed'])
     expect(await refused(await start(fixed, { provider: 'imap', state: 'x' }))).toEqual([400, 'validation_failed'])
@@ -226,18 +226,18 @@ describeEachDatabase('starting a session from a screen of the application', (ope
     expect(await hosted.status(code)).toMatchObject({ status: 'pending', provider: null })
   })
 
-  it('binds the state of the first JSON call for all that follow', async () => {
+  it('requires the state of the first JSON call in all later ones', async () => {
     const { code } = await hosted.session()
     expect((await start(code, { provider: 'imap', state: 'first' })).status).toBe(200)
     const other = { session: code, state: 'second', ...IMAP_FIELDS }
-    for (const answer of [
+    for (const response of [
       await start(code, { provider: 'imap', state: 'second' }),
       await hosted.call('/auth/authorize', { json: other, headers: { accept: 'application/json' } }),
       await hosted.call('/auth/authorize/imap', { json: other, headers: { accept: 'application/json' } }),
       await hosted.call('/auth/authorize/imap/folders', { json: other }),
     ]) {
-      expect(answer.status).toBe(403)
-      expect(await answer.json()).toMatchObject({ error: { code: 'csrf_failed' } })
+      expect(response.status).toBe(403)
+      expect(await response.json()).toMatchObject({ error: { code: 'csrf_failed' } })
     }
     const same = { ...other, state: 'first' }
     expect((await hosted.call('/auth/authorize/imap', { json: same })).status).toBe(200)

@@ -2,28 +2,37 @@ import { type App, errorSchema, type Idempotency } from '../../../infra/http/ind
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from '../api.ts'
-import type { Flow } from '../hosted/access.ts'
-import { authorizeUrl } from './service.ts'
+import type { Consents } from '../oauth/consents.ts'
+import { type AuthSessions, requireProvider } from './service.ts'
+import { authorizeUrl } from './urls.ts'
 
-/** What an application calls: make a session, ask what became of it, start it from a screen of its own. */
-export function sessionRoutes(app: App, flow: Flow, idempotency: Idempotency): void {
-  const { sessions } = flow
+export interface SessionRoutesDeps {
+  sessions: AuthSessions
+  consents: Consents
+  idempotency: Idempotency
+  publicUrl: string
+}
+
+/** The application's side: create a session, read its status, and start it from a screen of its own. */
+export function sessionRoutes(app: App, { sessions, consents, idempotency, publicUrl }: SessionRoutesDeps): void {
+  const tags = ['Hosted authentication']
 
   app.post(
     '/auth/sessions',
     {
       config: { access: 'key:write' },
       schema: {
-        tags: ['Hosted authentication'],
-        summary: 'Create a session: a single-use link through which a mailbox is connected',
+        tags,
+        summary: 'Create a session: a single-use link for connecting a mailbox',
         body: newSessionBody,
         response: { 200: authSession, '4xx': errorSchema },
       },
     },
-    idempotency.writing(async (request) => {
-      const { body } = request
-      return (tx) => sessions.create(tx, body)
-    }),
+    idempotency.writing(
+      async ({ body }) =>
+        (tx) =>
+          sessions.create(tx, body),
+    ),
   )
 
   app.get(
@@ -31,13 +40,16 @@ export function sessionRoutes(app: App, flow: Flow, idempotency: Idempotency): v
     {
       config: { access: 'key:read' },
       schema: {
-        tags: ['Hosted authentication'],
-        summary: 'What became of a session',
+        tags,
+        summary: 'Get the status of a session',
         params: codeParams,
         response: { 200: authSessionStatus, '4xx': errorSchema },
       },
     },
-    async (request) => sessions.view(request.params.code),
+    async (request) => {
+      const { status, provider, email, accountId, failureCode, expiresAt } = await sessions.get(request.params.code)
+      return { status, provider, email, accountId, failureCode, expiresAt: isoTime(expiresAt) }
+    },
   )
 
   app.post(
@@ -45,8 +57,8 @@ export function sessionRoutes(app: App, flow: Flow, idempotency: Idempotency): v
     {
       config: { access: 'session', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
       schema: {
-        tags: ['Hosted authentication'],
-        summary: 'Start a session for one provider and get the address to send the browser to',
+        tags,
+        summary: 'Start a session for one provider and get the URL to open in the browser',
         params: codeParams,
         body: startBody,
         response: { 200: startedSession, '4xx': errorSchema },
@@ -55,18 +67,18 @@ export function sessionRoutes(app: App, flow: Flow, idempotency: Idempotency): v
     async (request) => {
       const { code } = request.params
       const { provider, state } = request.body
-      const session = await sessions.open(code)
+      const session = await sessions.getOpen(code)
       const email = request.body.email ?? session.email
-      flow.demandAllowed(session, provider)
-      if (provider !== 'imap' && !flow.consents.has(provider)) {
-        throw invalid('body.provider', `must be one of ${flow.connectable.join(', ')}: no other is set up here`)
+      requireProvider(session, provider)
+      if (!consents.connectable.includes(provider)) {
+        throw invalid('body.provider', `must be one of ${consents.connectable.join(', ')}; no other provider is set up`)
       }
-      await sessions.begin(code, session, { jsonState: state, provider, email: email ?? undefined })
+      await sessions.start(code, session, { jsonState: state, provider, email: email ?? undefined })
       const url =
         provider === 'imap'
-          ? authorizeUrl(flow.publicUrl, code, state)
-          : await flow.consents.begin(provider, {
-              ...{ code, session, email, pageState: state, returned: state },
+          ? authorizeUrl(publicUrl, code, state)
+          : await consents.begin(provider, {
+              ...{ code, session, email, pageState: state, applicationState: state },
               fromPage: false,
             })
       return {

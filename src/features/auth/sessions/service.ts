@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
 import { type Ids, secretToken } from '../../../lib/ids.ts'
 import { cleanText } from '../../../lib/text.ts'
 import { isoTime } from '../../../lib/time.ts'
@@ -14,9 +14,8 @@ import {
   type LinkAccount,
 } from '../../accounts/index.ts'
 import type { newSessionBody } from '../api.ts'
-import { redirectTarget } from './redirect.ts'
-import { type AuthSession, sessionView } from './session.ts'
-import { authSessionStore } from './store.ts'
+import { type AuthSession, authSessionStore } from './store.ts'
+import { authorizeUrl, redirectTarget } from './urls.ts'
 
 export interface AuthSessionsDeps {
   db: Db
@@ -31,8 +30,8 @@ export interface AuthSessionsDeps {
 
 export type NewAuthSession = Static<typeof newSessionBody>
 
-/** What a request gives of a try: a state binds the session's JSON calls, the rest is kept. */
-export interface Try {
+/** What a request contributes to an attempt. `jsonState` binds the session's JSON calls; the rest is stored. */
+export interface Attempt {
   jsonState?: string | undefined
   provider?: ProviderName | undefined
   email?: string | undefined
@@ -42,32 +41,33 @@ export type AuthSessions = ReturnType<typeof authSessions>
 
 const DEFAULT_EXPIRY_MINUTES = 30
 const MINUTE_MS = 60_000
-/** Failed sign-ins per session: enough for people, too few for guessing. */
+/** Failed sign-ins per session: enough for users, too few to guess a password. */
 const MAX_ATTEMPTS = 10
 
-/** The life of sessions: made by the application, tried by people, used up by the account they link. */
+/** The life of a session: the application creates it, the user makes attempts, and linking the account uses it up. */
 export function authSessions(deps: AuthSessionsDeps) {
   const { db, clock } = deps
-  /** The session, whatever became of it. Throws not_found. */
-  const find = async (code: string) => {
+
+  /** Returns the session in any status. Throws not_found. */
+  async function get(code: string): Promise<AuthSession> {
     const session = await authSessionStore(db.read).find(code, clock.now())
     if (session === undefined) throw new AppError('not_found', { message: 'There is no session with this code.' })
     return session
   }
 
-  /** The session, still to be used. Throws not_found, session_used, session_expired. */
-  async function open(code: string): Promise<AuthSession> {
-    const session = await find(code)
+  /** Returns the session if it can still be used. Throws not_found, session_used, session_expired. */
+  async function getOpen(code: string): Promise<AuthSession> {
+    const session = await get(code)
     if (session.status === 'completed') throw new AppError('session_used')
     if (session.status === 'expired') throw new AppError('session_expired')
     return session
   }
 
   return {
-    find,
-    open,
+    get,
+    getOpen,
 
-    /** Throws redirect_missing and licence_limit. The code is in the answer and nowhere else. */
+    /** Throws redirect_missing and licence_limit. Only the return value contains the code. */
     async create(tx: Tx, input: NewAuthSession) {
       const nowMs = clock.now()
       const redirectUri = redirectTarget(input.redirectUri ?? undefined, deps.redirectUrl)
@@ -90,49 +90,46 @@ export function authSessions(deps: AuthSessionsDeps) {
       return { code, authUrl: authorizeUrl(deps.publicUrl, code), expiresAt: isoTime(expiresAt), provider, email }
     },
 
-    /** What became of it; the code may be used up. Throws not_found. */
-    async view(code: string) {
-      return sessionView(await find(code))
-    },
-
-    /** Marks the session as started. Throws csrf_failed when its JSON calls began with another state. */
-    async begin(code: string, session: AuthSession, given: Try): Promise<void> {
-      const { jsonState, provider, email } = given
-      const kept = { ...(provider !== undefined && { provider }), ...(email !== undefined && { email }) }
-      const begun = await db.transaction(async (tx) => {
+    /** Starts an attempt. Throws csrf_failed when earlier JSON calls used another state. */
+    async start(code: string, session: AuthSession, attempt: Attempt): Promise<void> {
+      const { jsonState, provider, email } = attempt
+      const given = { ...(provider !== undefined && { provider }), ...(email !== undefined && { email }) }
+      const started = await db.transaction(async (tx) => {
         const store = authSessionStore(tx)
-        const bound = jsonState === undefined || (await store.bindState(session.id, jsonState, clock.now()))
-        return bound && (await store.begin(session.id, kept, clock.now()))
+        const isBound = jsonState === undefined || (await store.bindState(session.id, jsonState, clock.now()))
+        return isBound && (await store.start(session.id, given, clock.now()))
       })
-      if (begun) return
-      await open(code)
-      throw new AppError('csrf_failed', { message: 'This session was begun with another state.' })
+      if (started) return
+      await getOpen(code)
+      throw new AppError('csrf_failed', {
+        message: 'This session was started with a different state. Send that state, or create a new session.',
+      })
     },
 
-    /** Counts a sign-in that is about to be made. Throws rate_limited when too many failed. */
+    /** Counts a sign-in before it runs. Throws rate_limited after too many failures. */
     async takeAttempt(code: string, session: AuthSession): Promise<void> {
       const nowMs = clock.now()
       if (await db.transaction((tx) => authSessionStore(tx).takeAttempt(session.id, MAX_ATTEMPTS, nowMs))) return
-      await open(code)
+      await getOpen(code)
       throw new AppError('rate_limited', {
-        message: 'Too many failed attempts with this link. Ask for a new one.',
+        message: 'Too many sign-ins failed with this link. Ask for a new one.',
         headers: { 'retry-after': String(Math.max(1, Math.ceil((session.expiresAt - nowMs) / 1000))) },
       })
     },
 
-    /** The sign-in worked, so it does not count. */
-    async giveAttemptBack(session: AuthSession): Promise<void> {
-      await db.transaction((tx) => authSessionStore(tx).giveAttemptBack(session.id))
+    /** Only failed sign-ins count, so a successful one returns its attempt. */
+    async returnAttempt(session: AuthSession): Promise<void> {
+      await db.transaction((tx) => authSessionStore(tx).returnAttempt(session.id))
     },
 
-    /** The try failed; the session stays open for another. */
+    /** Records why the attempt failed. The session stays open for another one. */
     async fail(session: AuthSession, failureCode: string): Promise<void> {
       await db.transaction((tx) => authSessionStore(tx).fail(session.id, failureCode, clock.now()))
     },
 
     /**
-     * Links the account and uses the session up, in one transaction: of several at once one links. Throws session_used,
-     * session_expired, licence_limit.
+     * Links the account and uses up the session in one transaction. Of several concurrent calls, one succeeds. Throws
+     * session_used, session_expired, licence_limit.
      */
     async link(code: string, session: AuthSession, input: Omit<LinkAccount, 'customUserId'>): Promise<Account> {
       const account = await db.transaction(async (tx) => {
@@ -143,14 +140,15 @@ export function authSessions(deps: AuthSessionsDeps) {
         return linked
       })
       if (account !== undefined) return account
-      await open(code)
+      await getOpen(code)
       throw new AppError('session_used')
     },
   }
 }
 
-/** The hosted page of a session. */
-export function authorizeUrl(publicUrl: string, code: string, state?: string): string {
-  const query = new URLSearchParams({ session: code, ...(state !== undefined && { state }) })
-  return `${publicUrl}/auth/authorize?${query}`
+/** Throws validation_failed when the application limited the session to another provider. */
+export function requireProvider(session: AuthSession, provider: ProviderName): void {
+  if (session.providerFixed && session.provider !== provider) {
+    throw invalid('body.provider', `must be ${session.provider}, because this session is limited to it`)
+  }
 }

@@ -1,16 +1,41 @@
+import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Handle, Tables } from '../../../infra/db/index.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
-import { type AuthSession, hashOf } from './session.ts'
+
+/** Only `completed` and `expired` are final. A failed session returns to `started` on the next attempt. */
+export type SessionStatus = 'pending' | 'started' | 'completed' | 'failed' | 'expired'
+
+/** A single-use invitation to connect a mailbox. Its code is in the link and nowhere in the database. */
+export interface AuthSession {
+  id: string
+  status: SessionStatus
+  provider: ProviderName | null
+  /** The application chose `provider`, and the session accepts no other. */
+  providerFixed: boolean
+  email: string | null
+  customUserId: string | null
+  redirectUri: string
+  forceConsent: boolean
+  accountId: string | null
+  failureCode: string | null
+  /** Milliseconds. */
+  expiresAt: number
+}
 
 export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode'>
 
+/** How codes and states are stored. They are random, so the hash needs neither salt nor stretching. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
 /**
- * The sessions. Every change applies only to a session that is still open (neither completed nor expired at `nowMs`) and
- * answers whether it did, so that of two requests that race one wins.
+ * Session rows. An update applies only while the session is open, that is, neither completed nor expired at `nowMs`. It
+ * returns whether it applied, so exactly one of several concurrent requests succeeds.
  */
 export function authSessionStore(handle: Handle) {
-  const openSession = (id: string, nowMs: number) =>
+  const updateOpen = (id: string, nowMs: number) =>
     handle
       .updateTable('authSessions')
       .where('id', '=', id)
@@ -47,35 +72,34 @@ export function authSessionStore(handle: Handle) {
       return row && fromRow(row, nowMs)
     },
 
-    /** A try begins; what is given of provider and email is kept. */
-    async begin(id: string, given: { provider?: ProviderName; email?: string }, nowMs: number): Promise<boolean> {
-      const { numUpdatedRows } = await openSession(id, nowMs)
+    /** Starts an attempt. Stores the provider and the email when given. */
+    async start(id: string, given: { provider?: ProviderName; email?: string }, nowMs: number): Promise<boolean> {
+      const { numUpdatedRows } = await updateOpen(id, nowMs)
         .set({ status: 'started', failureCode: null, updatedAt: nowMs, ...given })
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
 
-    /** True when this is the state of the session's JSON calls; the first one binds it. */
+    /** Binds the session to the state of its first JSON call. Returns false for any other state. */
     async bindState(id: string, state: string, nowMs: number): Promise<boolean> {
       const jsonStateHash = hashOf(state)
-      const { numUpdatedRows } = await openSession(id, nowMs)
+      const { numUpdatedRows } = await updateOpen(id, nowMs)
         .set({ jsonStateHash })
         .where((eb) => eb.or([eb('jsonStateHash', 'is', null), eb('jsonStateHash', '=', jsonStateHash)]))
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
 
-    /** Counts an attempt before it is made, so that parallel ones cannot pass the limit together. */
+    /** Counts an attempt before it runs, so parallel attempts cannot exceed the limit together. */
     async takeAttempt(id: string, limit: number, nowMs: number): Promise<boolean> {
-      const { numUpdatedRows } = await openSession(id, nowMs)
+      const { numUpdatedRows } = await updateOpen(id, nowMs)
         .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
         .where('attempts', '<', limit)
         .executeTakeFirst()
       return numUpdatedRows > 0n
     },
 
-    /** The attempt was no failure. */
-    async giveAttemptBack(id: string): Promise<void> {
+    async returnAttempt(id: string): Promise<void> {
       await handle
         .updateTable('authSessions')
         .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
@@ -85,12 +109,12 @@ export function authSessionStore(handle: Handle) {
     },
 
     async fail(id: string, failureCode: string, nowMs: number): Promise<void> {
-      await openSession(id, nowMs).set({ status: 'failed', failureCode, updatedAt: nowMs }).execute()
+      await updateOpen(id, nowMs).set({ status: 'failed', failureCode, updatedAt: nowMs }).execute()
     },
 
-    /** Uses the session up. False when another request did, or it expired meanwhile. */
+    /** Uses up the session. Returns false if another request completed it, or it has expired. */
     async complete(id: string, nowMs: number): Promise<boolean> {
-      const { numUpdatedRows } = await openSession(id, nowMs)
+      const { numUpdatedRows } = await updateOpen(id, nowMs)
         .set({ status: 'completed', failureCode: null, updatedAt: nowMs })
         .executeTakeFirst()
       return numUpdatedRows > 0n
@@ -101,10 +125,10 @@ export function authSessionStore(handle: Handle) {
       await handle.updateTable('authSessions').set({ accountId, provider, email }).where('id', '=', id).execute()
     },
 
-    /** Deletes at most `limit` sessions that expired before `beforeMs`; answers how many. */
+    /** Deletes up to `limit` sessions that expired before `beforeMs`. Returns how many it deleted. */
     async purge(beforeMs: number, limit: number): Promise<number> {
-      const old = handle.selectFrom('authSessions').select('id').where('expiresAt', '<', beforeMs).limit(limit)
-      const { numDeletedRows } = await handle.deleteFrom('authSessions').where('id', 'in', old).executeTakeFirst()
+      const expired = handle.selectFrom('authSessions').select('id').where('expiresAt', '<', beforeMs).limit(limit)
+      const { numDeletedRows } = await handle.deleteFrom('authSessions').where('id', 'in', expired).executeTakeFirst()
       return Number(numDeletedRows)
     },
   }

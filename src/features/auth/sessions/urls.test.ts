@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { redirectTarget, successUrl } from './redirect.ts'
+import { redirectTarget, successUrl } from './urls.ts'
 
-const result = { accountId: 'acc_1', provider: 'imap', email: 'ada+x@example.com', session: 'code', state: undefined }
+const account = { id: 'acc_1', provider: 'imap', email: 'ada+x@example.com' } as const
+const urlFor = (redirectUri: string, state?: string) => successUrl(redirectUri, 'code', account, state)
 
 describe('the redirect target', () => {
-  it('is the session’s own, else the service’s, else a mistake of the caller', () => {
+  it('is that of the session, else of the service, else an error', () => {
     expect(redirectTarget('https://a.example/x', 'https://b.example/')).toBe('https://a.example/x')
     expect(redirectTarget(undefined, 'https://b.example/')).toBe('https://b.example/')
     expect(() => redirectTarget(undefined, undefined)).toThrow(expect.objectContaining({ code: 'redirect_missing' }))
   })
 
-  it('may have any scheme, such as an application’s own', () => {
+  it('accepts custom app schemes', () => {
     for (const uri of [
       'myapp://auth',
       'com.example.app:/done?x=1',
@@ -21,7 +22,7 @@ describe('the redirect target', () => {
     }
   })
 
-  it('is refused when it would run or read something, however it is written', () => {
+  it('rejects every spelling of a scheme that runs code or reads local data', () => {
     for (const uri of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',
@@ -45,24 +46,21 @@ describe('the redirect target', () => {
   })
 })
 
-describe('the address after success', () => {
-  it('carries the outcome', () => {
-    expect(successUrl('https://a.example/cb', result)).toBe(
+describe('the URL after success', () => {
+  it('contains the result', () => {
+    expect(urlFor('https://a.example/cb')).toBe(
       'https://a.example/cb?status=success&accountId=acc_1&provider=imap&email=ada%2Bx%40example.com&session=code',
     )
-    expect(new URL(successUrl('https://a.example/cb', { ...result, state: 'a&b=c' })).searchParams.get('state')).toBe(
-      'a&b=c',
-    )
+    expect(new URL(urlFor('https://a.example/cb', 'a&b=c')).searchParams.get('state')).toBe('a&b=c')
   })
 
-  it('keeps the target’s own query to the letter, and its fragment', () => {
-    const url = successUrl('https://a.example/cb?flag&a=1&a=2&b=%20x+y#part', result)
+  it('keeps the query and the fragment of the target unchanged', () => {
+    const url = urlFor('https://a.example/cb?flag&a=1&a=2&b=%20x+y#part')
     expect(url).toMatch(/^https:\/\/a\.example\/cb\?flag&a=1&a=2&b=%20x\+y&status=success&.*#part$/)
   })
 
-  it('never lets the target’s query speak for ours', () => {
-    const query = new URL(successUrl('https://a.example/cb?status=x&%73tatus=y&accountId=z&keep=1', result))
-      .searchParams
+  it('replaces parameters of the target that have our names', () => {
+    const query = new URL(urlFor('https://a.example/cb?status=x&%73tatus=y&accountId=z&keep=1')).searchParams
     expect([query.getAll('status'), query.getAll('accountId'), query.get('keep')]).toEqual([
       ['success'],
       ['acc_1'],
@@ -70,8 +68,8 @@ describe('the address after success', () => {
     ])
   })
 
-  it('works with schemes of applications', () => {
-    expect(successUrl('myapp://auth/done?x=1', result)).toMatch(/^myapp:\/\/auth\/done\?x=1&status=success&/)
-    expect(successUrl('com.example.app:/done', result)).toMatch(/^com\.example\.app:\/done\?status=success&/)
+  it('supports custom app schemes', () => {
+    expect(urlFor('myapp://auth/done?x=1')).toMatch(/^myapp:\/\/auth\/done\?x=1&status=success&/)
+    expect(urlFor('com.example.app:/done')).toMatch(/^com\.example\.app:\/done\?status=success&/)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { wantsHtml } from './accept.ts'
+import { wantsHtml } from './pages.ts'
 
 it.each([
   [undefined, true],
@@ -15,6 +15,6 @@ it.each([
   ['text/html;q=0.4, application/json', false],
   ['text/html;q=0, */*', false],
   ['image/png', false],
-])('Accept %s asks for a page: %s', (accept, page) => {
+])('Accept %s prefers a page: %s', (accept, page) => {
   expect(wantsHtml(accept)).toBe(page)
 })

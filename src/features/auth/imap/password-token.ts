@@ -1,0 +1,54 @@
+import { SealError, type Sealer } from '../../../lib/seal.ts'
+import type { ImapFields } from '../../accounts/index.ts'
+
+const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
+
+/** Where the passwords are sent. A token made for one server must not open after the form names another. */
+const BOUND_FIELDS = [
+  'host',
+  'port',
+  'username',
+  'smtpHost',
+  'smtpPort',
+  'smtpUsername',
+  'caldavUrl',
+  'caldavUsername',
+] as const
+
+/**
+ * Carries the passwords from the first step of the form to the second, so that the user types them once and no page
+ * contains them. A token is sealed and bound to the session, the state, and every server and username.
+ */
+export interface PasswordTokens {
+  make(fields: ImapFields, sessionId: string, state: string): string
+  /** Fills in the passwords that were left empty. Returns the fields unchanged when the token is absent or does not match. */
+  fill(fields: ImapFields, token: unknown, sessionId: string, state: string): ImapFields
+}
+
+export function passwordTokens(sealer: Sealer): PasswordTokens {
+  const contextOf = (fields: ImapFields, sessionId: string, state: string) =>
+    JSON.stringify(['hosted form', sessionId, state, ...BOUND_FIELDS.map((name) => fieldText(fields[name]).trim())])
+  return {
+    make(fields, sessionId, state) {
+      const secrets = SECRET_FIELDS.map((name) => [name, fieldText(fields[name])])
+      return sealer.seal(JSON.stringify(Object.fromEntries(secrets)), contextOf(fields, sessionId, state))
+    },
+    fill(fields, token, sessionId, state) {
+      if (typeof token !== 'string' || token === '') return fields
+      try {
+        const secrets: ImapFields = JSON.parse(sealer.open(token, contextOf(fields, sessionId, state)))
+        const empty = SECRET_FIELDS.filter((name) => fieldText(fields[name]) === '')
+        return { ...fields, ...Object.fromEntries(empty.map((name) => [name, secrets[name]])) }
+      } catch (error) {
+        // The user changed a server or username, or the key was rotated. The form asks for the password again.
+        if (error instanceof SealError) return fields
+        throw error
+      }
+    },
+  }
+}
+
+/** A field as text. JSON bodies may contain numbers and booleans. */
+export function fieldText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
