@@ -28,7 +28,7 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
     cache: memoryCache({ clock }),
     queue: { provider: 'database', ping: works },
     bus: { provider: 'memory', ping: works },
-    licence: { plan: 'community', accountLimit: null, hasRoom: () => true, problem: () => undefined },
+    licence: { plan: 'community', accountLimit: null, allowsAnother: () => true, problem: () => undefined },
     countAccounts: async () => 3,
     providers: () => [{ name: 'imap', canConnect: true }],
     settingsProblems: () => [],
@@ -104,7 +104,12 @@ describe('GET /health', () => {
   it('says whether a mailbox can be connected, and every reason why not', async () => {
     const blocked = await serve({
       providers: () => [{ name: 'gmail', canConnect: false }],
-      licence: { plan: 'team', accountLimit: 3, hasRoom: (accounts) => accounts < 3, problem: () => 'It has ended.' },
+      licence: {
+        plan: 'team',
+        accountLimit: 3,
+        allowsAnother: (accounts) => accounts < 3,
+        problem: () => 'It has ended.',
+      },
       settingsProblems: () => [
         { reason: 'settings_invalid' as const, message: 'PUBSUB_TOPIC_NAME is not a topic.' },
         { reason: 'oauth_incomplete' as const, message: 'GOOGLE_CLIENT_SECRET is not set.' },

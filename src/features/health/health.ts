@@ -39,7 +39,7 @@ export interface HealthDeps {
   licence: {
     readonly plan: string
     readonly accountLimit: number | null
-    hasRoom(currentAccounts: number): boolean
+    allowsAnother(currentAccounts: number): boolean
     problem(): string | undefined
   }
   countAccounts(): Promise<number>
@@ -102,7 +102,7 @@ export function health(deps: HealthDeps): Health {
     const found: Reason[] = []
     if (!deps.providers().some((provider) => provider.canConnect)) found.push('no_provider')
     if (currentAccounts === null) found.push('database_unavailable')
-    else if (!licence.hasRoom(currentAccounts)) found.push('licence_full')
+    else if (!licence.allowsAnother(currentAccounts)) found.push('licence_full')
     return [...found, ...new Set(deps.settingsProblems().map((problem) => problem.reason))]
   }
 

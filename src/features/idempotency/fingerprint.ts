@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { invalid } from '../../lib/errors.ts'
 
-/** What a first and a repeated request must have in common, and what may not differ. */
+/** Identifies a request by its key and its content. */
 export interface Fingerprint {
-  /** Names the row: key owner, method, path and the header's value. */
+  /** Row id: hash of the key owner, method, path and header value. Equal for duplicates. */
   id: string
-  /** Of the query and the body, whatever the order of its members. */
+  /** Hash of query and body, independent of the order of members. */
   bodyHash: string
 }
 
-/** The parts of a request that count. */
+/** The parts of a request that the fingerprint covers. */
 export interface FingerprintedRequest {
   method: string
   url: string
@@ -20,7 +20,7 @@ export interface FingerprintedRequest {
 
 const MAX_KEY_CHARS = 256
 
-/** Undefined when the request carries no Idempotency-Key. */
+/** Returns undefined without an Idempotency-Key header. Throws validation_failed for an empty or too long key. */
 export function fingerprint(request: FingerprintedRequest): Fingerprint | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
@@ -38,7 +38,7 @@ function hash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
-/** Members in alphabetical order, so that two ways of writing one object are the same. */
+/** Sorts object members, so that their order does not matter. */
 function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value ?? null
   if (Array.isArray(value)) return value.map(sorted)

@@ -1,8 +1,8 @@
 /**
- * First answers to POSTs that carried an Idempotency-Key, kept sealed for 24 hours in the transaction of their effects.
- * Every keyed POST of every room passes through `writing`.
+ * Idempotency keys. The first response to a POST with an Idempotency-Key is stored sealed for 24 hours, in the
+ * transaction of the POST's effects. Every feature wraps its keyed POSTs with `writing`.
  */
 import './tables.ts'
 
-export { purgeIdempotencyKeys } from './purge.ts'
 export { type IdempotencyDeps, idempotency } from './service.ts'
+export { purgeIdempotencyKeys } from './store.ts'

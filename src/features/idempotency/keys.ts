@@ -1,77 +1,97 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, ERROR_CATALOGUE, type ErrorCode, type ErrorDetail } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import { answerText, type KeptAnswer, parseAnswer, REPLAYED } from './answer.ts'
 import type { Fingerprint } from './fingerprint.ts'
-import { type KeyRow, keyStore, type Lease, type RunningMark } from './store.ts'
+import { type KeyRow, keyStore, type Lease, type RunningKey } from './store.ts'
 
 const LEASE_MS = 60_000
-const LIFE_MS = 24 * 60 * 60 * 1000
-/** Most first requests end within it; a dead one's lease may last longer, then the repeat asks again. */
+const LIFETIME_MS = 24 * 60 * 60 * 1000
+const MAX_STORED_BYTES = 64 * 1024
+/** Most first requests finish within a second. After a crash the lease lasts longer, and the client retries again. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** Either the right to run the request, or the answer it got before. */
+export const REPLAYED_HEADERS = { 'idempotent-replayed': 'true' }
+
+/** The right to run the request, or its stored response. */
 export type Claim = { lease: Lease } | { status: number; body: unknown }
 
-/**
- * Who runs the request of a key. The lease is guarded by its token, so clocks of replicas that differ can only make a repeat start
- * early: then the first one's commit fails and has no effect.
- */
-export function claims({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
-  const context = (id: string) => `idempotency:${id}`
+/** A stored response: the body, or the error without its request id, because each replay has its own. */
+export type StoredResponse = { body: unknown } | { error: { code: ErrorCode; message: string; details: ErrorDetail[] } }
 
-  /** Throws `idempotency_running` or `idempotency_mismatch`, or the error that was the first answer. */
-  async function claim(print: Fingerprint): Promise<Claim> {
-    const now = clock.now()
-    const mark = { ...print, token: randomUUID(), leaseUntil: now + LEASE_MS, expiresAt: now + LIFE_MS }
-    const row = await db.transaction((tx) => take(tx, mark, now))
-    return row === undefined ? { lease: { id: mark.id, token: mark.token } } : kept(row)
+/**
+ * Decides which request runs for a key. The lease's token guards every write, so clock differences between replicas can
+ * only let a duplicate start too early. The commit of the first request then fails without effect.
+ */
+export function idempotencyKeys({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
+  const contextOf = (id: string) => `idempotency:${id}`
+
+  /** Throws idempotency_running, idempotency_mismatch, or the stored error of the first request. */
+  async function claim(fingerprint: Fingerprint): Promise<Claim> {
+    const nowMs = clock.now()
+    const token = randomUUID()
+    const key = { ...fingerprint, token, leaseUntil: nowMs + LEASE_MS, expiresAt: nowMs + LIFETIME_MS }
+    const done = await db.transaction((tx) => takeLease(tx, key, nowMs))
+    return done === undefined ? { lease: { id: key.id, token } } : replay(done)
   }
 
-  /** The row of the answer, or undefined when the lease is ours. */
-  async function take(tx: Tx, mark: RunningMark, now: number): Promise<KeyRow | undefined> {
+  /** Returns the finished row, or undefined when this request now holds the lease. */
+  async function takeLease(tx: Tx, key: RunningKey, nowMs: number): Promise<KeyRow | undefined> {
     const store = keyStore(tx, db.dialect)
-    if (await store.insert(mark)) return undefined
-    const row = await store.lock(mark.id)
-    // Purged or released between the two statements: as if the first request were still ending.
+    if (await store.insert(key)) return undefined
+    const row = await store.lock(key.id)
+    // Deleted between the two statements. To the client, the first request is still finishing.
     if (row === undefined) throw stillRunning()
-    const alive = row.expiresAt > now
-    if (alive && row.bodyHash !== mark.bodyHash) throw new AppError('idempotency_mismatch')
-    if (alive && row.state === 'done') return row
-    if (alive && row.leaseUntil > now) throw stillRunning()
-    await store.takeOver(mark)
+    const isCurrent = row.expiresAt > nowMs
+    if (isCurrent && row.bodyHash !== key.bodyHash) throw new AppError('idempotency_mismatch')
+    if (isCurrent && row.state === 'done') return row
+    if (isCurrent && row.leaseUntil > nowMs) throw stillRunning()
+    await store.takeOver(key)
     return undefined
   }
 
-  function kept(row: KeyRow): Claim {
+  function replay(row: KeyRow): Claim {
     if (row.answer === null) {
       throw new AppError('conflict', {
-        message: `The first request with this Idempotency-Key ended with status ${row.status}; its answer was too large to be kept.`,
-        headers: REPLAYED,
+        message: `The first request with this Idempotency-Key ended with status ${row.status}. Its response was too large to store.`,
+        headers: REPLAYED_HEADERS,
       })
     }
-    const answer = parseAnswer(sealer.open(row.answer, context(row.id)))
-    if ('error' in answer) throw answer.error
-    return { status: row.status ?? 200, body: answer.body }
+    const stored: StoredResponse = JSON.parse(sealer.open(row.answer, contextOf(row.id)))
+    if (!('error' in stored)) return { status: row.status ?? 200, body: stored.body }
+    const { code, message, details } = stored.error
+    if (!(code in ERROR_CATALOGUE)) throw new Error(`The stored response has the unknown error code "${code}".`)
+    throw new AppError(code, { message, details, headers: REPLAYED_HEADERS })
   }
 
   /**
-   * In the transaction of the effects: both or neither. False when another request has taken the lease: then the
-   * transaction must not commit.
+   * Stores the response. Call it in the transaction of the effects. Returns false when another request took the lease;
+   * the transaction must then roll back.
    */
-  async function finish(tx: Tx, lease: Lease, status: number, answer: KeptAnswer): Promise<boolean> {
-    const text = answerText(answer)
-    const sealed = text === undefined ? null : sealer.seal(text, context(lease.id))
+  async function finish(tx: Tx, lease: Lease, status: number, response: StoredResponse): Promise<boolean> {
+    const text = JSON.stringify(response)
+    const isTooLarge = Buffer.byteLength(text) > MAX_STORED_BYTES
+    const sealed = isTooLarge ? null : sealer.seal(text, contextOf(lease.id))
     return keyStore(tx, db.dialect).finish(lease, status, sealed)
   }
 
-  function release(lease: Lease): Promise<void> {
-    return db.transaction((tx) => keyStore(tx, db.dialect).release(lease))
+  /**
+   * Ends a failed request: stores an error that a retry would get again, or releases the key for any other. Has no effect
+   * when another request took the lease.
+   */
+  async function fail(lease: Lease, error: AppError): Promise<void> {
+    const { code, message, details, status } = error
+    if (!isFinal(error)) return db.transaction((tx) => keyStore(tx, db.dialect).release(lease))
+    await db.transaction((tx) => finish(tx, lease, status, { error: { code, message, details } }))
   }
 
-  return { claim, finish, release }
+  return { claim, finish, fail }
+}
+
+/** A retry may well succeed after a 5xx, a 401, a 429, or a lost lease. */
+function isFinal({ status, code }: AppError): boolean {
+  return status < 500 && status !== 401 && status !== 429 && code !== 'idempotency_running'
 }
 
 export function stillRunning(): AppError {

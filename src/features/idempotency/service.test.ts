@@ -11,7 +11,7 @@ import { AppError } from '../../lib/errors.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { purgeIdempotencyKeys } from './index.ts'
 
-/** The server of things, with a clock that stands still and moments that a test may replace. */
+/** Serves the sample resource with a fixed clock. Tests can replace the hooks. */
 function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))) {
   const hooks: Moments = { prepare: async () => {}, commit: async () => {} }
   const moments: Moments = { prepare: () => hooks.prepare(), commit: (tx) => hooks.commit(tx) }
@@ -34,8 +34,8 @@ function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('
   }
 }
 
-describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
-  it('has its effect once, and a repeat gets the first answer', async () => {
+describeEachDatabase('a POST with an Idempotency-Key', (open) => {
+  it('takes effect once, and a duplicate gets the first response', async () => {
     const service = serve(await open())
     const first = await service.post('k1')
     const repeat = await service.post('k1')
@@ -48,7 +48,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.effects()).toBe(1)
   })
 
-  it('is one thing per key owner, path and key, and forgotten after 24 hours', async () => {
+  it('is identified by key owner, path and key for 24 hours', async () => {
     const service = serve(await open())
     await service.post('k1')
     await service.post('k2')
@@ -62,7 +62,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.effects()).toBe(6)
   })
 
-  it('refuses another body under the same key, whatever the order of the members', async () => {
+  it('rejects the same key with another body, but ignores the order of members', async () => {
     const service = serve(await open())
     await service.post('k1', { name: 'a', size: 1 })
     const same = await service.post('k1', { size: 1, name: 'a' })
@@ -73,7 +73,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.effects()).toBe(1)
   })
 
-  it('refuses a key that is empty or over 256 characters', async () => {
+  it('rejects a key that is empty or longer than 256 characters', async () => {
     const service = serve(await open())
     expect((await service.post('x'.repeat(256))).statusCode).toBe(201)
     for (const key of ['', 'x'.repeat(257)]) {
@@ -83,19 +83,19 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     }
   })
 
-  it('makes one effect out of 20 at the same time; the others are told to come again', async () => {
+  it('takes effect once for 20 parallel requests; the others get 409 with Retry-After', async () => {
     const service = serve(await open())
     const all = await Promise.all(Array.from({ length: 20 }, () => service.post('k1')))
-    const made = all.filter((response) => response.statusCode === 201)
-    const told = all.filter((response) => response.statusCode === 409)
-    expect(made.length + told.length).toBe(20)
-    expect(made.filter((response) => response.headers['idempotent-replayed'] === undefined)).toHaveLength(1)
-    expect(told.every((response) => response.headers['retry-after'] === '1')).toBe(true)
+    const accepted = all.filter((response) => response.statusCode === 201)
+    const rejected = all.filter((response) => response.statusCode === 409)
+    expect(accepted.length + rejected.length).toBe(20)
+    expect(accepted.filter((response) => response.headers['idempotent-replayed'] === undefined)).toHaveLength(1)
+    expect(rejected.every((response) => response.headers['retry-after'] === '1')).toBe(true)
     expect(await service.effects()).toBe(1)
     expect((await service.post('k1')).headers['idempotent-replayed']).toBe('true')
   })
 
-  it('keeps a refusal of the caller, and not a failure of ours, of the key or of the pace', async () => {
+  it('stores a rejection, but not a server error or a rate limit', async () => {
     const service = serve(await open())
     service.hooks.commit = async () => {
       throw new AppError('conflict', { message: 'taken', details: [{ path: 'body.name', message: 'is taken' }] })
@@ -126,10 +126,10 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.effects()).toBe(2)
   })
 
-  it('lets a repeat start over when the lease has run out, and undoes the first that comes back late', async () => {
+  it('lets a duplicate start over after the lease, and rolls back the late first request', async () => {
     const service = serve(await open())
-    /** Sends the request and stops it in its first half; `go` lets it on. */
-    async function sendAndHold(): Promise<{ answer: ReturnType<typeof service.post>; go: () => void }> {
+    /** Sends the request and holds it in `prepare` until `go` is called. */
+    async function sendAndHold(): Promise<{ response: ReturnType<typeof service.post>; go: () => void }> {
       let go: () => void = () => {}
       const gate = new Promise<void>((resolve) => {
         go = resolve
@@ -140,25 +140,25 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
           return gate
         }
       })
-      const answer = service.post('k1')
-      void answer.catch(() => {})
+      const response = service.post('k1')
+      void response.catch(() => {})
       await arrived
-      return { answer, go }
+      return { response, go }
     }
     const first = await sendAndHold()
     expect((await service.post('k1')).statusCode).toBe(409)
     service.clock.advance(60_000)
     const repeat = await sendAndHold()
     first.go()
-    const late = await first.answer
+    const late = await first.response
     expect([late.statusCode, late.json().error.code]).toEqual([409, 'idempotency_running'])
     expect(await service.effects()).toBe(0)
     repeat.go()
-    expect((await repeat.answer).statusCode).toBe(201)
+    expect((await repeat.response).statusCode).toBe(201)
     expect(await service.effects()).toBe(1)
   })
 
-  it('keeps nothing readable, and says so when an answer is too large to be kept', async () => {
+  it('stores nothing readable, and returns 409 when the first response was too large to store', async () => {
     const service = serve(await open())
     await service.post('k1', { name: 'a visible name' })
     expect(JSON.stringify(await service.rows())).not.toContain('visible')
@@ -171,7 +171,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
     expect(await service.effects()).toBe(2)
   })
 
-  it('forgets what is over, a batch at a time', async () => {
+  it('deletes expired keys in batches', async () => {
     const db = await open()
     const service = serve(db)
     for (const key of ['old 1', 'old 2', 'old 3']) await service.post(key)
@@ -187,7 +187,7 @@ describeEachDatabase('a keyed POST with an Idempotency-Key', (open) => {
 
 const PROCESS_TEST_MS = 60_000
 
-/** The same server as a process of its own; resolves when it has killed itself in the midst of its first request. */
+/** Runs the same server as a process that kills itself during its first request. Resolves when it has exited. */
 async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring: string): Promise<void> {
   const database = place.databaseUrl ?? join(place.dataDir, 'posthorn.db')
   const args = ['--import', 'tsx', 'test/kit/dying-service.ts', moment, database, ring]
@@ -200,9 +200,9 @@ async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring:
   await exited
 }
 
-describeEachDatabase('a process that is killed while it answers a keyed POST', (open) => {
+describeEachDatabase('a process killed during a POST with an Idempotency-Key', (open) => {
   it(
-    'before the commit: nothing happened, and a repeat does it once the lease has run out',
+    'before the commit leaves no effect, and a retry succeeds once the lease has expired',
     async () => {
       const place = await open.place()
       const ring = generateKeyRing()
@@ -219,7 +219,7 @@ describeEachDatabase('a process that is killed while it answers a keyed POST', (
   )
 
   it(
-    'after the commit: a repeat gets the answer nobody heard',
+    'after the commit returns the stored response to a retry',
     async () => {
       const place = await open.place()
       const ring = generateKeyRing()

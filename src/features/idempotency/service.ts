@@ -10,12 +10,9 @@ import {
   type TypedRequest,
 } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { AppError } from '../../lib/errors.ts'
 import type { Sealer } from '../../lib/seal.ts'
-import { isKept, keptError, REPLAYED } from './answer.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'
-import { claims, stillRunning } from './keys.ts'
-import type { Lease } from './store.ts'
+import { idempotencyKeys, REPLAYED_HEADERS, stillRunning } from './keys.ts'
 
 export interface IdempotencyDeps {
   db: Db
@@ -25,21 +22,21 @@ export interface IdempotencyDeps {
 
 /**
  * ```
- * claim (own transaction) ─ done ──────────────→ the first answer
- *   │ ours                └ running / other body → 409 / 422
- * prepare: checks, remote work
+ * claim (own transaction) ── done ─────────────────→ stored response
+ *   │ lease taken          └ running / other body ─→ 409 / 422
+ * prepare: checks, remote calls
  *   │
- * one transaction: effects + answer ─ commit ──→ answer
- *   └ error: 4xx is kept, anything else frees the key
+ * one transaction: effects + response ── commit ───→ response
+ *   └ error: a 4xx is stored, anything else releases the key
  * ```
- * A crash before the commit leaves a lease that runs out, after which a repeat starts over; a crash after it
- * leaves the answer.
+ * After a crash before the commit, the lease expires and a retry starts over. After a crash behind the commit, a retry
+ * gets the stored response.
  */
 export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency {
-  const keys = claims({ db, clock, sealer })
-  const written = new WeakSet<object>()
+  const keys = idempotencyKeys({ db, clock, sealer })
+  const wrapped = new WeakSet<object>()
 
-  async function once<Schema extends FastifySchema>(
+  async function runOnce<Schema extends FastifySchema>(
     print: Fingerprint,
     prepare: Prepare<Schema>,
     request: TypedRequest<Schema>,
@@ -48,30 +45,24 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
     const claim = await keys.claim(print)
     if (!('lease' in claim)) {
       reply.statusCode = claim.status
-      reply.headers(REPLAYED)
-      // It was written by this route's own schema.
+      reply.headers(REPLAYED_HEADERS)
+      // The schema of this route serialised it.
       return claim.body as Answer<Schema>
     }
     try {
       const commit = await prepare(request, reply)
       return await db.transaction(async (tx) => {
-        const answer = await commit(tx)
-        // The answer as the route's schema writes it, so that a repeat reads the same.
-        const body: unknown = JSON.parse(String(reply.serialize(answer)))
-        const kept = await keys.finish(tx, claim.lease, reply.statusCode, { body })
-        if (!kept) throw stillRunning()
-        return answer
+        const response = await commit(tx)
+        // Stored as the route's schema serialises it, so that a replay is identical.
+        const body: unknown = JSON.parse(String(reply.serialize(response)))
+        const finished = await keys.finish(tx, claim.lease, reply.statusCode, { body })
+        if (!finished) throw stillRunning()
+        return response
       })
     } catch (error) {
-      await settle(claim.lease, asAppError(error))
+      await keys.fail(claim.lease, asAppError(error))
       throw error
     }
-  }
-
-  /** Where the lease was lost meanwhile neither changes anything. */
-  async function settle(lease: Lease, error: AppError): Promise<void> {
-    if (isKept(error)) await db.transaction((tx) => keys.finish(tx, lease, error.status, keptError(error)))
-    else await keys.release(lease)
   }
 
   return {
@@ -80,11 +71,11 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
         const print = fingerprint(request)
         return print === undefined
           ? db.transaction(await prepare(request, reply))
-          : once(print, prepare, request, reply)
+          : runOnce(print, prepare, request, reply)
       }
-      written.add(handler)
+      wrapped.add(handler)
       return handler
     },
-    isWriting: (handler) => typeof handler === 'function' && written.has(handler),
+    isWriting: (handler) => typeof handler === 'function' && wrapped.has(handler),
   }
 }

@@ -1,35 +1,35 @@
 import type { Selectable } from 'kysely'
-import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
+import type { Dialect, Handle, Tables, Tx } from '../../infra/db/index.ts'
 
 export type KeyRow = Selectable<Tables['idempotencyKeys']>
 
-/** Who may write the row now: the request that took the lease last. */
+/** Identifies the request that may write the row: the last one that took the lease. */
 export interface Lease {
   id: string
   token: string
 }
 
-export interface RunningMark extends Lease {
+export interface RunningKey extends Lease {
   bodyHash: string
   leaseUntil: number
   expiresAt: number
 }
 
-/** The rows of the keys. `lock` and the writes belong into one transaction. */
+/** Rows of idempotency keys. Call `lock` and the writes in one transaction. */
 export function keyStore(handle: Handle, dialect: Dialect) {
   return {
-    /** False when the key has a row already. */
-    async insert(mark: RunningMark): Promise<boolean> {
+    /** Returns false when the key already has a row. */
+    async insert(key: RunningKey): Promise<boolean> {
       const row = await handle
         .insertInto('idempotencyKeys')
-        .values({ ...mark, state: 'running', status: null, answer: null })
+        .values({ ...key, state: 'running', status: null, answer: null })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .returning('id')
         .executeTakeFirst()
       return row !== undefined
     },
 
-    /** The row, kept from changing until the transaction ends. */
+    /** Reads the row and locks it until the transaction ends. */
     lock(id: string): Promise<KeyRow | undefined> {
       return handle
         .selectFrom('idempotencyKeys')
@@ -39,16 +39,16 @@ export function keyStore(handle: Handle, dialect: Dialect) {
         .executeTakeFirst()
     },
 
-    /** Starts over on a row whose lease or life has ended. */
-    async takeOver({ id, ...mark }: RunningMark): Promise<void> {
+    /** Starts over on a row that has expired, or whose lease has. */
+    async takeOver({ id, ...key }: RunningKey): Promise<void> {
       await handle
         .updateTable('idempotencyKeys')
-        .set({ ...mark, state: 'running', status: null, answer: null })
+        .set({ ...key, state: 'running', status: null, answer: null })
         .where('id', '=', id)
         .execute()
     },
 
-    /** Keeps the answer. False when another request has taken the lease meanwhile. */
+    /** Stores the response. Returns false when another request took the lease. */
     async finish({ id, token }: Lease, status: number, answer: string | null): Promise<boolean> {
       const row = await handle
         .updateTable('idempotencyKeys')
@@ -61,7 +61,7 @@ export function keyStore(handle: Handle, dialect: Dialect) {
       return row !== undefined
     },
 
-    /** Forgets a running mark, so that a repeat starts afresh at once. */
+    /** Deletes a running key, so that a retry can start at once. */
     async release({ id, token }: Lease): Promise<void> {
       await handle
         .deleteFrom('idempotencyKeys')
@@ -71,4 +71,16 @@ export function keyStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
   }
+}
+
+/** Deletes up to `limit` keys that expired by `beforeMs`. Returns true when more may remain. */
+export async function purgeIdempotencyKeys(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+  const expired = tx
+    .selectFrom('idempotencyKeys')
+    .select('id')
+    .where('expiresAt', '<=', beforeMs)
+    .orderBy('expiresAt')
+    .limit(limit)
+  const rows = await tx.deleteFrom('idempotencyKeys').where('id', 'in', expired).returning('id').execute()
+  return rows.length === limit
 }

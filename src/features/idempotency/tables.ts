@@ -1,16 +1,16 @@
-/** First answers to POSTs that carried an Idempotency-Key; kept 24 h. Primary key (owner, method, path, key). */
+/** The state and the first response of each Idempotency-Key, kept for 24 hours. */
 interface IdempotencyTable {
-  /** Hash of key owner, method, path and the header's value. */
+  /** Hash of the key owner, method, path and header value. */
   id: string
-  /** Hash of the request body: another body under the same key is refused. */
+  /** Hash of query and body. The same key with another body is rejected. */
   bodyHash: string
   state: 'running' | 'done'
-  /** A running mark is a lease; after it another request may take over. */
+  /** When a running request's lease ends. After that, another request may take over. */
   leaseUntil: number
-  /** Names who holds the lease. */
+  /** Identifies the request that holds the lease. */
   token: string
   status: number | null
-  /** The answer, sealed; at most 64 KB. Null when it was larger. */
+  /** The sealed response, at most 64 KB. Null when it was larger. */
   answer: string | null
   expiresAt: number
 }

@@ -1,5 +1,5 @@
 /**
- * Who may call the API. Today the one key of the settings, which may do everything; stored keys with scopes will be
- * one more `Authenticator` beside it.
+ * API keys: which callers may use the API, and with which scopes. Only SERVICE_API_KEY exists so far. Each source of keys
+ * is an `Authenticator`.
  */
 export { serviceKey } from './service-key.ts'

@@ -1,10 +1,10 @@
 import { type Authenticator, type Caller, sentKey } from '../../infra/http/index.ts'
 import { sameText } from '../../lib/signature.ts'
 
-/** The holder of SERVICE_API_KEY. */
+/** SERVICE_API_KEY grants every scope. */
 const SERVICE_CALLER: Caller = { owner: 'service', scopes: ['read', 'write', 'admin'] }
 
-/** Knows SERVICE_API_KEY; the comparison takes the same time for every wrong key. */
+/** Accepts SERVICE_API_KEY. The comparison takes constant time. */
 export function serviceKey(key: string): Authenticator {
   return {
     async authenticate(request) {

@@ -1,7 +1,6 @@
 /**
- * The licence: how many accounts may exist, from a signed key that is verified without asking anybody.
- * Without a key the plan is community and there is no cap.
+ * The licence: how many accounts may exist. It comes from a signed key that is verified offline. Without a key, the plan
+ * is community and there is no limit.
  */
-
 export { signLicenceKey } from './key.ts'
 export { type Licence, licence } from './licence.ts'

@@ -14,9 +14,9 @@ function read(key: string | undefined) {
 }
 
 describe('a licence key', () => {
-  it('is not needed: the plan is community, without a cap', () => {
+  it('is optional: without one, the plan is community with no limit', () => {
     const none = read(undefined)
-    expect([none.plan, none.accountLimit, none.problem(), none.hasRoom(1e9)]).toEqual([
+    expect([none.plan, none.accountLimit, none.problem(), none.allowsAnother(1e9)]).toEqual([
       'community',
       null,
       undefined,
@@ -24,14 +24,14 @@ describe('a licence key', () => {
     ])
   })
 
-  it('says its plan, its cap and its end', () => {
+  it('sets the plan, the limit and the expiry', () => {
     const key = signLicenceKey({ plan: 'team', accountLimit: 2, expiresAt: '2027-01-01T00:00:00Z' }, issuer.privateKey)
     const team = read(key)
     expect([team.plan, team.accountLimit, team.problem()]).toEqual(['team', 2, undefined])
-    expect([team.hasRoom(1), team.hasRoom(2)]).toEqual([true, false])
+    expect([team.allowsAnother(1), team.allowsAnother(2)]).toEqual([true, false])
   })
 
-  it('that is foreign, altered or nonsense counts as none, and the problem does not repeat it', () => {
+  it('is ignored when foreign, altered or malformed, and the problem does not contain it', () => {
     const foreign = signLicenceKey({ plan: 'team' }, generateKeyPairSync('ed25519').privateKey)
     const mine = signLicenceKey({ plan: 'team', accountLimit: 2 }, issuer.privateKey)
     const altered = `${signLicenceKey({ plan: 'team' }, issuer.privateKey).split('.')[0]}.${mine.split('.')[1]}`
@@ -45,29 +45,33 @@ describe('a licence key', () => {
     expect(licence({ key: mine, clock: systemClock }).plan).toBe('community')
   })
 
-  it('that has ended keeps its plan and cap, and says so', () => {
-    const ended = read(signLicenceKey({ plan: 'team', accountLimit: 2, expiresAt: '2026-05-01' }, issuer.privateKey))
-    expect([ended.plan, ended.accountLimit, ended.problem()]).toEqual(['team', 2, 'The licence ended on 2026-05-01.'])
+  it('keeps its plan and limit after it expires, and reports a problem', () => {
+    const expired = read(signLicenceKey({ plan: 'team', accountLimit: 2, expiresAt: '2026-05-01' }, issuer.privateKey))
+    expect([expired.plan, expired.accountLimit, expired.problem()]).toEqual([
+      'team',
+      2,
+      'The licence expired on 2026-05-01. Renew it and set the new SERVICE_LICENSE_KEY.',
+    ])
   })
 })
 
-describeEachDatabase('the cap of a licence', (open) => {
-  it('holds when many mailboxes are linked at once, and lets existing accounts be linked again', async () => {
+describeEachDatabase('the account limit of a licence', (open) => {
+  it('holds for parallel links, and lets existing accounts be linked again', async () => {
     const key = signLicenceKey({ plan: 'team', accountLimit: 3 }, issuer.privateKey)
-    const room = accountsRoom(await open(), { licence: read(key) })
-    const linked = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => room.link(imapUser(`user-${i}`))))
+    const service = accountsRoom(await open(), { licence: read(key) })
+    const linked = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => service.link(imapUser(`user-${i}`))))
     const refused = linked.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(5)
     for (const error of refused) expect(error instanceof AppError && error.code).toBe('licence_limit')
-    const [kept] = (await room.accounts.list({})).items
-    const name = kept?.email.split('@')[0] ?? ''
-    expect((await room.link(imapUser(name))).id).toBe(kept?.id)
+    const [existing] = (await service.accounts.list({})).items
+    const name = existing?.email.split('@')[0] ?? ''
+    expect((await service.link(imapUser(name))).id).toBe(existing?.id)
   })
 
-  it('counts links of one identity at the same moment once', async () => {
+  it('counts parallel links of one identity once', async () => {
     const key = signLicenceKey({ plan: 'solo', accountLimit: 1 }, issuer.privateKey)
-    const room = accountsRoom(await open(), { licence: read(key) })
-    const linked = await Promise.all(Array.from({ length: 6 }, () => room.link()))
+    const service = accountsRoom(await open(), { licence: read(key) })
+    const linked = await Promise.all(Array.from({ length: 6 }, () => service.link()))
     expect(new Set(linked.map((account) => account.id)).size).toBe(1)
   })
 })

@@ -7,16 +7,16 @@ import { issuerKey, type LicenceClaims, LicenceKeyError, readLicenceKey } from '
 
 export interface Licence {
   readonly plan: string
-  /** Null without a cap. */
+  /** Null means no limit. */
   readonly accountLimit: number | null
   readonly expiresAt: number | null
-  /** What the operator should know about the key; undefined when all is well. Never the key itself. */
+  /** A problem with the key, for the operator. Undefined when there is none. Never contains the key. */
   problem(): string | undefined
-  /** May there be one more account beside these? */
-  hasRoom(currentAccounts: number): boolean
+  /** True when one more account may be added to this many. */
+  allowsAnother(currentAccounts: number): boolean
   /**
-   * As `hasRoom`, for the transaction that adds the account: throws `licence_limit` when there is none. `count` is asked under a
-   * lock that holds until the transaction ends, so that two at once cannot both be the last.
+   * Call it in the transaction that adds the account. Throws licence_limit when the limit is reached. It calls `count`
+   * under a lock that lasts until the transaction ends, so two concurrent links cannot both take the last slot.
    */
   check(tx: Tx, count: () => Promise<number>): Promise<void>
 }
@@ -31,36 +31,38 @@ export interface LicenceDeps {
 const COMMUNITY: LicenceClaims = { plan: 'community', accountLimit: null, expiresAt: null }
 
 /**
- * Reads the licence key, offline. A key that is not valid counts as none and is told by `problem`: mail must flow whatever
- * the paperwork says. For the same reason an expired licence goes on as it was, its cap included.
+ * Verifies the licence key offline. A licence problem must never stop mail: an invalid key counts as none, an expired one
+ * keeps its plan and limit, and `problem` reports either.
  */
 export function licence({ key, clock, issuer = issuerKey() }: LicenceDeps): Licence {
-  const { claims, fault } = readOrCommunity(key, issuer)
+  const { claims, error } = readOrCommunity(key, issuer)
   const { plan, accountLimit, expiresAt } = claims
-  const hasRoom = (currentAccounts: number) => accountLimit === null || currentAccounts < accountLimit
+  const allowsAnother = (currentAccounts: number) => accountLimit === null || currentAccounts < accountLimit
   return {
     plan,
     accountLimit,
     expiresAt,
-    hasRoom,
+    allowsAnother,
     problem() {
-      if (fault !== undefined) return `SERVICE_LICENSE_KEY is ignored: ${fault}.`
+      if (error !== undefined) {
+        return `SERVICE_LICENSE_KEY is ignored: ${error}. Copy the complete key, or remove the setting.`
+      }
       if (expiresAt === null || clock.now() < expiresAt) return undefined
-      return `The licence ended on ${isoTime(expiresAt).slice(0, 10)}.`
+      return `The licence expired on ${isoTime(expiresAt).slice(0, 10)}. Renew it and set the new SERVICE_LICENSE_KEY.`
     },
     async check(tx, count) {
       if (accountLimit === null) return
       await lockState(tx, 'licence')
-      if (!hasRoom(await count())) throw new AppError('licence_limit')
+      if (!allowsAnother(await count())) throw new AppError('licence_limit')
     },
   }
 }
 
-function readOrCommunity(key: string | undefined, issuer: KeyLike): { claims: LicenceClaims; fault?: string } {
+function readOrCommunity(key: string | undefined, issuer: KeyLike): { claims: LicenceClaims; error?: string } {
   if (key === undefined || key.trim() === '') return { claims: COMMUNITY }
   try {
     return { claims: readLicenceKey(key, issuer) }
   } catch (error) {
-    return { claims: COMMUNITY, fault: error instanceof LicenceKeyError ? error.message : 'it is not a licence key' }
+    return { claims: COMMUNITY, error: error instanceof LicenceKeyError ? error.message : 'it is not a licence key' }
   }
 }
