@@ -3,12 +3,12 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 
 const CHROMIUM = '/usr/bin/chromium'
 
-/** False where `npm test` must leave these tests out. */
+/** False when Chromium is not installed. Tests that need it are then skipped. */
 export function browserAvailable(): boolean {
   return existsSync(CHROMIUM)
 }
 
-/** Debian's chromium, quiet: it asks nobody on the network for anything by itself. */
+/** Starts Debian's Chromium without any network traffic of its own. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -25,12 +25,12 @@ export function launchBrowser(): Promise<Browser> {
   })
 }
 
-/** Texts of the page whose contrast with what is behind them is below WCAG's AA, as `text: ratio`. */
+/** Texts whose contrast with their background is below WCAG AA, as `text: ratio`. */
 export function lowContrasts(page: Page): Promise<string[]> {
   return page.evaluate(LOW_CONTRASTS)
 }
 
-/** What a person reaches by the tab key, in order: the id, or the text, of each. */
+/** Elements in tab order, by id or text. */
 export async function tabOrder(page: Page): Promise<string[]> {
   const reached: string[] = []
   await page.evaluate(`document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')`)
@@ -43,29 +43,29 @@ export async function tabOrder(page: Page): Promise<string[]> {
   return reached
 }
 
-/** The id, or the text, of what has the cursor; empty for nothing. */
+/** The id or text of the focused element. Empty when nothing has the focus. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(
     `document.activeElement === document.body ? '' : document.activeElement.id || document.activeElement.textContent.trim()`,
   )
 }
 
-/** Controls that a screen reader could not name. */
+/** Controls without an accessible name. */
 export function namelessControls(page: Page): Promise<string[]> {
   return page.evaluate(NAMELESS)
 }
 
-/** Ids that stand twice, and ids that descriptions and links name but nothing has. */
+/** Duplicate ids, and ids that are referenced but do not exist. */
 export function brokenIds(page: Page): Promise<string[]> {
   return page.evaluate(BROKEN_IDS)
 }
 
-/** Controls that are too low for a finger (44 px), and `page` when it is wider than the screen. */
+/** Controls lower than 44 px, and `page` when it is wider than the screen. */
 export function badSizes(page: Page): Promise<string[]> {
   return page.evaluate(BAD_SIZES)
 }
 
-// Scripts are text: the types of browsers would otherwise be visible to all of the server.
+// The scripts are strings, so that DOM types do not become visible to server code.
 
 const LOW_CONTRASTS = `(() => {
   const parse = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number)

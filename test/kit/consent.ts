@@ -5,14 +5,14 @@ import { microsoftLogin } from '../../src/providers/microsoft/index.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 
-/** Signing in at a stand-in, and what a person does on its consent page. */
+/** A fake provider, its OAuth client, and the user's actions on its consent page. */
 export interface ConsentSite {
   provider: 'gmail' | 'microsoft'
   server: Google | Microsoft
   login: LoginProvider
-  /** The scope of mail, as this provider spells it. */
+  /** The mail scope of this provider. */
   mailScope: string
-  /** Picks the user on the page; answers where the browser is sent. */
+  /** Chooses the user on the page. Returns the URL that the browser is sent to. */
   consent(consentUrl: string, user: string): Promise<string>
 }
 
@@ -41,19 +41,19 @@ function clientOf({ client }: Google | Microsoft) {
   return { clientId: client.id, clientSecret: client.secret, clock: systemClock }
 }
 
-/** Opens the page and posts its form, as the button of that user does. */
+/** Opens the page and posts its form, like the button of that user. */
 function pick(action: string): ConsentSite['consent'] {
   return async (consentUrl, user) => {
     const page = await fetch(consentUrl)
     const text = await page.text()
-    if (!page.ok) throw new Error(`the consent page answered ${page.status}: ${text}`)
+    if (!page.ok) throw new Error(`The consent page returned ${page.status}: ${text}`)
     const { searchParams } = new URL(consentUrl)
     const names = ['client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce']
     const fields = Object.fromEntries(names.map((name) => [name, searchParams.get(name) ?? '']))
     const body = new URLSearchParams({ ...fields, email: user })
-    const answer = await fetch(action, { method: 'POST', body, redirect: 'manual' })
-    const location = answer.headers.get('location')
-    if (location === null) throw new Error(`the choice was answered ${answer.status}: ${await answer.text()}`)
+    const response = await fetch(action, { method: 'POST', body, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (location === null) throw new Error(`The consent form returned ${response.status}: ${await response.text()}`)
     return location
   }
 }

@@ -5,7 +5,7 @@ import { gmailLogin } from '../../src/providers/gmail/login.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/login.ts'
 import { SIGN_IN_CLIENT } from '../servers/sign-in.ts'
 
-/** Signing in at a stand-in, as either provider. */
+/** OAuth clients of both providers for the fake server at `url`. */
 export function loginAt(url: string): (provider: ProviderName) => LoginProvider | undefined {
   const shared = { ...SIGN_IN_CLIENT, clock: systemClock }
   const logins: { readonly [Name in ProviderName]?: LoginProvider } = {
@@ -15,7 +15,7 @@ export function loginAt(url: string): (provider: ProviderName) => LoginProvider 
   return (provider) => logins[provider]
 }
 
-/** A mailbox at Microsoft whose access token has run out, unless told otherwise. */
+/** A Microsoft mailbox. Its access token has expired unless `over` replaces it. */
 export function oauthLink(refreshToken: string | undefined, over: Partial<LinkAccount> = {}): LinkAccount {
   return {
     provider: 'microsoft',

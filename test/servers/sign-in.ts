@@ -2,28 +2,28 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A sign-in service that speaks what the tests need of Google's and of Microsoft's, and can be told to misbehave. */
+/** A fake OAuth server with the behaviour of Google and Microsoft that the tests need. Tests can make it fail. */
 export interface SignIn {
   url: string
   /** Every request to the token endpoint, in order. */
   tokenRequests: Record<string, string>[]
-  /** `Authorization` headers that reached it on other paths. */
+  /** `Authorization` headers of requests to other paths. */
   bearers: string[]
   revoked: string[]
-  /** Put in place of the next answers of the token endpoint, oldest first. */
+  /** The token endpoint returns these first, in order. */
   nextAnswers: Answer[]
-  /** What a token answer says besides the tokens. */
+  /** Fields of a token response besides the tokens. */
   granted: { scope: string | undefined; expires_in: number | undefined }
-  /** Every refresh brings a new refresh token; the one before works for `graceMs` more. */
+  /** Each refresh returns a new refresh token. The old one stays valid for `graceMs`. */
   rotates: { graceMs: number } | undefined
-  /** Google's habit: a refresh token only when consent was asked for. */
+  /** False imitates Google, which omits the refresh token for a repeated consent. */
   refreshTokens: boolean
   user: { id: string; email: string }
-  /** Runs before a token answer is sent, after all it says has come to pass. */
+  /** Runs after the tokens were issued and before the response is sent. */
   beforeAnswer: () => Promise<void>
-  /** A code as the consent page hands it out. */
+  /** Issues an authorization code, as the consent page does. */
   code(challenge?: string, redirectUri?: string): string
-  /** A refresh token that works. */
+  /** Issues a valid refresh token. */
   refreshToken(): string
   worksNow(refreshToken: string): boolean
   close(): Promise<void>
@@ -39,7 +39,7 @@ export const SIGN_IN_CLIENT = { clientId: 'client-1', clientSecret: 'secret-1' }
 
 export async function startSignIn(): Promise<SignIn> {
   const codes = new Map<string, { challenge: string | undefined; redirectUri: string | undefined }>()
-  /** Until when each works. */
+  /** Expiry by token. */
   const refreshTokens = new Map<string, number>()
   const accessTokens = new Set<string>()
   const server = createServer((request, response) => {
@@ -139,7 +139,7 @@ export async function startSignIn(): Promise<SignIn> {
       ...granted,
       scope: granted.scope ?? scope,
       ...(refreshToken !== undefined && { refresh_token: refreshToken }),
-      // Of a tenant that nobody asked for, as Microsoft's are: it must not be believed.
+      // Names another tenant, as Microsoft's do. The service must not trust it.
       id_token: `${part({ alg: 'none' })}.${part({ iss: 'https://other.example', sub: 'somebody' })}.`,
     }
     return { status: 200, body: JSON.stringify(body) }
