@@ -9,7 +9,14 @@ import { logRoutes } from '../features/logs/index.ts'
 import { messageRoutes } from '../features/messages/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
 import { debouncedQueueRoutes, wakeAccount } from '../features/sync/index.ts'
-import { deliveryRoutes, endpointRoutes, isSubscription, notices, subscribes } from '../features/webhooks/index.ts'
+import {
+  deliveryRoutes,
+  endpointRoutes,
+  isSubscription,
+  notices,
+  subscribes,
+  testRoutes,
+} from '../features/webhooks/index.ts'
 import { createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
@@ -67,6 +74,7 @@ export function httpServer(
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
+  testRoutes(server, { catalogue, testDeliveries: features.testDeliveries, idempotency })
   debouncedQueueRoutes(server, { ...shared, queue: lanes, accounts, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })

@@ -11,10 +11,10 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Sealer } from '../../lib/seal.ts'
 import type { DuplicateFinder } from './deliveries/duplicates.ts'
 import { DELIVER_QUEUE, FanOut } from './deliveries/fan-out.ts'
-import { listEndpointsDue, releaseAllLeases } from './sending/claims-store.ts'
+import { inFlightLimit } from './sending/claims.ts'
 import { type DueHints, dueHints } from './sending/due-hints.ts'
-import { deliverRun } from './sending/endpoint-run.ts'
-import { inFlightLimit } from './sending/in-flight-limit.ts'
+import { deliverRun } from './sending/endpoint-worker.ts'
+import { listEndpointsDue, releaseAllLeases } from './sending/leases.ts'
 import { ResultWriter } from './sending/result-writer.ts'
 
 export interface WebhookDeps {
@@ -29,25 +29,25 @@ export interface WebhookDeps {
   outbound: Outbound
   guard: AddressGuard
   duplicates: DuplicateFinder
-  /** How long a silent worker keeps what it claimed. Default 30,000. */
+  /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
-  /** How often what is due is announced again. Default 15,000. */
+  /** How often due deliveries are queued again. Default 15,000. */
   sweepMs?: number
 }
 
 const SWEEP_MS = 15_000
 /**
- * Endpoints worked on at once, each with at most 8 requests. Many, because a turn costs little while its requests hang: a
- * few hundred silent endpoints must not take every place until their circuits open.
+ * Endpoints processed at once, each with up to 8 requests. High, because a run costs little while its requests hang:
+ * a few hundred unresponsive endpoints must not occupy every worker until their circuits open.
  */
 const CONCURRENCY = 1024
 
-/** What runs in the background: events become deliveries, deliveries become requests, and what was forgotten is announced again. */
+/** The background work: the fan-out, the workers that send, and the sweeper that queues due deliveries again. */
 export class WebhookEngine {
   readonly #deps: WebhookDeps
   readonly #hints: DueHints
   readonly #fanOut: FanOut
-  readonly #ending = new AbortController()
+  readonly #stopSignal = new AbortController()
   #worker: Worker | undefined
   #sweep: NodeJS.Timeout | undefined
   #sweeping: Promise<void> = Promise.resolve()
@@ -55,42 +55,45 @@ export class WebhookEngine {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps
-    // Every turn under way listens; Node would take the eleventh for a leak.
-    setMaxListeners(0, this.#ending.signal)
+    // Every running worker listens; Node reports more than ten listeners as a leak.
+    setMaxListeners(0, this.#stopSignal.signal)
     this.#hints = dueHints(deps.bus)
     this.#fanOut = new FanOut(deps, this.#hints)
   }
 
   async start(): Promise<void> {
     const { db, queue } = this.#deps
-    // One process per file store: whoever held a lease is dead. On PostgreSQL leases run out by themselves.
+    // The file store has one process, so every existing lease is of a dead one. On PostgreSQL leases expire.
     if (db.engine === 'sqlite') await db.transaction(releaseAllLeases)
-    await this.#announceDue()
+    await this.#queueDue()
     this.#worker = queue.work(
       DELIVER_QUEUE,
       { concurrency: CONCURRENCY },
       deliverRun(
         { ...this.#deps, inFlightLimit: inFlightLimit(), resultWriter: new ResultWriter(this.#deps) },
         this.#hints,
-        this.#ending.signal,
+        this.#stopSignal.signal,
       ),
     )
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
-      this.#sweeping = this.#announceDue().catch((error: unknown) =>
-        this.#deps.log.error('Due webhook deliveries could not be looked for.', { error, operation: 'webhooks.sweep' }),
+      this.#sweeping = this.#queueDue().catch((error: unknown) =>
+        this.#deps.log.error('Cannot query due webhook deliveries; trying again at the next sweep.', {
+          error,
+          operation: 'webhooks.sweep',
+        }),
       )
     }, this.#deps.sweepMs ?? SWEEP_MS)
   }
 
-  /** Takes nothing new and waits for requests under way, at most `graceMs`; what is cut off is sent again after the next start. */
+  /** Starts no new requests and waits up to `graceMs` for those in flight. Aborted deliveries are sent again after the next start. */
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= this.#stop(graceMs)
     return this.#stopping
   }
 
   async #stop(graceMs: number): Promise<void> {
-    this.#ending.abort()
+    this.#stopSignal.abort()
     clearInterval(this.#sweep)
     await this.#sweeping
     await this.#fanOut.stop()
@@ -98,8 +101,8 @@ export class WebhookEngine {
     this.#hints.close()
   }
 
-  /** Losing a job, a hint, or the whole queue costs at most one round of this. */
-  async #announceDue(): Promise<void> {
+  /** A lost job, a lost hint, or the loss of the whole queue delays deliveries by at most one sweep. */
+  async #queueDue(): Promise<void> {
     const { db, queue, clock } = this.#deps
     const due = await listEndpointsDue(db, clock.now())
     if (due.length > 0) await db.transaction((tx) => queue.addIn(tx, DELIVER_QUEUE, due))

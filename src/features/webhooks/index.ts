@@ -1,6 +1,6 @@
 /**
- * Events leave the house here: endpoints, the fan-out of events into deliveries, and the signed requests that carry them.
- * A delivery is a row with a state; the queue only says which endpoint to look at.
+ * Sends events to the application: endpoints, the fan-out of events into deliveries, and the signed requests.
+ * A delivery is a row with a state; the queue only carries the ids of endpoints with due deliveries.
  */
 import './tables.ts'
 
@@ -16,4 +16,5 @@ export { isSubscription, subscribes } from './endpoints/subscriptions.ts'
 export { type WebhookDeps, WebhookEngine } from './engine.ts'
 export { webhookEvents } from './events.ts'
 export { notices } from './openapi-webhooks.ts'
-export { type MessageEvent, type ReadMessage, type TestDeliveries, testDeliveries } from './testing/test-deliveries.ts'
+export { testRoutes } from './testing/routes.ts'
+export { type MessageEvent, type ReadMessage, type TestDeliveries, testDeliveries } from './testing/service.ts'

@@ -1,8 +1,8 @@
-/** An application's address that hears of events. Secrets and header values are sealed with context `endpoint:<id>`. */
+/** An endpoint of the application. Secrets and header values are sealed with context `endpoint:<id>`. */
 interface WebhookEndpointTable {
   id: string
   url: string
-  /** Sealed JSON of `SigningSecret[]`, the current one first; null is unsigned. */
+  /** Sealed JSON of `SigningSecret[]`, the current one first. Null means unsigned. */
   secrets: string | null
   /** JSON list of types, prefixes and `*`; `[]` means all. */
   eventTypes: string
@@ -17,20 +17,20 @@ interface WebhookEndpointTable {
   lastDeliveryAt: number | null
   /** See `circuit.ts`. */
   circuitState: 'closed' | 'open' | 'half_open'
-  /** Failed in a row. */
+  /** Consecutive failures. */
   circuitFailures: number
-  /** Probes that failed since it opened: how long the next pause is. */
+  /** Failed probes since the circuit opened; they determine the next pause. */
   circuitPauses: number
   circuitOpenedAt: number | null
-  /** Not closed: when one delivery may try. */
+  /** When one delivery may probe. Null while closed. */
   circuitProbeAt: number | null
   createdAt: number
   updatedAt: number
 }
 
 /**
- * One event for one endpoint. The body sent is a pure function of this row and the event row. What came of each try
- * stands in its attempts; nothing of it is repeated here.
+ * One event for one endpoint. The request body is a pure function of this row and the event row. The attempt rows hold the
+ * outcome of each attempt.
  */
 interface WebhookDeliveryTable {
   id: string
@@ -39,30 +39,30 @@ interface WebhookDeliveryTable {
   eventType: string
   accountId: string | null
   status: 'pending' | 'retrying' | 'success' | 'failed' | 'deduplicated' | 'cancelled'
-  /** What last set it off. */
+  /** What caused the last attempt. */
   trigger: 'event' | 'retry' | 'recover' | 'test' | 'test-message'
-  /** 1: the body says `test: true`. */
+  /** 1: the body contains `test: true`. */
   test: number
-  /** Attempts made. */
+  /** Number of attempts made. */
   attempt: number
   maxAttempts: number
-  /** Due at; null when it will not be tried again. */
+  /** When the next attempt is due. Null when there will be none. */
   nextAttemptAt: number | null
-  /** A worker has it until then; null when free. `lease` names the worker and fences what it writes. */
+  /** When the worker's lease expires. Null when unclaimed. `lease` identifies the worker and fences its writes. */
   leasedUntil: number | null
   lease: string | null
-  /** Where the last attempt went, or the first will go. */
+  /** URL of the last attempt, or of the first one to come. */
   url: string
   createdAt: number
 }
 
-/** How many deliveries there are: one row, changed in the transaction that adds or removes some. */
+/** The number of deliveries: one row, updated in the transaction that inserts or deletes deliveries. */
 interface WebhookDeliveryCountTable {
   id: number
   total: number
 }
 
-/** One try. Primary key (deliveryId, attempt). */
+/** One attempt. Primary key (deliveryId, attempt). */
 interface WebhookAttemptTable {
   deliveryId: string
   attempt: number

@@ -1,11 +1,16 @@
 import { type Static, type TProperties, Type } from 'typebox'
+import type { EventRow } from '../../../events/index.ts'
 import { listOf, pageQuery } from '../../../infra/http/index.ts'
 import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
+import { MASK, maskedHeaders } from '../endpoints/validation.ts'
+import { deliveryBody, USER_AGENT } from '../sending/attempt.ts'
+import type { AttemptRow, DeliveryRow } from './delivery.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const
 const TRIGGERS = ['event', 'retry', 'recover', 'test', 'test-message'] as const
 
-const failure = nullable(
+const errorSchema = nullable(
   Type.Object({
     kind: Type.String({
       description: 'dns, refused_address, connect, tls, timeout, reset, protocol, redirect, http_status or internal.',
@@ -14,45 +19,42 @@ const failure = nullable(
   }),
 )
 
-/** What one attempt and the delivery (which shows its last one) have in common. */
+/** Fields shared by an attempt and its delivery, which shows those of its last attempt. */
 const result = {
   responseStatus: nullable(Type.Integer()),
   responseBody: nullable(Type.String({ description: 'At most 16 KB.' })),
-  error: failure,
+  error: errorSchema,
 } satisfies TProperties
 
 const attemptSchema = Type.Object(
   {
-    attempt: Type.Integer({ description: 'Counted from 1.' }),
+    attempt: Type.Integer({ description: 'Number of the attempt, from 1.' }),
     startedAt: timestamp(),
     durationMs: Type.Integer(),
     ...result,
   },
   { title: 'WebhookAttempt' },
 )
-export type AttemptView = Static<typeof attemptSchema>
+type AttemptView = Static<typeof attemptSchema>
 
 export const deliverySchema = Type.Object(
   {
     id: Type.String(),
     endpointId: Type.String(),
-    eventId: Type.String({ description: 'Sent as webhook-id.' }),
+    eventId: Type.String({ description: 'Sent as the webhook-id header.' }),
     eventType: Type.String(),
     accountId: nullable(Type.String()),
-    status: Type.Enum(STATUSES, { description: 'retrying: failed so far, and will be tried again.' }),
-    trigger: Type.Enum(TRIGGERS, { description: 'What last set it off.' }),
+    status: Type.Enum(STATUSES, { description: 'retrying: the last attempt failed and another one will follow.' }),
+    trigger: Type.Enum(TRIGGERS, { description: 'What caused the last attempt.' }),
     test: Type.Boolean(),
-    attempt: Type.Integer({ description: 'Attempts made.' }),
+    attempt: Type.Integer({ description: 'Number of attempts made.' }),
     maxAttempts: Type.Integer(),
     url: Type.String(),
     payload: nullable(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'The body as it is sent; null once the event is erased.' },
-      ),
+      Type.Object({}, { additionalProperties: true, description: 'The request body. Null once the event is erased.' }),
     ),
     requestHeaders: Type.Record(Type.String(), Type.String(), {
-      description: 'Headers of the last attempt; values of custom headers and signatures are masked.',
+      description: 'Headers of the last attempt. Signatures and the values of custom headers are masked.',
     }),
     ...result,
     durationMs: nullable(Type.Integer()),
@@ -71,7 +73,7 @@ export const deliveryList = listOf('deliveries', deliverySchema)
 export const deliveryQuery = Type.Object({
   ...pageQuery,
   endpointId: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Enum(STATUSES, { description: 'Deliveries in this state.' })),
+  status: Type.Optional(Type.Enum(STATUSES, { description: 'Only deliveries in this state.' })),
   eventId: Type.Optional(Type.String()),
   eventType: Type.Optional(Type.String()),
   accountId: Type.Optional(Type.String()),
@@ -82,40 +84,83 @@ export const recoverBody = Type.Object(
   {
     since: Type.String({
       minLength: 1,
-      description: 'RFC 3339: events recorded at this time or later.',
+      description: 'RFC 3339. Recovers events recorded at or after this time.',
       examples: ['2026-01-31T08:00:00Z'],
     }),
-    until: Type.Optional(Type.String({ minLength: 1, description: 'RFC 3339: events before this time. Default now.' })),
+    until: Type.Optional(
+      Type.String({ minLength: 1, description: 'RFC 3339. Recovers events recorded before this time. Default now.' }),
+    ),
   },
   { title: 'WebhookRecovery' },
 )
 
 export const recoveryResult = Type.Object({
   success: Type.Boolean(),
-  recovered: Type.Integer({ description: 'Deliveries that now wait to be sent.' }),
-  complete: Type.Boolean({ description: 'False when the range was too long for one call.' }),
-  continueSince: Type.Optional(timestamp('Where to begin the next call when this one is not complete.')),
+  recovered: Type.Integer({ description: 'Number of deliveries queued by this call.' }),
+  complete: Type.Boolean({ description: 'False when the range was too large for one call.' }),
+  continueSince: Type.Optional(timestamp('Pass this as since of the next call when this one is not complete.')),
 })
 
 export const deliveryParams = Type.Object({ deliveryId: Type.String({ minLength: 1 }) })
 
-export const testMessageBody = Type.Object({
-  accountId: Type.String({ minLength: 1 }),
-  messageId: Type.String({ minLength: 1 }),
-})
+/** A delivery as the API shows it. `attempts` are in order. Without `event` (erased) the payload is null. */
+export function deliveryView(
+  row: DeliveryRow,
+  event: EventRow | undefined,
+  attempts: readonly AttemptRow[],
+): DeliveryView {
+  const last = attempts.at(-1)
+  const endedAt = last === undefined ? null : last.startedAt + last.durationMs
+  return {
+    id: row.id,
+    endpointId: row.endpointId,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    accountId: row.accountId,
+    status: row.status,
+    trigger: row.trigger,
+    test: row.test === 1,
+    attempt: row.attempt,
+    maxAttempts: row.maxAttempts,
+    url: row.url,
+    payload: event === undefined ? null : JSON.parse(deliveryBody(row, event)),
+    requestHeaders: last === undefined ? {} : headersSent(row, last),
+    responseStatus: last?.responseStatus ?? null,
+    responseBody: last?.responseBody ?? null,
+    error: last === undefined ? null : errorOf(last),
+    durationMs: last?.durationMs ?? null,
+    createdAt: isoTime(row.createdAt),
+    lastAttemptAt: isoTimeOrNull(last?.startedAt ?? null),
+    nextAttemptAt: isoTimeOrNull(row.nextAttemptAt),
+    deliveredAt: row.status === 'success' ? isoTimeOrNull(endedAt) : null,
+    attempts: attempts.map(attemptView),
+  }
+}
 
-export const testMessageResult = Type.Object({
-  success: Type.Boolean({ description: 'True when the message was sent out; each delivery tells how it went.' }),
-  deliveries: Type.Array(deliverySchema),
-})
+function attemptView(row: AttemptRow): AttemptView {
+  return {
+    attempt: row.attempt,
+    startedAt: isoTime(row.startedAt),
+    durationMs: row.durationMs,
+    responseStatus: row.responseStatus,
+    responseBody: row.responseBody,
+    error: errorOf(row),
+  }
+}
 
-export const testEventBody = Type.Object(
-  { type: Type.String({ minLength: 1, maxLength: 100, examples: ['message.received'] }) },
-  { title: 'WebhookTestEvent' },
-)
+function errorOf(row: AttemptRow): AttemptView['error'] {
+  return row.errorKind === null ? null : { kind: row.errorKind, message: row.errorMessage ?? '' }
+}
 
-export const testEventResult = Type.Object({
-  success: Type.Boolean({ description: 'True when the event was sent out; each delivery tells how it went.' }),
-  eventId: Type.String(),
-  deliveries: Type.Array(deliverySchema),
-})
+/** The headers that the attempt sent, rebuilt from the rows. Custom header values are not stored, and masked anyway. */
+function headersSent(row: DeliveryRow, last: AttemptRow): Record<string, string> {
+  const custom: string[] = last.headerNames === null ? [] : JSON.parse(last.headerNames)
+  return {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    ...maskedHeaders(custom.map((name) => name.toLowerCase())),
+    'webhook-id': row.eventId,
+    'webhook-timestamp': String(Math.floor(last.startedAt / 1000)),
+    ...(last.signatures > 0 && { 'webhook-signature': Array(last.signatures).fill(`v1,${MASK}`).join(' ') }),
+  }
+}

@@ -9,13 +9,13 @@ export type AttemptRow = Selectable<Tables['webhookAttempts']>
 
 export type DeliveryStatus = DeliveryRow['status']
 
-/** Who holds a delivery while it is sent. A worker that stays silent for longer loses it. */
+/** Identifies the worker that holds a delivery, and for how long. A worker that does not renew in time loses it. */
 export interface Lease {
   token: string
   forMs: number
 }
 
-/** A delivery that starts waiting now; with a lease it belongs to its maker at once. */
+/** A pending delivery, due now. */
 export function newDelivery(
   ids: Ids,
   event: Pick<EventRow, 'id' | 'type' | 'accountId'>,

@@ -10,7 +10,7 @@ import {
   listEndpointsDue,
   releaseAllLeases,
   renewLease,
-} from '../sending/claims-store.ts'
+} from '../sending/leases.ts'
 import { markDuplicates } from './duplicates.ts'
 import { deliveryStore } from './store.ts'
 

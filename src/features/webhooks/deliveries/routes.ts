@@ -1,21 +1,9 @@
-import type { EventCatalogue } from '../../../events/index.ts'
 import type { App, Idempotency } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime, parseTime } from '../../../lib/time.ts'
 import { endpointParams } from '../endpoints/api.ts'
-import type { TestDeliveries } from '../testing/test-deliveries.ts'
-import {
-  deliveryList,
-  deliveryParams,
-  deliveryQuery,
-  deliverySchema,
-  recoverBody,
-  recoveryResult,
-  testEventBody,
-  testEventResult,
-  testMessageBody,
-  testMessageResult,
-} from './api.ts'
+import type { TestDeliveries } from '../testing/service.ts'
+import { deliveryList, deliveryParams, deliveryQuery, deliverySchema, recoverBody, recoveryResult } from './api.ts'
 import { type RecoverDeps, recoverEndpoint } from './recovery.ts'
 import { retryDelivery } from './retry.ts'
 import { deliveryStore } from './store.ts'
@@ -23,13 +11,12 @@ import { deliveryStore } from './store.ts'
 const tags = ['Webhooks']
 
 export interface DeliveryRouteDeps extends RecoverDeps {
-  catalogue: EventCatalogue
   testDeliveries: TestDeliveries
   idempotency: Idempotency
 }
 
 export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
-  const { catalogue, db, clock, queue, testDeliveries, idempotency } = deps
+  const { db, clock, queue, testDeliveries, idempotency } = deps
 
   app.get(
     '/webhooks/deliveries',
@@ -65,35 +52,17 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
         tags,
         summary: 'Send a delivery again',
         description:
-          'The same event under the same ids, with as many attempts as the endpoint now allows; to an inactive endpoint one, at once. Failures do not count against its circuit.',
+          'Sends the same event under the same ids, with as many attempts as the endpoint allows now. An inactive endpoint gets one immediate attempt. Failures do not count towards the circuit.',
         params: deliveryParams,
         response: { 200: deliverySchema },
       },
     },
     idempotency.writing(async ({ params: { deliveryId } }) => {
-      const isTried = await testDeliveries.retryInactive(deliveryId)
+      const wasSent = await testDeliveries.retryInactive(deliveryId)
       return async (tx) => {
-        if (!isTried) await retryDelivery(tx, { dialect: db.dialect, queue }, deliveryId, clock.now())
+        if (!wasSent) await retryDelivery(tx, { dialect: db.dialect, queue }, deliveryId, clock.now())
         return deliveryStore(tx).get(deliveryId)
       }
-    }),
-  )
-
-  app.post(
-    '/webhooks/endpoints/:endpointId/test',
-    {
-      config: { access: 'key:write' },
-      schema: {
-        tags,
-        summary: 'Send a test event to an endpoint',
-        description: 'One attempt, at once, to an inactive endpoint too. Answers the delivery.',
-        params: endpointParams,
-        response: { 200: deliverySchema },
-      },
-    },
-    idempotency.writing(async ({ params }) => {
-      const id = await testDeliveries.test(params.endpointId)
-      return (tx) => deliveryStore(tx).get(id)
     }),
   )
 
@@ -103,9 +72,9 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Send an endpoint what it missed',
+        summary: 'Recover the events an endpoint missed',
         description:
-          'Events of a range that the endpoint hears of and that failed, were cancelled, or were recorded while it was inactive or not there. What arrived or waits is left alone. While the endpoint is inactive they wait.',
+          'Queues the subscribed events of a time range whose delivery failed, was cancelled or never existed, for example because the endpoint was inactive. Delivered and waiting events are not sent again. Deliveries to an inactive endpoint wait.',
         params: endpointParams,
         body: recoverBody,
         response: { 200: recoveryResult },
@@ -114,50 +83,13 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
     idempotency.writing(async ({ params, body }) => {
       const range = rangeOf(body, clock.now())
       const { recovered, stoppedAt } = await recoverEndpoint(deps, params.endpointId, range)
-      const answer = {
+      const result = {
         success: true,
         recovered,
         complete: stoppedAt === undefined,
         ...(stoppedAt !== undefined && { continueSince: isoTime(stoppedAt) }),
       }
-      return async () => answer
-    }),
-  )
-
-  app.post(
-    '/webhooks/test-message',
-    {
-      config: { access: 'key:write' },
-      schema: {
-        tags,
-        summary: 'Send a stored message to the endpoints that hear of message.received',
-        description: 'One attempt each, at once; the body says "test": true.',
-        body: testMessageBody,
-        response: { 200: testMessageResult },
-      },
-    },
-    idempotency.writing(async ({ body }) => {
-      const ids = await testDeliveries.testMessage(body.accountId, body.messageId)
-      return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
-    }),
-  )
-
-  app.post(
-    '/webhooks/test-event',
-    {
-      config: { access: 'key:write' },
-      schema: {
-        tags,
-        summary: 'Send an example of an event to the endpoints that hear of its type',
-        description: 'One attempt each, at once; the body says "test": true. Event streams get it too.',
-        body: testEventBody,
-        response: { 200: testEventResult },
-      },
-    },
-    idempotency.writing(async ({ body }) => {
-      if (catalogue.find(body.type) === undefined) throw invalid('body.type', 'is not an event type')
-      const { eventId, deliveryIds } = await testDeliveries.testEvent(body.type)
-      return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
+      return async () => result
     }),
   )
 }

@@ -4,20 +4,20 @@ import type { Dialect, Handle, Tables, Tx } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { DeliveryQuery, DeliveryView } from './api.ts'
+import { deliveryView } from './api.ts'
 import type { AttemptRow, DeliveryRow } from './delivery.ts'
-import { deliveryView } from './view.ts'
 
 export interface DeliveryStore {
   /** Newest first. */
   list(query: DeliveryQuery): Promise<Page<DeliveryView>>
   get(id: string): Promise<DeliveryView>
-  /** In the order of the ids. */
+  /** In the order of `ids`. Skips missing ones. */
   getAll(ids: readonly string[]): Promise<DeliveryView[]>
-  /** The row, held against workers and others until the transaction ends. */
+  /** The row, locked until the transaction ends. Throws not_found. */
   lock(id: string, dialect: Dialect): Promise<DeliveryRow>
 }
 
-/** With a filter, counting stops here. */
+/** Filtered lists are counted up to here. */
 const MAX_COUNT = 10_000
 const ROWS_PER_INSERT = 100
 
@@ -37,7 +37,7 @@ export function deliveryStore(handle: Handle): DeliveryStore {
         .offset(request.offset)
         .execute()
       const filtered = parts.some((part) => part !== undefined)
-      const total = filtered ? await counted(handle, matching) : await totalOf(handle)
+      const total = filtered ? await countMatching(handle, matching) : await totalOf(handle)
       const { items, pagination } = pageOf(rows, request, total, filter, (row) => [row.id])
       return { items: await views(handle, items), pagination }
     },
@@ -71,12 +71,12 @@ function matched(handle: Handle, query: DeliveryQuery): Matching {
   if (eventType !== undefined) matching = matching.where('eventType', '=', eventType)
   if (accountId !== undefined) matching = matching.where('accountId', '=', accountId)
   if (status !== undefined) matching = matching.where('status', '=', status)
-  // The index of states leaves the many successes out; SQLite uses it only where the query says so word by word.
+  // The index on the status excludes successes; SQLite uses it only when the query repeats its condition literally.
   if (status !== undefined && status !== 'success') matching = matching.where(sql<boolean>`"status" <> 'success'`)
   return matching
 }
 
-/** Adds deliveries; every one is made here, so that the count stays right. */
+/** Inserts deliveries. The only place that does, so the count stays right. */
 export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
     await tx
@@ -87,7 +87,7 @@ export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Pr
   await addToCount(tx, rows.length)
 }
 
-/** Removes deliveries and their attempts. */
+/** Deletes deliveries and their attempts. */
 export async function deleteDeliveries(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.deleteFrom('webhookAttempts').where('deliveryId', 'in', ids).execute()
@@ -104,7 +104,7 @@ async function addToCount(tx: Tx, change: number): Promise<void> {
     .execute()
 }
 
-async function counted(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
+async function countMatching(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
   const { count } = await handle
     .selectFrom(
       matching

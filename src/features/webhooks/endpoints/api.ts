@@ -6,37 +6,43 @@ import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 200,
   description:
-    'Event types, prefixes such as "message.*", or "*". Empty means all. Duplicates are dropped. On update it replaces the list.',
+    'Event types, prefixes such as "message.*", or "*". An empty list means all types. Duplicates are dropped. An update replaces the list.',
   examples: [DEFAULT_EVENT_TYPES],
 })
 
 const url = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'HTTPS address that receives events; plain http only where PRIVATE_TARGETS covers it.',
+  description: 'HTTPS URL that receives the events. Plain http is allowed only for hosts that PRIVATE_TARGETS covers.',
   examples: ['https://app.example.com/hooks/posthorn'],
 })
 
 const headers = Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
-  description: 'Custom headers sent with each delivery. Kept encrypted; reads show the names and "***".',
+  description: 'Custom headers sent with each delivery. Stored encrypted; reads show "***" instead of the values.',
 })
 
 const settings = {
-  isActive: Type.Boolean({ description: 'While false, no deliveries are made and pending ones wait. Default true.' }),
+  isActive: Type.Boolean({
+    description: 'While false, events create no deliveries and pending deliveries wait. Default true.',
+  }),
   retryCount: Type.Integer({
     minimum: 0,
     maximum: 20,
-    description: 'How often a failed delivery is retried. Default 3.',
+    description: 'Maximum number of retries of a failed delivery. Default 3.',
   }),
   retryDelayMs: Type.Integer({
     minimum: 0,
     maximum: 86_400_000,
-    description: 'Milliseconds between attempts. Default 1000.',
+    description: 'Delay between attempts, in milliseconds. Default 1000.',
   }),
   retryStrategy: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], {
-    description: 'exponential doubles retryDelayMs with every attempt, up to 24 hours. Default fixed.',
+    description: 'exponential doubles the delay after every attempt, up to 24 hours. Default fixed.',
   }),
-  timeoutMs: Type.Integer({ minimum: 100, maximum: 60_000, description: 'Limit of one attempt. Default 30000.' }),
+  timeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    description: 'Timeout of one attempt, in milliseconds. Default 30000.',
+  }),
 }
 
 const optionalSettings = {
@@ -53,12 +59,12 @@ export const createBody = Type.Object(
   {
     url,
     id: Type.Optional(
-      Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'Your own identifier; made when omitted.' }),
+      Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'Your own identifier. Generated when omitted.' }),
     ),
     secret: Type.Optional({
       ...secret,
       description:
-        'Signs payloads by Standard Webhooks. Omitted: one is made and shown in this answer only. null: unsigned. "whsec_…" is base64, any other text signs as its UTF-8 bytes.',
+        'Signs the payloads (Standard Webhooks). Omitted: the service generates a secret and returns it in this response only. null: deliveries are unsigned. "whsec_…" is base64; any other text is used as its UTF-8 bytes.',
     }),
     eventTypes: Type.Optional({ ...eventTypes, default: DEFAULT_EVENT_TYPES }),
     headers: Type.Optional(nullable(headers)),
@@ -73,12 +79,14 @@ export const updateBody = Type.Object(
     url: Type.Optional(url),
     secret: Type.Optional({
       ...secret,
-      description: 'Rotates the secret; the old one signs beside it for 24 hours. null: unsigned from now on.',
+      description:
+        'Rotates the secret. The previous secret keeps signing beside the new one for 24 hours. null: deliveries are unsigned from now on.',
     }),
     eventTypes: Type.Optional(eventTypes),
     headers: Type.Optional({
       ...nullable(headers),
-      description: 'Replaces the set; a value of "***" keeps the stored value of that header. null removes all.',
+      description:
+        'Replaces all custom headers. The value "***" keeps the stored value of that header. null removes them all.',
     }),
     ...optionalSettings,
   },
@@ -93,12 +101,12 @@ const circuit = Type.Object(
     state: Type.Enum(['closed', 'open', 'half_open'], {
       type: 'string',
       description:
-        'open: deliveries wait, without using attempts. half_open: one of them is trying. closed: all are sent.',
+        'closed: deliveries are sent. open: deliveries wait without using attempts. half_open: one delivery probes the endpoint.',
     }),
     openedAt: nullable(timestamp()),
-    nextProbeAt: nullable(timestamp('When one delivery tries; null while closed.')),
+    nextProbeAt: nullable(timestamp('When the next delivery probes the endpoint. Null while closed.')),
     failures: Type.Integer({
-      description: 'Attempts that failed since the last success; replays and tests do not count.',
+      description: 'Failed attempts since the last success. Replays and tests do not count.',
     }),
   },
   { title: 'WebhookCircuit' },
@@ -110,12 +118,14 @@ export const endpointSchema = Type.Object(
     url: Type.String(),
     hasSecret: Type.Boolean(),
     secret: Type.Optional(
-      Type.String({ description: 'Only in the answer that creates the endpoint, and only when it was made for you.' }),
+      Type.String({
+        description: 'Present only in the response that creates the endpoint, if the service generated it.',
+      }),
     ),
     eventTypes: Type.Array(Type.String()),
     headers: Type.Record(Type.String(), Type.String()),
     ...settings,
-    lastDeliveryAt: nullable(timestamp('When a delivery last succeeded.')),
+    lastDeliveryAt: nullable(timestamp('Time of the last successful delivery.')),
     circuit,
     createdAt: timestamp(),
     updatedAt: timestamp(),

@@ -4,27 +4,27 @@ import type { Sealer } from '../../../lib/seal.ts'
 
 export type EndpointRow = Selectable<Tables['webhookEndpoints']>
 
-/** One signing secret; `until` (milliseconds) ends a replaced one's overlap, null is the current one. */
+/** A signing secret. `until` (milliseconds) is when a replaced secret stops signing; null for the current one. */
 export interface SigningSecret {
   secret: string
   until: number | null
 }
 
-/** An endpoint with what was sealed in it. Lives in memory only. */
+/** An endpoint with its secrets and header values decrypted. Exists in memory only. */
 export interface OpenEndpoint {
   row: EndpointRow
-  /** The current one first; empty is unsigned. */
+  /** The current secret first; empty means unsigned. */
   secrets: readonly SigningSecret[]
   headers: Record<string, string>
 }
 
-/** A replaced secret goes on signing beside the new one for this long. */
+/** A replaced secret keeps signing beside the new one for this long. */
 const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
 
-/** Rotating again and again within a day keeps this many; each costs one signature per request. */
+/** Bounds the signatures per request when secrets are rotated several times within a day. */
 const MAX_SECRETS = 5
 
-/** What the endpoint's secrets and headers are sealed for. */
+/** The seal context of an endpoint's secrets and headers. */
 export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
 
 export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {
@@ -36,15 +36,15 @@ export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {
   }
 }
 
-/** Every secret that signs at `nowMs`, the current one first. */
+/** The secrets that sign at `nowMs`, the current one first. */
 export function validSecrets(secrets: readonly SigningSecret[], nowMs: number): string[] {
   return secrets.filter(({ until }) => until === null || until > nowMs).map(({ secret }) => secret)
 }
 
-/** The secrets after `secret` took over; null makes the endpoint unsigned at once. */
-export function rotated(known: readonly SigningSecret[], secret: string | null, nowMs: number): SigningSecret[] {
+/** The secrets after a rotation to `secret`. Null makes the endpoint unsigned immediately. */
+export function rotated(secrets: readonly SigningSecret[], secret: string | null, nowMs: number): SigningSecret[] {
   if (secret === null) return []
-  const overlapping = known
+  const overlapping = secrets
     .map((entry) => ({ secret: entry.secret, until: entry.until ?? nowMs + ROTATION_OVERLAP_MS }))
     .filter((entry) => entry.secret !== secret && entry.until > nowMs)
   return [{ secret, until: null }, ...overlapping].slice(0, MAX_SECRETS)

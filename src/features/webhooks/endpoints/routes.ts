@@ -80,7 +80,7 @@ export function endpointRoutes(app: App, deps: { endpoints: Endpoints; idempoten
       schema: {
         tags,
         summary: 'Delete a webhook endpoint',
-        description: 'Deliveries that wait are cancelled; the history of deliveries stays.',
+        description: 'Cancels the waiting deliveries. The delivery history remains.',
         params: endpointParams,
         response: { 200: done },
       },

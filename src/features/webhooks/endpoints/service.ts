@@ -3,21 +3,20 @@ import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { type Page, type PageQuery, pageOfAll } from '../../../lib/page.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import { generateSigningSecret, signingKey } from '../../../lib/signature.ts'
+import { generateSigningSecret } from '../../../lib/signature.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
 import { DELIVER_QUEUE } from '../deliveries/fan-out.ts'
 import { CLOSED, circuitView } from '../sending/circuit.ts'
-import { cancelForEndpoint } from '../sending/claims-store.ts'
+import { cancelForEndpoint } from '../sending/leases.ts'
 import type { CreateBody, EndpointView, UpdateBody } from './api.ts'
-import { customHeaders, masked } from './custom-headers.ts'
 import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningSecret } from './endpoint.ts'
 import { endpointStore } from './store.ts'
-import { DEFAULT_EVENT_TYPES, isSubscription } from './subscriptions.ts'
-import { checkEndpointUrl } from './url.ts'
+import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
+import { maskedHeaders, validEventTypes, validHeaders, validSecret, validUrl } from './validation.ts'
 
 export interface EndpointDeps {
   db: Db
@@ -29,14 +28,14 @@ export interface EndpointDeps {
   catalogue: EventCatalogue
 }
 
-/** What the API does with endpoints. Checks that leave the process come first; what they answer runs in a transaction. */
+/** Webhook endpoints as the API manages them. Network checks run before the transaction. */
 export interface Endpoints {
   list(query: PageQuery): Promise<Page<EndpointView>>
   get(id: string): Promise<EndpointView>
-  /** Throws validation_failed; its second half conflict, when the id is taken. */
+  /** Throws validation_failed. The returned function inserts the endpoint; it throws conflict when the id is taken. */
   create(body: CreateBody): Promise<(tx: Tx) => Promise<EndpointView>>
   update(id: string, body: UpdateBody): Promise<EndpointView>
-  /** Its waiting deliveries are cancelled; their history stays. */
+  /** Cancels the endpoint's waiting deliveries; the delivery history remains. */
   delete(id: string): Promise<void>
 }
 
@@ -46,7 +45,7 @@ const CANCELLED_PER_TRANSACTION = 200
 const DEFAULTS = { retryCount: 3, retryDelayMs: 1000, retryStrategy: 'fixed', timeoutMs: 30_000 } as const
 
 export function endpoints(deps: EndpointDeps): Endpoints {
-  const { db, clock, ids, sealer, guard, queue } = deps
+  const { db, clock, ids, sealer, guard, queue, catalogue } = deps
   const seal = (id: string, value: unknown) => sealer.seal(JSON.stringify(value), endpointContext(id))
   const sealedSecrets = (id: string, secrets: SigningSecret[]) => (secrets.length === 0 ? null : seal(id, secrets))
   const sealedHeaders = (id: string, headers: Record<string, string>) =>
@@ -64,17 +63,17 @@ export function endpoints(deps: EndpointDeps): Endpoints {
     },
 
     async create(body) {
-      const url = await checkEndpointUrl(body.url, guard)
+      const url = await validUrl(body.url, guard)
       const generated = body.secret === undefined ? generateSigningSecret() : undefined
-      const secret = checkedSecret(generated ?? body.secret ?? null)
+      const secret = validSecret(generated ?? body.secret ?? null)
       const id = body.id ?? ids('whe')
       const nowMs = clock.now()
       const row: EndpointRow = {
         id,
         url,
         secrets: sealedSecrets(id, rotated([], secret, nowMs)),
-        eventTypes: JSON.stringify(checkedTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, deps.catalogue)),
-        headers: sealedHeaders(id, customHeaders(body.headers ?? {})),
+        eventTypes: JSON.stringify(validEventTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, catalogue)),
+        headers: sealedHeaders(id, validHeaders(body.headers ?? {})),
         isActive: body.isActive === false ? 0 : 1,
         retryCount: body.retryCount ?? DEFAULTS.retryCount,
         retryDelayMs: body.retryDelayMs ?? DEFAULTS.retryDelayMs,
@@ -87,7 +86,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
       }
       return async (tx) => {
         if (!(await endpointStore(tx).insert(row))) {
-          throw new AppError('conflict', { message: `There is a webhook endpoint with the id "${id}" already.` })
+          throw new AppError('conflict', { message: `A webhook endpoint with the id "${id}" already exists.` })
         }
         return { ...endpointView(row, sealer), ...(generated !== undefined && { secret: generated }) }
       }
@@ -95,13 +94,13 @@ export function endpoints(deps: EndpointDeps): Endpoints {
 
     async update(id, body) {
       await endpointStore(db.read).get(id)
-      const url = body.url === undefined ? undefined : await checkEndpointUrl(body.url, guard)
-      const secret = body.secret === undefined ? undefined : checkedSecret(body.secret)
+      const url = body.url === undefined ? undefined : await validUrl(body.url, guard)
+      const secret = body.secret === undefined ? undefined : validSecret(body.secret)
       const eventTypes =
-        body.eventTypes === undefined ? undefined : JSON.stringify(checkedTypes(body.eventTypes, deps.catalogue))
+        body.eventTypes === undefined ? undefined : JSON.stringify(validEventTypes(body.eventTypes, catalogue))
       return db.transaction(async (tx) => {
         const store = endpointStore(tx)
-        const known = openEndpoint(await store.lock(id, db.dialect), sealer)
+        const current = openEndpoint(await store.lock(id, db.dialect), sealer)
         const nowMs = clock.now()
         const { retryCount, retryDelayMs, retryStrategy, timeoutMs } = body
         const changed = await store.update(
@@ -113,18 +112,18 @@ export function endpoints(deps: EndpointDeps): Endpoints {
             retryDelayMs,
             retryStrategy,
             timeoutMs,
-            secrets: secret === undefined ? undefined : sealedSecrets(id, rotated(known.secrets, secret, nowMs)),
+            secrets: secret === undefined ? undefined : sealedSecrets(id, rotated(current.secrets, secret, nowMs)),
             headers:
               body.headers === undefined
                 ? undefined
-                : sealedHeaders(id, customHeaders(body.headers ?? {}, known.headers)),
+                : sealedHeaders(id, validHeaders(body.headers ?? {}, current.headers)),
             isActive: body.isActive === undefined ? undefined : Number(body.isActive),
-            // What was changed may be what was wrong.
+            // The change may be the fix, so the circuit starts over.
             ...CLOSED,
             updatedAt: nowMs,
           }),
         )
-        // What waited while it was inactive, or for a later time, is looked at under the new settings.
+        // Deliveries that waited, for activation or for a later time, are evaluated under the new settings.
         if (changed.isActive === 1) await queue.addIn(tx, DELIVER_QUEUE, [id])
         return endpointView(changed, sealer)
       })
@@ -133,12 +132,12 @@ export function endpoints(deps: EndpointDeps): Endpoints {
     async delete(id) {
       await endpointStore(db.read).get(id)
       const cancel = (tx: Tx) => cancelForEndpoint(tx, id, CANCELLED_PER_TRANSACTION)
-      // A crash here leaves cancelled deliveries of an endpoint that exists: the caller has no success, and recovery finds them.
+      // A crash in this loop leaves cancelled deliveries of an existing endpoint. The caller got no success, and can recover them.
       while ((await db.transaction(cancel)) === CANCELLED_PER_TRANSACTION);
       await db.transaction(async (tx) => {
-        // A fan-out that has the endpoint in hand ends first, so that what it makes is cancelled too.
+        // Waits for a running fan-out, so the deliveries it makes for this endpoint are cancelled too.
         await holdStamping(tx, db.dialect)
-        // In the order in which results are written, deliveries before the endpoint: no two wait for each other.
+        // Lock order: deliveries before the endpoint, as when results are recorded.
         while ((await cancel(tx)) === CANCELLED_PER_TRANSACTION);
         await endpointStore(tx).delete(id)
       })
@@ -153,7 +152,7 @@ function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
     url: row.url,
     hasSecret: row.secrets !== null,
     eventTypes: JSON.parse(row.eventTypes),
-    headers: masked(Object.keys(headers)),
+    headers: maskedHeaders(Object.keys(headers)),
     isActive: row.isActive === 1,
     retryCount: row.retryCount,
     retryDelayMs: row.retryDelayMs,
@@ -166,28 +165,9 @@ function endpointView(row: EndpointRow, sealer: Sealer): EndpointView {
   }
 }
 
-/** Without the members that were not given. */
+/** Drops undefined members. */
 function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }
-}
-
-function checkedTypes(types: readonly string[], catalogue: EventCatalogue): string[] {
-  const faults: ErrorDetail[] = types.flatMap((type, index) =>
-    isSubscription(type, catalogue) ? [] : [{ path: `body.eventTypes.${index}`, message: 'is not an event type' }],
-  )
-  if (faults.length > 0) throw new AppError('validation_failed', { details: faults })
-  return [...new Set(types)]
-}
-
-/** `whsec_…` has to be base64 as the verifying libraries read it: padded, without line breaks. */
-function checkedSecret(secret: string | null): string | null {
-  if (secret === null) return null
-  const key = signingKey(secret)
-  const base64 = key.toString('base64')
-  if (secret.startsWith('whsec_') && (key.length === 0 || `whsec_${base64}` !== secret)) {
-    throw invalid('body.secret', 'must be base64 after "whsec_"; or give any other text')
-  }
-  return secret
 }

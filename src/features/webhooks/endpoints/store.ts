@@ -8,22 +8,22 @@ const TARGET = ['id', 'url', 'eventTypes', 'retryCount', 'circuitState', 'circui
 export type TargetRow = Pick<EndpointRow, (typeof TARGET)[number]>
 
 export interface EndpointStore {
-  /** By id, so oldest first for generated ids. */
+  /** Ordered by id: oldest first for generated ids. */
   list(): Promise<EndpointRow[]>
   listActive(): Promise<EndpointRow[]>
   /** What a fan-out needs of the active endpoints: it reads them for every batch of events. */
   listTargets(): Promise<TargetRow[]>
   find(id: string): Promise<EndpointRow | undefined>
   get(id: string): Promise<EndpointRow>
-  /** As `get`, and nobody else changes the row before this transaction ends. */
+  /** As `get`, with the row locked until the transaction ends. Throws not_found. */
   lock(id: string, dialect: Dialect): Promise<EndpointRow>
-  /** As `lock`, for work that may be overtaken by the endpoint's deletion. */
+  /** As `lock`, but undefined when the endpoint was deleted meanwhile. */
   findLocked(id: string, dialect: Dialect): Promise<EndpointRow | undefined>
   /** False when the id is taken. */
   insert(row: EndpointRow): Promise<boolean>
-  /** Answers the row as it is now; throws not_found. */
+  /** Returns the updated row. Throws not_found. */
   update(id: string, changes: Updateable<Tables['webhookEndpoints']>): Promise<EndpointRow>
-  /** True when it became inactive by this call. */
+  /** True when this call made the endpoint inactive. */
   deactivate(id: string, nowMs: number): Promise<boolean>
   /** Throws not_found. */
   delete(id: string): Promise<void>

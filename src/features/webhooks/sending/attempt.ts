@@ -1,20 +1,23 @@
+import { type EventRow, eventHead } from '../../../events/index.ts'
 import { type Outbound, type OutboundAnswer, OutboundError, type OutboundFailure } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
 import { webhookHeaders } from '../../../lib/signature.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
+import type { DeliveryRow } from '../deliveries/delivery.ts'
+import { type OpenEndpoint, validSecrets } from '../endpoints/endpoint.ts'
 
-/** Why an attempt failed: no answer came, or one that is not 2xx. */
+/** Why an attempt failed: no response, or one that is not 2xx. */
 export type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'
 
-/** `message` is for the owner of the endpoint. */
+/** `message` is written for the owner of the endpoint. */
 export interface Failure {
   kind: FailureKind
   message: string
 }
 
-/** Everything one attempt needs, opened and ready. */
+/** Everything one attempt needs, with secrets and headers decrypted. */
 export interface AttemptInput {
   eventId: string
   endpointId: string
@@ -25,14 +28,14 @@ export interface AttemptInput {
   timeoutMs: number
 }
 
-/** What came of one attempt. `error` null is success. */
+/** The outcome of one attempt. `error` is null on success. */
 export interface Outcome {
   startedAt: number
   durationMs: number
   responseStatus: number | null
   responseBody: string | null
   error: Failure | null
-  /** As the receiver asked by `Retry-After`. */
+  /** From the receiver's `Retry-After` header. */
   retryAfterMs: number | undefined
   signatures: number
   headerNames: string[]
@@ -40,10 +43,37 @@ export interface Outcome {
 
 export const USER_AGENT = 'Posthorn-Webhooks/1'
 
-/** What is stored of an answer. */
+/** How much of a response is stored. */
 const MAX_RESPONSE_BYTES = 16 * 1024
 
-/** Signs with a fresh timestamp, sends, and tells what came of it. Rejects only when the signal aborted. */
+/** What the next attempt of this delivery sends. */
+export function attemptInput(
+  delivery: DeliveryRow,
+  event: EventRow,
+  endpoint: OpenEndpoint,
+  nowMs: number,
+): AttemptInput {
+  return {
+    eventId: event.id,
+    endpointId: endpoint.row.id,
+    url: endpoint.row.url,
+    body: deliveryBody(delivery, event),
+    secrets: validSecrets(endpoint.secrets, nowMs),
+    headers: endpoint.headers,
+    timeoutMs: endpoint.row.timeoutMs,
+  }
+}
+
+/**
+ * The request body: a pure function of the two rows, so every attempt sends the same bytes. The stored `data` is JSON
+ * already (up to 256 KB) and is inserted unchanged.
+ */
+export function deliveryBody(delivery: { id: string; test: number }, event: EventRow): string {
+  const head = JSON.stringify({ deliveryId: delivery.id, test: delivery.test === 1, ...eventHead(event) })
+  return `${head.slice(0, -1)},"data":${event.data}}`
+}
+
+/** Signs the request with a fresh timestamp, sends it and returns the outcome. Rejects only when the signal aborts. */
 export async function attempt(
   input: AttemptInput,
   deps: { outbound: Outbound; clock: Clock; log: Log },
@@ -59,26 +89,26 @@ export async function attempt(
     ...webhookHeaders({ id: input.eventId, timestamp, body: input.body, secrets: input.secrets }),
   }
   const { url, body, timeoutMs } = input
-  const result = await answerOrFailure(
-    // Endpoints may share a host: one that hangs must not take the connections of the others.
+  const result = await responseOrFailure(
+    // Endpoints may share a host, so each has its own connections: a hanging endpoint must not use up those of others.
     deps.outbound.send({ method: 'POST', url, headers, body, timeoutMs, connectionsOf: input.endpointId, signal }),
     signal,
     deps.log,
   )
-  const answer = 'status' in result ? result : undefined
+  const response = 'status' in result ? result : undefined
   return {
     startedAt,
     durationMs: Math.round(deps.clock.monotonic() - started),
-    responseStatus: answer?.status ?? null,
-    responseBody: answer === undefined || answer.body.length === 0 ? null : bodyText(answer.body),
+    responseStatus: response?.status ?? null,
+    responseBody: response === undefined || response.body.length === 0 ? null : bodyText(response.body),
     error: 'status' in result ? statusError(result.status) : result,
-    retryAfterMs: retryAfterMs(single(answer?.headers['retry-after']), deps.clock.now()),
+    retryAfterMs: retryAfterMs(single(response?.headers['retry-after']), deps.clock.now()),
     signatures: input.secrets.length,
     headerNames: Object.keys(input.headers),
   }
 }
 
-async function answerOrFailure(
+async function responseOrFailure(
   sending: Promise<OutboundAnswer>,
   signal: AbortSignal,
   log: Log,
@@ -88,13 +118,13 @@ async function answerOrFailure(
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof OutboundError) return { kind: error.kind, message: error.message }
-    // One request that cannot even be made must not hold up the endpoint's other deliveries: it fails like the rest.
-    log.error('A webhook request could not be made.', { error, operation: 'webhooks.deliver' })
-    return { kind: 'internal', message: 'The request could not be made.' }
+    // A request that cannot be built counts as a failed attempt, so the endpoint's other deliveries go on.
+    log.error('Cannot send a webhook request because of an internal error.', { error, operation: 'webhooks.deliver' })
+    return { kind: 'internal', message: 'The service could not send the request.' }
   }
 }
 
-/** Names are compared without case, so that a custom `Content-Type` takes the place of ours. */
+/** Header names are case-insensitive: a custom `Content-Type` must replace the default one. */
 function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -104,14 +134,14 @@ function statusError(status: number): Failure | null {
   return status >= 300 && status < 400
     ? {
         kind: 'redirect',
-        message: `The endpoint answered ${status}. Redirects are not followed: use the final address.`,
+        message: `The endpoint returned ${status}. Redirects are not followed: set the final URL.`,
       }
-    : { kind: 'http_status', message: `The endpoint answered ${status}.` }
+    : { kind: 'http_status', message: `The endpoint returned ${status}.` }
 }
 
 function bodyText(body: Buffer): string {
   const text = cleanText(body.subarray(0, MAX_RESPONSE_BYTES).toString('utf8'))
-  // Bytes that are not UTF-8 became three bytes each.
+  // Each invalid byte became a three-byte replacement character.
   return Buffer.byteLength(text) <= MAX_RESPONSE_BYTES ? text : truncateText(text, Math.floor(MAX_RESPONSE_BYTES / 3))
 }
 

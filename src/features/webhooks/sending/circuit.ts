@@ -4,12 +4,12 @@ import type { EndpointRow } from '../endpoints/endpoint.ts'
 import type { Outcome } from './attempt.ts'
 
 /**
- *     closed ── FAILURES_TO_OPEN in a row ──▶ open ── its pause is over ──▶ half_open: one delivery tries
+ *     closed ── FAILURES_TO_OPEN in a row ──▶ open ── pause over ──▶ half_open: one delivery probes
  *        ▲                                     ▲                                  │
  *        └──────────── any success ────────────┼──────────────────────────────────┤
  *                                              └── a longer pause ◀── failure ────┘
  *
- * It stands on the endpoint's row, so replicas share it. While it is not closed, deliveries wait and keep their attempts.
+ * The state is stored in the endpoint's row, so replicas share it. Unless it is closed, deliveries wait without using attempts.
  */
 export type Circuit = Pick<
   EndpointRow,
@@ -24,14 +24,14 @@ export const CLOSED: Circuit = {
   circuitProbeAt: null,
 }
 
-/** More than the attempts that one delivery can have: its own retries, however many, never open the circuit. */
+/** More than the attempts of one delivery: the retries of a single delivery never open the circuit. */
 export const FAILURES_TO_OPEN = 25
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 5 * 60_000
-/** Beyond the endpoint's timeout: a probe whose process died counts as lost after that, and another may be sent. */
+/** Added to the endpoint's timeout: a probe whose process died is then lost, and another one may be sent. */
 const PROBE_MARGIN_MS = 30_000
 
-/** What one attempt says about its endpoint. A failed replay says nothing, but the probe that it was has ended. */
+/** What one attempt shows about its endpoint. A failed replay does not count, but it does end a probe. */
 export type CircuitOutcome = 'success' | 'failure' | 'failed-replay' | 'none'
 
 export function outcomeOf(
@@ -43,15 +43,15 @@ export function outcomeOf(
   return delivery.trigger === 'event' ? 'failure' : 'failed-replay'
 }
 
-/** The circuit after these attempts, in the order of their ends. The same object when nothing changed. */
+/** The circuit after these attempts, in the order in which they ended. Returns the same object when nothing changed. */
 export function afterOutcomes(circuit: Circuit, outcomes: readonly CircuitOutcome[], nowMs: number): Circuit {
-  return outcomes.reduce((before, sign) => after(before, sign, nowMs), circuit)
+  return outcomes.reduce((before, outcome) => after(before, outcome, nowMs), circuit)
 }
 
-function after(circuit: Circuit, sign: CircuitOutcome, nowMs: number): Circuit {
-  if (sign === 'none') return circuit
-  if (sign === 'success') return isClean(circuit) ? circuit : CLOSED
-  const counts = sign === 'failure' ? 1 : 0
+function after(circuit: Circuit, outcome: CircuitOutcome, nowMs: number): Circuit {
+  if (outcome === 'none') return circuit
+  if (outcome === 'success') return isClean(circuit) ? circuit : CLOSED
+  const counts = outcome === 'failure' ? 1 : 0
   const circuitFailures = circuit.circuitFailures + counts
   if (circuit.circuitState === 'half_open') {
     return { ...circuit, circuitFailures, ...open(circuit.circuitPauses + counts, nowMs) }
@@ -66,17 +66,17 @@ function open(pauses: number, nowMs: number) {
   return { circuitState: 'open', circuitPauses: pauses, circuitProbeAt: nowMs + pauseMs } as const
 }
 
-/** Closed and without a failure since the last success: a success need not be written. */
+/** Closed and without failures: a success changes nothing. */
 function isClean(circuit: Circuit): boolean {
   return circuit.circuitState === 'closed' && circuit.circuitFailures === 0
 }
 
-/** When the endpoint may next be sent to, as far as the circuit has a say; 0 is at any time. */
+/** The earliest time at which the circuit allows a request; 0 means now. */
 export function opensAt({ circuitState, circuitProbeAt }: Pick<Circuit, 'circuitState' | 'circuitProbeAt'>): number {
   return circuitState === 'closed' ? 0 : (circuitProbeAt ?? 0)
 }
 
-/** The circuit while one delivery tries. */
+/** The circuit while one delivery probes the endpoint. */
 export function probing(endpoint: EndpointRow, nowMs: number): Pick<Circuit, 'circuitState' | 'circuitProbeAt'> {
   return { circuitState: 'half_open', circuitProbeAt: nowMs + endpoint.timeoutMs + PROBE_MARGIN_MS }
 }

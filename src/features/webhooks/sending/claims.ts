@@ -7,38 +7,59 @@ import type { DeliveryRow, Lease } from '../deliveries/delivery.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { opensAt, probing } from './circuit.ts'
-import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './claims-store.ts'
-import type { InFlightLimit } from './in-flight-limit.ts'
+import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './leases.ts'
 
-/** One delivery ready to be sent, with the endpoint as it is at this moment (or was a second ago). */
+/** A delivery ready to be sent, with its event and its endpoint's current settings (at most a second old). */
 export interface Claimed {
   delivery: DeliveryRow
   event: EventRow
   endpoint: OpenEndpoint
 }
 
-/** Deliveries claimed at once: few at first, more while they go quickly. A slow endpoint holds few. */
+/** Batch size: small at first, doubled while batches finish quickly. A slow endpoint holds few deliveries. */
 const FEWEST_ROWS = 8
 const MOST_ROWS = 64
 const QUICK_MS = 1000
 const LEASE_MS = 30_000
 const CANCELLED_AT_ONCE = 500
 
+/** Bounds the event data that the process holds in claimed deliveries. While it is full, workers claim one delivery at a time. */
+export interface InFlightLimit {
+  readonly isFull: boolean
+  /** Adds characters, or removes them when negative. */
+  add(length: number): void
+}
+
+/** Characters. */
+const FULL_AT = 32 * 1024 * 1024
+
+export function inFlightLimit(fullAt = FULL_AT): InFlightLimit {
+  let held = 0
+  return {
+    get isFull() {
+      return held >= fullAt
+    },
+    add(length) {
+      held += length
+    },
+  }
+}
+
 export interface ClaimDeps {
   db: Db
   clock: Clock
   sealer: Sealer
-  /** How long a silent worker keeps what it claimed. Default 30,000. */
+  /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
   inFlightLimit: InFlightLimit
 }
 
-/** The due deliveries of one endpoint, claimed in batches and held by a lease that is renewed until they are settled. */
+/** The due deliveries of one endpoint, claimed in batches. A lease holds them, renewed until their results are recorded. */
 export class Claims {
   readonly #deps: ClaimDeps
   readonly #endpointId: string
   readonly lease: Lease
-  /** Ids, and what their events take. */
+  /** Characters of event data by delivery id. */
   readonly #held = new Map<string, number>()
   #waiting: Pick<Claimed, 'delivery' | 'event'>[] = []
   #endpoint: OpenEndpoint | undefined
@@ -59,7 +80,7 @@ export class Claims {
     return next === undefined || endpoint === undefined ? undefined : { ...next, endpoint }
   }
 
-  /** Claims the next batch. Answers whether there may be more behind it. */
+  /** Claims the next batch. Returns whether more deliveries may be due. */
   async claim(): Promise<boolean> {
     const { db, inFlightLimit } = this.#deps
     const limit = inFlightLimit.isFull ? 1 : this.#nextRows()
@@ -68,17 +89,17 @@ export class Claims {
     for (const { id } of deliveries) this.#held.set(id, 0)
     this.#open(row)
     const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
-    const orphans: string[] = []
+    const orphaned: string[] = []
     for (const delivery of deliveries) {
       const event = events.get(delivery.eventId)
-      if (event === undefined) orphans.push(delivery.id)
+      if (event === undefined) orphaned.push(delivery.id)
       else this.#waiting.push({ delivery, event })
       this.#held.set(delivery.id, event?.data.length ?? 0)
       inFlightLimit.add(event?.data.length ?? 0)
     }
-    // An event vanishes only with its account or by age; what it was to say must not be said any more.
-    if (orphans.length > 0) await db.transaction((tx) => cancelHeld(tx, orphans, this.lease.token))
-    this.settled(orphans)
+    // Events are erased only with their account or by age, so their deliveries must not be sent.
+    if (orphaned.length > 0) await db.transaction((tx) => cancelHeld(tx, orphaned, this.lease.token))
+    this.recorded(orphaned)
     return deliveries.length === limit
   }
 
@@ -104,7 +125,7 @@ export class Claims {
     return claimDue(tx, db.dialect, this.#endpointId, this.lease, clock.now(), limit)
   }
 
-  /** At most one, of all replicas together: the circuit is half open from then on. */
+  /** Claims at most one delivery over all replicas and makes the circuit half open. */
   async #takeProbe(tx: Tx): Promise<DeliveryRow[]> {
     const { db, clock } = this.#deps
     const store = endpointStore(tx)
@@ -115,14 +136,14 @@ export class Claims {
     return deliveries
   }
 
-  /** Opening what is sealed costs more than a claim; it is done again only when it changed. */
+  /** Decrypting costs more than a claim, so it is repeated only when the sealed values changed. */
   #open(row: EndpointRow): void {
     const known = this.#endpoint
     const same = known !== undefined && known.row.secrets === row.secrets && known.row.headers === row.headers
     this.#endpoint = same ? { ...known, row } : openEndpoint(row, this.#deps.sealer)
   }
 
-  settled(ids: readonly string[]): void {
+  recorded(ids: readonly string[]): void {
     for (const id of ids) {
       this.#deps.inFlightLimit.add(-(this.#held.get(id) ?? 0))
       this.#held.delete(id)
@@ -130,8 +151,8 @@ export class Claims {
   }
 
   /**
-   * Call it every second or so: looks at the endpoint's settings again, and renews the lease when a third of it has run.
-   * Answers false when the endpoint wants no deliveries any more.
+   * Call it about every second. Reloads the endpoint's settings and renews the lease after a third of it.
+   * Returns false when the endpoint was deactivated or deleted.
    */
   async refresh(): Promise<boolean> {
     const { db, clock } = this.#deps
@@ -145,10 +166,10 @@ export class Claims {
     return true
   }
 
-  /** Gives back everything that is still held. */
+  /** Releases every delivery still held. */
   async release(): Promise<void> {
     const ids = [...this.#held.keys()]
-    this.settled(ids)
+    this.recorded(ids)
     this.#waiting = []
     if (ids.length > 0) await this.#deps.db.transaction((tx) => releaseLease(tx, ids, this.lease.token))
   }

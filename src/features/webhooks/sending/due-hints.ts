@@ -1,15 +1,15 @@
 import type { Bus } from '../../../infra/bus/index.ts'
 
-/** Tells running turns that their endpoint has something new. Hints only: a turn also looks by itself. */
+/** Notifies running workers of new deliveries for their endpoint. Hints only: workers also check every second. */
 export interface DueHints {
   announce(endpointIds: readonly string[]): void
-  /** One listener per endpoint and process (the queue runs a subject once at a time). Answers how to stop. */
+  /** One listener per endpoint and process (the queue runs a job key once at a time). Returns a function that unsubscribes. */
   listen(endpointId: string, onDue: () => void): () => void
   close(): void
 }
 
 const TOPIC = 'webhooks.due'
-/** Ids have at most 64 characters and a hint at most 4 KB; beyond this everyone looks. */
+/** Ids have up to 64 characters and a hint up to 4 KB. With more ids, the hint addresses every worker. */
 const MAX_IDS = 50
 
 export function dueHints(bus: Bus): DueHints {

@@ -4,9 +4,9 @@ import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { type AttemptResult, type RecordedResults, recordResults } from './results.ts'
 
-/** Results wait this long for others, so that many become one transaction. */
-const WITHIN_MS = 20
-const AT_ONCE = 100
+/** A result waits this long for others to share its transaction. */
+const MAX_WAIT_MS = 20
+const MAX_BATCH = 100
 
 export interface ResultWriterDeps {
   db: Db
@@ -15,19 +15,19 @@ export interface ResultWriterDeps {
   recorder: Recorder
 }
 
-interface Waiting {
-  attempted: AttemptResult
-  resolve: (written: { endpointBroken: boolean }) => void
+interface Pending {
+  result: AttemptResult
+  resolve: (recorded: { circuitOpened: boolean }) => void
   reject: (error: unknown) => void
 }
 
 /**
- * Collects what came of attempts, of all endpoints, and writes it in batches, one transaction at a time: commits are what
- * the file store spends most on under load (a third of its time in statements), whatever the rows in them.
+ * Batches the results of all endpoints into one transaction at a time: under load the file store spends most of its time on
+ * commits, whatever the number of rows.
  */
 export class ResultWriter {
   readonly #deps: ResultWriterDeps
-  #waiting: Waiting[] = []
+  #pending: Pending[] = []
   #isWriting = false
   #timer: NodeJS.Timeout | undefined
 
@@ -36,19 +36,19 @@ export class ResultWriter {
   }
 
   /**
-   * Resolves when it is written, with whether the endpoint's circuit has opened. Rejects when it cannot be: the attempt is
-   * forgotten, and its delivery will be freed and sent again with the same ids.
+   * Resolves when the result is written; `circuitOpened` says whether the endpoint's circuit opened. Rejects when it cannot
+   * be written: the delivery's lease then expires, and it is sent again under the same ids.
    */
-  add(attempted: AttemptResult): Promise<{ endpointBroken: boolean }> {
+  add(result: AttemptResult): Promise<{ circuitOpened: boolean }> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ attempted, resolve, reject })
-      if (this.#waiting.length >= AT_ONCE) this.hurry()
-      else this.#timer ??= setTimeout(() => this.hurry(), WITHIN_MS)
+      this.#pending.push({ result, resolve, reject })
+      if (this.#pending.length >= MAX_BATCH) this.flush()
+      else this.#timer ??= setTimeout(() => this.flush(), MAX_WAIT_MS)
     })
   }
 
-  /** Waits for no others. */
-  hurry(): void {
+  /** Writes what is pending without waiting for more. */
+  flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (!this.#isWriting) void this.#writeAll()
@@ -56,38 +56,36 @@ export class ResultWriter {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, AT_ONCE))
+    while (this.#pending.length > 0) await this.#write(this.#pending.splice(0, MAX_BATCH))
     this.#isWriting = false
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
-    const attempted = batch.map((entry) => entry.attempted)
+  async #write(batch: readonly Pending[]): Promise<void> {
+    const { db, clock } = this.#deps
+    const results = batch.map(({ result }) => result)
+    const record = () => db.transaction((tx) => recordResults(tx, this.#deps, results, clock.now()))
     try {
-      // A connection that broke in the middle is no reason to send everything again: what was written already is passed over.
-      const settled = await this.#recordResults(attempted).catch(() => this.#recordResults(attempted))
-      this.#tell(settled)
-      const broken = new Set(settled.switched.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)))
-      for (const entry of batch) entry.resolve({ endpointBroken: broken.has(entry.attempted.endpoint.id) })
+      // Repeated once after a lost connection, so that the batch is not sent again; results already written are skipped.
+      const recorded = await record().catch(record)
+      this.#log(recorded)
+      const opened = new Set(
+        recorded.circuits.flatMap(({ endpoint, state }) => (state === 'closed' ? [] : endpoint.id)),
+      )
+      for (const { result, resolve } of batch) resolve({ circuitOpened: opened.has(result.endpoint.id) })
     } catch (error) {
-      for (const entry of batch) entry.reject(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 
-  #recordResults(attempted: readonly AttemptResult[]): Promise<RecordedResults> {
-    const { db, clock } = this.#deps
-    return db.transaction((tx) => recordResults(tx, this.#deps, attempted, clock.now()))
-  }
-
-  #tell({ failed, switched }: RecordedResults): void {
+  #log({ failed, circuits }: RecordedResults): void {
     const { log } = this.#deps
-    for (const { endpoint, state } of switched) {
-      const metadata = { endpointId: endpoint.id, circuit: state }
-      if (state === 'closed') log.info('A webhook endpoint works again.', { operation: 'webhooks.circuit', metadata })
-      else
-        log.warn('A webhook endpoint keeps failing; its deliveries wait.', { operation: 'webhooks.circuit', metadata })
+    for (const { endpoint, state } of circuits) {
+      const about = { operation: 'webhooks.circuit', metadata: { endpointId: endpoint.id, circuit: state } }
+      if (state === 'closed') log.info('A webhook endpoint accepts deliveries again; its circuit is closed.', about)
+      else log.warn('A webhook endpoint keeps failing; its deliveries wait until a probe succeeds.', about)
     }
     for (const { delivery, endpoint, outcome } of failed) {
-      log.warn('A webhook delivery failed for good.', {
+      log.warn('A webhook delivery failed after its last attempt.', {
         operation: 'webhooks.deliver',
         accountId: delivery.accountId ?? undefined,
         metadata: {

@@ -8,7 +8,7 @@ import { newDelivery } from '../deliveries/delivery.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { Outcome } from './attempt.ts'
-import { claimDue, releaseLease } from './claims-store.ts'
+import { claimDue, releaseLease } from './leases.ts'
 import { recordResults } from './results.ts'
 
 const SUCCESS: Outcome = {

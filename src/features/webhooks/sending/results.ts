@@ -8,60 +8,60 @@ import type { Outcome } from './attempt.ts'
 import { afterOutcomes, type Circuit, type CircuitOutcome, outcomeOf } from './circuit.ts'
 import { retryDelayMs } from './retry-schedule.ts'
 
-/** One attempt that was made, with the endpoint as it was then. */
+/** One attempt, with the delivery and endpoint rows it was made from. */
 export interface AttemptResult {
   delivery: DeliveryRow
-  /** Under which the delivery was held. */
+  /** The lease under which the delivery was held. */
   lease: string
   endpoint: EndpointRow
   outcome: Outcome
 }
 
-/** 410: the receiver is there no more. */
+/** 410: the receiver asks for no more requests. */
 export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
 
 const ROWS_PER_INSERT = 100
-/** `lastDeliveryAt` is for people: a row that every batch of a busy endpoint rewrites is not worth the exact second. */
+/** `lastDeliveryAt` is for people: to the second is enough, and spares a busy endpoint's row an update per batch. */
 const LAST_DELIVERY_STEP_MS = 1000
 
 export interface RecordedResults {
-  /** Deliveries that ended as failed. */
+  /** Deliveries that failed after their last attempt. */
   failed: AttemptResult[]
-  /** Endpoints whose circuit opened or closed by these attempts. */
-  switched: { endpoint: EndpointRow; state: Circuit['circuitState'] }[]
+  /** Endpoints whose circuit changed its state. */
+  circuits: { endpoint: EndpointRow; state: Circuit['circuitState'] }[]
 }
 
 /**
- * Writes what came of attempts: the attempt rows, the state of their deliveries and of their endpoints' circuits, in one
- * transaction. Fenced: an attempt whose delivery was lost to another worker, or cancelled meanwhile, leaves no trace.
+ * Records attempts in one transaction: the attempt rows, the state of their deliveries, and their endpoints' circuits.
+ * Fenced by the lease: skips an attempt whose delivery was cancelled or taken over by another worker.
  */
 export async function recordResults(
   tx: Tx,
   { db, recorder }: { db: Pick<Db, 'dialect'>; recorder: Recorder },
-  attempted: readonly AttemptResult[],
+  results: readonly AttemptResult[],
   nowMs: number,
 ): Promise<RecordedResults> {
-  const kept = new Set<string>()
-  for (const group of grouped(attempted, nowMs)) for (const id of await advance(tx, group)) kept.add(id)
-  const written = attempted.filter(({ delivery }) => kept.has(delivery.id))
-  for (let start = 0; start < written.length; start += ROWS_PER_INSERT) {
-    const rows = written.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
+  const held = new Set<string>()
+  for (const group of groupByNextState(results, nowMs)) for (const id of await advance(tx, group)) held.add(id)
+  const recorded = results.filter(({ delivery }) => held.has(delivery.id))
+  for (let start = 0; start < recorded.length; start += ROWS_PER_INSERT) {
+    const rows = recorded.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
     await tx.insertInto('webhookAttempts').values(rows).execute()
   }
-  const switched: RecordedResults['switched'] = []
-  for (const { endpoint, gone, outcomes } of byEndpoint(written)) {
+  const circuits: RecordedResults['circuits'] = []
+  for (const { endpoint, gone, outcomes } of byEndpoint(recorded)) {
     if (outcomes.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
       await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
     }
-    const state = await moveCircuit(tx, db.dialect, endpoint.id, outcomes, nowMs)
-    if (state !== undefined) switched.push({ endpoint, state })
-    if (gone) await disable(tx, recorder, endpoint, nowMs)
+    const state = await updateCircuit(tx, db.dialect, endpoint.id, outcomes, nowMs)
+    if (state !== undefined) circuits.push({ endpoint, state })
+    if (gone) await deactivate(tx, recorder, endpoint, nowMs)
   }
-  return { failed: written.filter((entry) => verdict(entry, nowMs).status === 'failed'), switched }
+  return { failed: recorded.filter((result) => nextState(result, nowMs).status === 'failed'), circuits }
 }
 
-/** Answers the state when it is another one now. */
-async function moveCircuit(
+/** Returns the new state when the circuit opened or closed. */
+async function updateCircuit(
   tx: Tx,
   dialect: Dialect,
   endpointId: string,
@@ -70,58 +70,56 @@ async function moveCircuit(
 ): Promise<Circuit['circuitState'] | undefined> {
   const store = endpointStore(tx)
   const seen = await store.find(endpointId)
-  // Nearly always nothing changes, and then nothing is locked or written.
+  // Usually nothing changes; then no row is locked or written.
   if (seen === undefined || afterOutcomes(seen, outcomes, nowMs) === seen) return undefined
   const before = await store.findLocked(endpointId, dialect)
   if (before === undefined) return undefined
-  const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = afterOutcomes(
-    before,
-    outcomes,
-    nowMs,
-  )
+  const after = afterOutcomes(before, outcomes, nowMs)
+  const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = after
   await store.update(endpointId, { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt })
   return circuitState === before.circuitState ? undefined : circuitState
 }
 
-interface Verdict {
+interface NextState {
   status: DeliveryStatus
   nextAttemptAt: number | null
   url: string
 }
 
-function verdict({ delivery, endpoint, outcome }: AttemptResult, nowMs: number): Verdict {
+function nextState({ delivery, endpoint, outcome }: AttemptResult, nowMs: number): NextState {
   const { url } = endpoint
   if (outcome.error === null) return { status: 'success', nextAttemptAt: null, url }
-  const made = delivery.attempt + 1
-  if (made >= delivery.maxAttempts || isGone(outcome)) return { status: 'failed', nextAttemptAt: null, url }
-  return { status: 'retrying', nextAttemptAt: nowMs + retryDelayMs(endpoint, made, outcome.retryAfterMs), url }
+  const attempts = delivery.attempt + 1
+  if (attempts >= delivery.maxAttempts || isGone(outcome)) return { status: 'failed', nextAttemptAt: null, url }
+  return { status: 'retrying', nextAttemptAt: nowMs + retryDelayMs(endpoint, attempts, outcome.retryAfterMs), url }
 }
 
 interface Group {
   lease: string
-  verdict: Verdict
+  next: NextState
   ids: string[]
 }
 
-/** Attempts that end alike become one statement; most of a batch does. */
-function grouped(attempted: readonly AttemptResult[], nowMs: number): Iterable<Group> {
+/** Most of a batch reaches the same next state, so most of it is one statement. */
+function groupByNextState(results: readonly AttemptResult[], nowMs: number): Iterable<Group> {
   const groups = new Map<string, Group>()
-  for (const entry of attempted) {
-    const its = verdict(entry, nowMs)
-    const key = `${entry.lease} ${its.status} ${its.nextAttemptAt} ${its.url}`
+  for (const result of results) {
+    const next = nextState(result, nowMs)
+    const key = `${result.lease} ${next.status} ${next.nextAttemptAt} ${next.url}`
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { lease: entry.lease, verdict: its, ids: [entry.delivery.id] })
-    else group.ids.push(entry.delivery.id)
+    if (group === undefined) groups.set(key, { lease: result.lease, next, ids: [result.delivery.id] })
+    else group.ids.push(result.delivery.id)
   }
   return groups.values()
 }
 
-async function advance(tx: Tx, group: Group): Promise<string[]> {
+/** Returns the ids of the deliveries that were still held under the lease. */
+async function advance(tx: Tx, { lease, next, ids }: Group): Promise<string[]> {
   const rows = await tx
     .updateTable('webhookDeliveries')
-    .set((eb) => ({ ...group.verdict, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
-    .where('id', 'in', group.ids)
-    .where('lease', '=', group.lease)
+    .set((eb) => ({ ...next, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
+    .where('id', 'in', ids)
+    .where('lease', '=', lease)
     .returning('id')
     .execute()
   return rows.map((row) => row.id)
@@ -142,20 +140,20 @@ function attemptRow({ delivery, outcome }: AttemptResult): AttemptRow {
   }
 }
 
-function byEndpoint(attempted: readonly AttemptResult[]) {
+function byEndpoint(results: readonly AttemptResult[]) {
   const found = new Map<string, { endpoint: EndpointRow; gone: boolean; outcomes: CircuitOutcome[] }>()
-  for (const { delivery, endpoint, outcome } of attempted) {
-    const its = found.get(endpoint.id) ?? { endpoint, gone: false, outcomes: [] }
-    found.set(endpoint.id, its)
-    its.gone ||= isGone(outcome)
-    its.outcomes.push(outcomeOf(delivery, outcome))
+  for (const { delivery, endpoint, outcome } of results) {
+    const entry = found.get(endpoint.id) ?? { endpoint, gone: false, outcomes: [] }
+    found.set(endpoint.id, entry)
+    entry.gone ||= isGone(outcome)
+    entry.outcomes.push(outcomeOf(delivery, outcome))
   }
-  // Two replicas that recordResults attempts of the same endpoints lock their rows in one order.
+  // One lock order: replicas may record results of the same endpoints at the same time.
   return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))
 }
 
-/** 410 means the receiver is there no more: nothing is sent until someone activates the endpoint again. */
-async function disable(tx: Tx, recorder: Recorder, endpoint: EndpointRow, nowMs: number): Promise<void> {
+/** After a 410 nothing is sent until the endpoint is activated again. */
+async function deactivate(tx: Tx, recorder: Recorder, endpoint: EndpointRow, nowMs: number): Promise<void> {
   if (!(await endpointStore(tx).deactivate(endpoint.id, nowMs))) return
   await recorder.record(tx, [
     {

@@ -1,4 +1,4 @@
-/** No wait is longer, whatever `Retry-After` or doubling asks for. */
+/** The longest delay, whatever `Retry-After` or the exponential strategy gives. */
 const MAX_DELAY_MS = 24 * 60 * 60_000
 
 export interface RetryPolicy {
@@ -7,8 +7,8 @@ export interface RetryPolicy {
 }
 
 /**
- * Milliseconds from the end of attempt `attempt` (1 is the first) to the next one: `retryDelayMs` literally, or doubled
- * per attempt. A receiver's `Retry-After` makes it longer, never shorter, and counts up to 24 h.
+ * Milliseconds from the end of attempt `attempt` (the first is 1) to the next one: `retryDelayMs` literally, or doubled
+ * per attempt. A receiver's `Retry-After` can extend the delay up to 24 h, never shorten it.
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, retryAfterMs = 0): number {
   const factor = policy.retryStrategy === 'fixed' ? 1 : 2 ** Math.min(attempt - 1, 30)

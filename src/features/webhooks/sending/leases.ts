@@ -2,14 +2,14 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Dialect, Tx } from '../../../infra/db/index.ts'
 import type { DeliveryRow, Lease } from '../deliveries/delivery.ts'
 
-/** Leases run on the database's time, the one clock that replicas share. */
+/** Leases use the database's time, the only clock that replicas share. */
 export const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`
 export const isFree = (dialect: Dialect): RawBuilder<boolean> =>
   sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 
 /**
- * Takes up to `limit` due deliveries of one endpoint, oldest due first. By state: what another worker holds is passed
- * over until its lease runs out, so nothing is lost with a process and nothing is sent twice side by side.
+ * Claims up to `limit` due deliveries of one endpoint, oldest due first. Skips deliveries that another worker holds until
+ * their lease expires: a dead process loses nothing, and no two workers send the same delivery at once.
  */
 export async function claimDue(
   tx: Tx,
@@ -42,7 +42,7 @@ function order(left: DeliveryRow, right: DeliveryRow): number {
   return (left.nextAttemptAt ?? 0) - (right.nextAttemptAt ?? 0) || (left.id < right.id ? -1 : 1)
 }
 
-/** Holds deliveries longer; those that were lost meanwhile stay lost (the fence of `recordResults` sees to it). */
+/** Extends the lease. Deliveries that were lost meanwhile stay lost; the fence in `recordResults` rejects their results. */
 export async function renewLease(tx: Tx, dialect: Dialect, ids: readonly string[], lease: Lease): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
@@ -52,7 +52,7 @@ export async function renewLease(tx: Tx, dialect: Dialect, ids: readonly string[
     .execute()
 }
 
-/** Gives back what was claimed and not tried. */
+/** Releases claimed deliveries that were not attempted. */
 export async function releaseLease(tx: Tx, ids: readonly string[], token: string): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
@@ -62,7 +62,7 @@ export async function releaseLease(tx: Tx, ids: readonly string[], token: string
     .execute()
 }
 
-/** For the start on the file store, where no other process can hold anything; it has an index for this, see migration 0004. */
+/** Used at the start on the file store, where no other process can hold a lease. Migration 0004 adds an index for this. */
 export async function releaseAllLeases(tx: Tx): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
@@ -71,7 +71,7 @@ export async function releaseAllLeases(tx: Tx): Promise<void> {
     .execute()
 }
 
-/** When the endpoint's next free delivery is due; undefined when none waits. */
+/** When the endpoint's next unclaimed delivery is due; undefined when none waits. */
 export async function findNextDue({ read, dialect }: Db, endpointId: string): Promise<number | undefined> {
   const row = await read
     .selectFrom('webhookDeliveries')
@@ -85,7 +85,7 @@ export async function findNextDue({ read, dialect }: Db, endpointId: string): Pr
   return row?.nextAttemptAt ?? undefined
 }
 
-/** Active endpoints with something due and free that may be sent: what the sweeper announces again. One index probe per endpoint. */
+/** Active endpoints with due, unclaimed deliveries that their circuit lets through, for the sweeper. One index probe per endpoint. */
 export async function listEndpointsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
   const rows = await read
     .selectFrom('webhookEndpoints')
@@ -109,7 +109,7 @@ export async function listEndpointsDue({ read, dialect }: Db, nowMs: number): Pr
 
 const CANCELLED = { status: 'cancelled', nextAttemptAt: null, lease: null, leasedUntil: null } as const
 
-/** Ends deliveries that the worker holds. */
+/** Cancels deliveries that the worker holds. */
 export async function cancelHeld(tx: Tx, ids: readonly string[], token: string): Promise<void> {
   await tx.updateTable('webhookDeliveries').set(CANCELLED).where('id', 'in', ids).where('lease', '=', token).execute()
 }

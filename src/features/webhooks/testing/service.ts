@@ -21,31 +21,30 @@ import { type EndpointRow, openEndpoint } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
 import { webhookEvents } from '../events.ts'
-import { attempt } from '../sending/attempt.ts'
-import { attemptInput } from '../sending/attempt-input.ts'
-import { renewLease } from '../sending/claims-store.ts'
+import { attempt, attemptInput } from '../sending/attempt.ts'
+import { renewLease } from '../sending/leases.ts'
 import { recordResults } from '../sending/results.ts'
 
-/** A stored message as its `message.received` says it. */
+/** A stored message as the fields of its `message.received` event. */
 export type MessageEvent = EventContent
 
 /** Reads a message by account (or alias) and id; throws not_found. */
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
 
-/** Deliveries that are tried while the caller waits, one attempt each. The tests answer the ids of theirs. */
+/** Deliveries sent while the caller waits, one attempt each. The methods return the delivery ids. */
 export interface TestDeliveries {
-  /** One `webhook.test` to the endpoint, active or not. Throws not_found. */
+  /** Sends `webhook.test` to the endpoint, active or not. Throws not_found. */
   test(endpointId: string): Promise<string>
-  /** The message to every active endpoint that hears of `message.received`. Throws not_found. */
+  /** Sends the message to every active endpoint subscribed to `message.received`. Throws not_found. */
   testMessage(accountId: string, messageId: string): Promise<string[]>
-  /** An example of this type to every active endpoint that hears of it; it stands in the streams as well. */
+  /** Sends a sample event of this type to every active subscribed endpoint. Event streams receive it too. */
   testEvent(type: string): Promise<{ eventId: string; deliveryIds: string[] }>
   /**
-   * Sends a delivery of an inactive endpoint once, at once; what waited and failed goes on waiting. False when the endpoint is active:
-   * then it is a matter of the queue. Left alone while a worker has it. Throws not_found, conflict.
+   * Makes one immediate attempt for a delivery of an inactive endpoint. Does nothing while a worker holds the delivery.
+   * Returns false when the endpoint is active: the queue sends the delivery then. Throws not_found, conflict.
    */
   retryInactive(deliveryId: string): Promise<boolean>
-  /** Lets those on their way finish for at most `graceMs`; then their callers hear `not_ready`. */
+  /** Waits up to `graceMs` for running attempts, then aborts them; their callers get `not_ready`. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -66,12 +65,12 @@ interface Pair {
   delivery: DeliveryRow
 }
 
-/** Added to the longest timeout: after that a trial whose process died is an ordinary waiting delivery. */
+/** Added to the longest timeout. After that, a delivery whose process died is an ordinary waiting delivery. */
 const LEASE_MARGIN_MS = 30_000
 
 export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
   const { db, clock, recorder } = deps
-  const cut = new AbortController()
+  const aborted = new AbortController()
   const running = new Set<Promise<unknown>>()
 
   async function tracked<T>(sending: Promise<T>): Promise<T> {
@@ -79,7 +78,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     try {
       return await sending
     } catch (error) {
-      throw cut.signal.aborted ? new AppError('not_ready', { cause: error }) : error
+      throw aborted.signal.aborted ? new AppError('not_ready', { cause: error }) : error
     } finally {
       running.delete(sending)
     }
@@ -90,7 +89,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     const { row, pairs } = await db.transaction(async (tx) => {
       const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
       const row = (await findEvents(tx, [eventId])).get(eventId)
-      if (row === undefined) throw new Error(`the event ${eventId} is not there after it was recorded`)
+      if (row === undefined) throw new Error(`the event ${eventId} is missing after it was recorded`)
       const pairs = targets.map((endpoint) => ({
         endpoint,
         delivery: { ...newDelivery(deps.ids, row, endpoint, clock.now(), trigger), lease: token },
@@ -107,7 +106,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
       )
       return { row, pairs }
     })
-    await tryAll(row, pairs, token)
+    await attemptAll(row, pairs, token)
     return { eventId: row.id, deliveryIds: pairs.map(({ delivery }) => delivery.id) }
   }
 
@@ -116,11 +115,11 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     return active.filter((row) => subscribes(JSON.parse(row.eventTypes), type))
   }
 
-  async function tryAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
+  async function attemptAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
     const attempted = await Promise.all(
       pairs.map(async ({ endpoint, delivery }) => {
         const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
-        return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, cut.signal) }
+        return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, aborted.signal) }
       }),
     )
     if (attempted.length > 0) await db.transaction((tx) => recordResults(tx, deps, attempted, clock.now()))
@@ -128,15 +127,15 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
 
   async function retryInactive(deliveryId: string): Promise<boolean> {
     const token = randomUUID()
-    const taken = await db.transaction(async (tx) => {
+    const claimed = await db.transaction(async (tx) => {
       const { delivery, endpoint, event } = await retryable(tx, db.dialect, deliveryId)
       if (endpoint.isActive === 1) return undefined
       const lease = { token, forMs: endpoint.timeoutMs + LEASE_MARGIN_MS }
       const held = await holdForRetry(tx, db.dialect, delivery, lease, clock.now())
       return { event, pairs: held === undefined ? [] : [{ endpoint, delivery: held }] }
     })
-    if (taken === undefined) return false
-    await tryAll(taken.event, taken.pairs, token)
+    if (claimed === undefined) return false
+    await attemptAll(claimed.event, claimed.pairs, token)
     return true
   }
 
@@ -157,7 +156,7 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     },
     retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
     async stop(graceMs) {
-      const grace = setTimeout(() => cut.abort(), graceMs)
+      const grace = setTimeout(() => aborted.abort(), graceMs)
       await Promise.allSettled(running)
       clearTimeout(grace)
     },

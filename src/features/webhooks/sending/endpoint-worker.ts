@@ -1,0 +1,213 @@
+import type { Recorder } from '../../../events/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Outbound } from '../../../infra/http/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Run } from '../../../infra/queue/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import { endpointStore } from '../endpoints/store.ts'
+import { attempt, attemptInput } from './attempt.ts'
+import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
+import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
+import type { DueHints } from './due-hints.ts'
+import { findNextDue } from './leases.ts'
+import type { ResultWriter } from './result-writer.ts'
+import { type AttemptResult, isGone } from './results.ts'
+
+export interface EndpointWorkerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  sealer: Sealer
+  recorder: Recorder
+  outbound: Outbound
+  /** How long a silent worker keeps its claims. Default 30,000. */
+  leaseMs?: number
+  inFlightLimit: InFlightLimit
+  resultWriter: ResultWriter
+}
+
+/** Concurrent requests per endpoint. */
+const CONCURRENCY = 8
+/** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
+const CHECK_MS = 1_000
+/** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
+const MAX_RUN_MS = 30_000
+
+/**
+ * The run of the queue `deliver`, whose job keys are endpoint ids: sends what is due at one endpoint and returns when the
+ * next delivery is due. Once `stopping` aborts, no new requests start; only the run's own signal aborts those in flight.
+ */
+export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: AbortSignal): Run {
+  return async (endpointId, { signal }) => {
+    const worker = new EndpointWorker(deps, endpointId, signal)
+    const end = () => worker.end()
+    stopping.addEventListener('abort', end)
+    const stopListening = hints.listen(endpointId, () => worker.claimMore())
+    try {
+      if (stopping.aborted) end()
+      await worker.run()
+    } finally {
+      stopListening()
+      stopping.removeEventListener('abort', end)
+    }
+    const nowMs = deps.clock.now()
+    const nextDueAt = await findNextDue(deps.db, endpointId)
+    const endpoint = nextDueAt === undefined ? undefined : await endpointStore(deps.db.read).find(endpointId)
+    // Activating an endpoint queues it again, so the deliveries of an inactive one just wait.
+    if (nextDueAt === undefined || endpoint?.isActive !== 1) return undefined
+    return { nextRunInMs: Math.max(0, Math.max(nextDueAt, opensAt(endpoint)) - nowMs) }
+  }
+}
+
+/**
+ * One run for one endpoint:
+ *
+ *     claim a batch ─▶ 8 senders: sign, send ─▶ record the results in batches
+ *
+ * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
+ * become due meanwhile. The run ends when nothing is due and nothing is in flight.
+ */
+class EndpointWorker {
+  readonly #deps: EndpointWorkerDeps
+  readonly #signal: AbortSignal
+  readonly #claims: Claims
+  #mayBeMore = true
+  #claiming: Promise<void> | undefined
+  /** Deliveries that a sender has taken and not finished. */
+  #inFlight = 0
+  /** Results being written. */
+  readonly #recording = new Set<Promise<void>>()
+  #failuresInRow = 0
+  #ending = false
+  #failure: { error: unknown } | undefined
+  #idleSenders: (() => void)[] = []
+
+  constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+    this.#claims = new Claims(deps, endpointId)
+  }
+
+  /** More deliveries may be due. */
+  claimMore(): void {
+    this.#mayBeMore = true
+    this.#wakeSenders()
+  }
+
+  /** Claims no more deliveries and starts no more requests. */
+  end(): void {
+    this.#ending = true
+    this.#wakeSenders()
+  }
+
+  /** Rejects with the first error that is not the endpoint's own. */
+  async run(): Promise<void> {
+    const end = () => this.end()
+    this.#signal.addEventListener('abort', end, { once: true })
+    if (this.#signal.aborted) end()
+    const limit = setTimeout(end, MAX_RUN_MS)
+    const checks = setInterval(() => void this.#check(), CHECK_MS)
+    try {
+      await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#sender()))
+    } finally {
+      clearTimeout(limit)
+      clearInterval(checks)
+      this.#signal.removeEventListener('abort', end)
+      await this.#flush()
+      await this.#claims.release()
+    }
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  async #sender(): Promise<void> {
+    try {
+      for (let claimed = await this.#next(); claimed !== undefined; claimed = await this.#next()) {
+        await this.#send(claimed)
+      }
+    } catch (error) {
+      if (!this.#signal.aborted) this.#fail(error)
+    }
+  }
+
+  async #next(): Promise<Claimed | undefined> {
+    while (!this.#ending) {
+      const claimed = this.#claims.take()
+      if (claimed !== undefined) {
+        this.#inFlight += 1
+        return claimed
+      }
+      if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
+      else if (this.#inFlight === 0) this.end()
+      else await new Promise<void>((resolve) => this.#idleSenders.push(resolve))
+    }
+    return undefined
+  }
+
+  /** Senders that run out of work at the same time share one claim. */
+  #claim(): Promise<void> {
+    this.#claiming ??= (async () => {
+      try {
+        this.#mayBeMore = false
+        if (await this.#claims.claim()) this.#mayBeMore = true
+        this.#wakeSenders()
+      } finally {
+        this.#claiming = undefined
+      }
+    })()
+    return this.#claiming
+  }
+
+  async #send({ delivery, event, endpoint }: Claimed): Promise<void> {
+    try {
+      const input = attemptInput(delivery, event, endpoint, this.#deps.clock.now())
+      const outcome = await attempt(input, this.#deps, this.#signal)
+      this.#record({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
+      if (isGone(outcome)) this.end()
+      this.#failuresInRow = outcome.error === null ? 0 : this.#failuresInRow + 1
+      // The circuit may have opened: record the results before sending anything more.
+      if (this.#failuresInRow >= FAILURES_TO_OPEN) await this.#flush()
+    } finally {
+      this.#inFlight -= 1
+      if (this.#inFlight === 0) this.#wakeSenders()
+    }
+  }
+
+  #record(result: AttemptResult): void {
+    const recording = this.#deps.resultWriter
+      .add(result)
+      .then(({ circuitOpened }) => {
+        this.#claims.recorded([result.delivery.id])
+        if (circuitOpened) this.end()
+      })
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#recording.delete(recording))
+    this.#recording.add(recording)
+  }
+
+  /** Resolves when all results so far are recorded or have failed to be. */
+  async #flush(): Promise<void> {
+    this.#deps.resultWriter.flush()
+    await Promise.all(this.#recording)
+  }
+
+  async #check(): Promise<void> {
+    try {
+      if (await this.#claims.refresh()) this.claimMore()
+      else this.end()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.end()
+  }
+
+  #wakeSenders(): void {
+    const idle = this.#idleSenders
+    this.#idleSenders = []
+    for (const wake of idle) wake()
+  }
+}

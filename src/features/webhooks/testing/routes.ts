@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import type { EventCatalogue } from '../../../events/index.ts'
+import type { App, Idempotency } from '../../../infra/http/index.ts'
+import { invalid } from '../../../lib/errors.ts'
+import { deliverySchema } from '../deliveries/api.ts'
+import { deliveryStore } from '../deliveries/store.ts'
+import { endpointParams } from '../endpoints/api.ts'
+import type { TestDeliveries } from './service.ts'
+
+const tags = ['Webhooks']
+
+const testMessageBody = Type.Object({
+  accountId: Type.String({ minLength: 1 }),
+  messageId: Type.String({ minLength: 1 }),
+})
+
+const testMessageResult = Type.Object({
+  success: Type.Boolean({ description: 'True when the message was sent. Each delivery shows its own outcome.' }),
+  deliveries: Type.Array(deliverySchema),
+})
+
+const testEventBody = Type.Object(
+  { type: Type.String({ minLength: 1, maxLength: 100, examples: ['message.received'] }) },
+  { title: 'WebhookTestEvent' },
+)
+
+const testEventResult = Type.Object({
+  success: Type.Boolean({ description: 'True when the event was sent. Each delivery shows its own outcome.' }),
+  eventId: Type.String(),
+  deliveries: Type.Array(deliverySchema),
+})
+
+export interface TestRouteDeps {
+  catalogue: EventCatalogue
+  testDeliveries: TestDeliveries
+  idempotency: Idempotency
+}
+
+export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }: TestRouteDeps): void {
+  app.post(
+    '/webhooks/endpoints/:endpointId/test',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Send a test event to an endpoint',
+        description: 'Makes one immediate attempt, also to an inactive endpoint, and returns the delivery.',
+        params: endpointParams,
+        response: { 200: deliverySchema },
+      },
+    },
+    idempotency.writing(async ({ params }) => {
+      const id = await testDeliveries.test(params.endpointId)
+      return (tx) => deliveryStore(tx).get(id)
+    }),
+  )
+
+  app.post(
+    '/webhooks/test-message',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Send a stored message to the endpoints subscribed to message.received',
+        description: 'Makes one immediate attempt per endpoint. The body contains "test": true.',
+        body: testMessageBody,
+        response: { 200: testMessageResult },
+      },
+    },
+    idempotency.writing(async ({ body }) => {
+      const ids = await testDeliveries.testMessage(body.accountId, body.messageId)
+      return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
+    }),
+  )
+
+  app.post(
+    '/webhooks/test-event',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Send a sample event to the endpoints subscribed to its type',
+        description:
+          'Makes one immediate attempt per endpoint. The body contains "test": true. Event streams receive it too.',
+        body: testEventBody,
+        response: { 200: testEventResult },
+      },
+    },
+    idempotency.writing(async ({ body }) => {
+      if (catalogue.find(body.type) === undefined) throw invalid('body.type', 'is not an event type')
+      const { eventId, deliveryIds } = await testDeliveries.testEvent(body.type)
+      return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
+    }),
+  )
+}
