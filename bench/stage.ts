@@ -7,14 +7,17 @@ import { type Client, client } from '../test/scenarios/client.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'
 
 /** What each benchmark runs on: the built service on a file store, a real Dovecot, an application. All on loopback. */
-export interface Stage {
+export interface ImapScenario {
   dovecot: Dovecot
   application: Application
   service: ServiceProcess
   api: Client
 }
 
-export async function withStage(run: (stage: Stage) => Promise<void>, env: Record<string, string> = {}): Promise<void> {
+export async function withStage(
+  run: (stage: ImapScenario) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
   const dovecot = await startDovecot()
   const application = await startApplication()

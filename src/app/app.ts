@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { type Phase, type WaitingRoom, waitingRoom } from '../features/health/index.ts'
+import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
 import { openFeatures, type Part, STOP_STAGES } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
@@ -18,13 +18,13 @@ const DRAIN_MS = 20_000
 export function app(context: RuntimeContext): App {
   const { config, log } = context
   let phase: Phase = 'starting'
-  let waiting: WaitingRoom | undefined
+  let waiting: StartupServer | undefined
   let infrastructure: Infrastructure | undefined
   let parts: readonly Part[] = []
   let stopping: Promise<void> | undefined
 
   async function start(aborted: AbortSignal): Promise<{ url: string }> {
-    waiting = await openWaitingRoom(context, () => phase)
+    waiting = await openStartupServer(context, () => phase)
     infrastructure = await openInfrastructure(context, aborted, () => {
       phase = 'migrating'
     })
@@ -74,12 +74,12 @@ function addressOf(server: HttpServer): string {
 }
 
 /** Undefined while another process has the port, most likely the one this start waits for. */
-async function openWaitingRoom(
+async function openStartupServer(
   { config, ids, log }: RuntimeContext,
   phase: () => Phase,
-): Promise<WaitingRoom | undefined> {
+): Promise<StartupServer | undefined> {
   try {
-    return await waitingRoom({ host: config.host, port: config.port, ids, phase })
+    return await startupServer({ host: config.host, port: config.port, ids, phase })
   } catch (error) {
     log.warn(`Port ${config.port} is in use; the service tries it again when it is ready.`, {
       operation: 'service.start',

@@ -9,7 +9,7 @@ import {
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
-import { repeats, sharedClaims } from '../features/deduplication/index.ts'
+import { duplicateFinder, sharedClaims } from '../features/deduplication/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
 import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
 import { eraseLabels } from '../features/labels/index.ts'
@@ -131,7 +131,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
 
   const endpoints = endpointsFeature(shared)
   const claims = redis && sharedClaims({ redis, clock, log })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates: repeats({ db, claims }) })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates: duplicateFinder({ db, claims }) })
   const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage: reader.asReceived })
   const streams = new EventStreams(shared)
 

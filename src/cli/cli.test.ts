@@ -59,7 +59,7 @@ describe('posthorn', () => {
     expect(error).toBe(
       'posthorn: The settings are not valid:\n' +
         '  - PORT must be a whole number from 0 to 65535.\n' +
-        '  - SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.\n',
+        '  - SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.\n',
     )
     expect({ out, code }).toEqual({ out: '', code: 2 })
     expect(readdirSync(folder)).toEqual([])

@@ -1,5 +1,5 @@
 import { readConfig } from '../config/index.ts'
-import { keptApiKey } from '../infra/secrets/index.ts'
+import { generatedApiKey } from '../infra/secrets/index.ts'
 import { type Given, UsageError } from './command.ts'
 
 /** A running service, as a command reaches it: over its API. */
@@ -16,7 +16,7 @@ export function runningService({ options }: Given): RunningService {
   const config = options.url === undefined || options.key === undefined ? readConfig().config : undefined
   const url = options.url ?? config?.publicUrl ?? ''
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new UsageError('--url must be an address.')
-  const key = options.key ?? config?.serviceApiKey ?? (config && keptApiKey(config.dataDir))
+  const key = options.key ?? config?.serviceApiKey ?? (config && generatedApiKey(config.dataDir))
   if (key === undefined) throw new UsageError('--key is missing, and so is SERVICE_API_KEY.')
   return { url: url.replace(/\/+$/, ''), key }
 }

@@ -30,7 +30,7 @@ function faultsOf(environment: Environment, file?: string): readonly string[] {
   return []
 }
 
-describe('where a setting comes from', () => {
+describe('the source of a setting', () => {
   it('is the default when nothing is set', () => {
     const { config, warnings } = load({})
     expect(config).toMatchObject({
@@ -53,7 +53,7 @@ describe('where a setting comes from', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is the file before the default, and the environment before the file', () => {
+  it('is the environment, then the file, then the default', () => {
     const file =
       '{ "service": { "port": 9000, "app": { "redirectUrl": "https://app.test/done" }, "migrations": { "autoApply": false } } }'
     expect(load({}, file).config).toMatchObject({
@@ -84,7 +84,7 @@ describe('where a setting comes from', () => {
       syncFolders: ['Archive', 'Lists/Dev'],
     })
     expect(faultsOf({ PROXY: '::1' }, file)).toEqual([
-      'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not have.',
+      'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not define.',
     ])
   })
 
@@ -92,19 +92,19 @@ describe('where a setting comes from', () => {
     writeFileSync(join(folder, 'other.json'), '{ "service": { "port": 9100 } }')
     expect(load({ SERVICE_CONFIG: join(folder, 'other.json') }).config.port).toBe(9100)
     expect(faultsOf({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
-      'The settings file /nowhere/x.json cannot be read (ENOENT).',
+      'Cannot read the settings file /nowhere/x.json (ENOENT). Check SERVICE_CONFIG and the permissions.',
     ])
   })
 
   it('follows NODE_ENV=production where the defaults are stricter', () => {
     const { config, warnings } = load({ NODE_ENV: 'production' })
     expect(config).toMatchObject({ production: true, privateTargets: 'none' })
-    expect(warnings).toEqual(['PUBLIC_URL is not set: the links that people get point to localhost.'])
+    expect(warnings).toEqual(['PUBLIC_URL is not set: links sent to users point to localhost.'])
   })
 })
 
-describe('a fault', () => {
-  it('names its setting, together with all others, and never shows a value', () => {
+describe('an error', () => {
+  it('names every invalid setting at once and never shows a value', () => {
     const faults = faultsOf(
       {
         PORT: '80x80',
@@ -132,13 +132,13 @@ describe('a fault', () => {
 
   it('is a file that is not JSON, with the line', () => {
     expect(faultsOf({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
-    expect(faultsOf({}, '[]')).toEqual(['service.config.json must hold one JSON object.'])
+    expect(faultsOf({}, '[]')).toEqual(['service.config.json must contain one JSON object.'])
     expect(faultsOf({}, '')).toEqual([])
   })
 
   it('is a shared database without SERVICE_API_KEY', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db/x' })).toEqual([
-      'SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.',
+      'SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.',
     ])
     expect(faultsOf({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k' })).toEqual([])
   })
@@ -151,17 +151,17 @@ describe('a fault', () => {
 })
 
 describe('a warning', () => {
-  it('tells what in the file does nothing, and half a pair', () => {
+  it('names unknown paths in the file and incomplete pairs', () => {
     const file = '{ "service": { "app": { "redirctUrl": "https://app.test" } }, "google": { "clientId": "x" } }'
     expect(load({}, file).warnings).toEqual([
       'service.config.json: service.app.redirctUrl is not a setting and does nothing.',
-      'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET belong together; with one of them its accounts cannot be connected.',
+      'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET belong together. Accounts can only be connected when both are set.',
     ])
   })
 })
 
 describe('values', () => {
-  it('are understood as people write them', () => {
+  it('are parsed in their usual spellings', () => {
     expect(
       load({
         PUBLIC_URL: 'https://App.Test/mail/',
@@ -194,7 +194,7 @@ describe('values', () => {
 })
 
 describe('the table', () => {
-  it('declares every variable and every path once, with a sentence', () => {
+  it('declares every variable and path once, with a description', () => {
     const all = Object.values(SETTINGS)
     expect(new Set(all.map((setting) => setting.env)).size).toBe(all.length)
     expect(new Set(all.map((setting) => setting.path)).size).toBe(all.length)

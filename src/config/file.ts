@@ -4,15 +4,15 @@ import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The nested values of `service.config.json`, or what is wrong with it. */
+/** The nested values of `service.config.json`, or the errors in it. */
 export interface ConfigFile {
-  /** As people know it, for messages. */
+  /** Name for messages. */
   name: string
   values: Record<string, unknown>
   faults: string[]
 }
 
-/** Reads the file that SERVICE_CONFIG names, else `service.config.json` in `folder`; a missing default one is an empty one. */
+/** Reads the file from SERVICE_CONFIG, otherwise `service.config.json` in `folder`, which may be missing. */
 export function readConfigFile(environment: Environment, folder: string): ConfigFile {
   const named = environment.SERVICE_CONFIG?.trim()
   const file = named ? resolve(folder, named) : join(folder, 'service.config.json')
@@ -22,7 +22,11 @@ export function readConfigFile(environment: Environment, folder: string): Config
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     if (code === 'ENOENT' && !named) return { name, values: {}, faults: [] }
-    return { name, values: {}, faults: [`The settings file ${file} cannot be read (${code}).`] }
+    return {
+      name,
+      values: {},
+      faults: [`Cannot read the settings file ${file} (${code}). Check SERVICE_CONFIG and the permissions.`],
+    }
   }
 }
 
@@ -36,7 +40,7 @@ function parsed(name: string, text: string): { values: Record<string, unknown>; 
     ({ error, offset }) => `${name}, line ${text.slice(0, offset).split('\n').length}: ${printParseErrorCode(error)}.`,
   )
   if (root === undefined && faults.length === 0) return { values: {}, faults }
-  if (!isBranch(root)) return { values: {}, faults: [...faults, `${name} must hold one JSON object.`] }
+  if (!isBranch(root)) return { values: {}, faults: [...faults, `${name} must contain one JSON object.`] }
   return { values: root, faults }
 }
 
@@ -44,14 +48,14 @@ export function isBranch(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at `service.app.redirectUrl`; undefined and null both mean it is not there. */
+/** The value at a dotted path such as `service.app.redirectUrl`. Null counts as undefined. */
 export function valueAt(values: Record<string, unknown>, path: string): unknown {
   let value: unknown = values
   for (const part of path.split('.')) value = isBranch(value) && Object.hasOwn(value, part) ? value[part] : undefined
   return value ?? undefined
 }
 
-/** Paths of the file that no setting knows: a mistyped name would otherwise do nothing, silently. */
+/** Paths in the file that are no setting, so that a mistyped name does not go unnoticed. */
 export function unknownPaths(values: Record<string, unknown>, known: ReadonlySet<string>, above = ''): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const path = above + key

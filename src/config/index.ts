@@ -1,5 +1,5 @@
 /**
- * The settings of the service: environment, then `service.config.json`, then defaults. Each is declared once in `table/`.
+ * The settings of the service, from the environment, `service.config.json` or defaults. `settings/` declares each one.
  * Nothing else reads the environment of the process.
  */
 import { type Loaded, loadConfig } from './load.ts'

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { parseKeyRing } from '../lib/seal.ts'
 
-/** What a setting's value may be. Environment variables arrive as text; the file may also hold JSON values. */
+/** The type of a setting. Environment variables are text; the file may also contain JSON values. */
 export interface Kind<T> {
   /** Ends the sentence "X must be …". */
   readonly expects: string
-  /** Throws on anything else; what it throws is never shown, `expects` is. */
+  /** Throws for an invalid value. The error is never shown, because it may contain the value; `expects` is. */
   parse(input: unknown): T
 }
 
@@ -47,7 +47,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
   }
 }
 
-/** An absolute URL of one of these schemes, without a trailing slash, so that paths can be put behind it. */
+/** An absolute URL with one of these schemes. Trailing slashes are removed, so that paths can be appended. */
 export function url(...schemes: readonly string[]): Kind<string> {
   return {
     expects: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
@@ -60,7 +60,7 @@ export function url(...schemes: readonly string[]): Kind<string> {
   }
 }
 
-/** The address under which browsers reach the service: http or https, perhaps a path, nothing behind it. */
+/** The address of the service for browsers: http or https, optionally with a path, without query or fragment. */
 export const baseUrl: Kind<string> = {
   expects: 'a URL that begins with http:// or https://, without user, query or fragment',
   parse(input) {
@@ -72,9 +72,9 @@ export const baseUrl: Kind<string> = {
 
 const UNSAFE_SCHEMES = ['javascript:', 'data:', 'file:', 'vbscript:', 'blob:']
 
-/** Where a browser may be sent: any scheme, for applications on phones and desktops, but none that runs or reads locally. */
+/** A redirect target. Any scheme is allowed, for mobile and desktop applications, except those that run or read locally. */
 export const redirectTarget: Kind<string> = {
-  expects: `an absolute URL, not of the schemes ${UNSAFE_SCHEMES.join(' ')}`,
+  expects: `an absolute URL, without the schemes ${UNSAFE_SCHEMES.join(' ')}`,
   parse(input) {
     const given = textOf(input)
     if (UNSAFE_SCHEMES.includes(new URL(given).protocol)) throw new TypeError('an unsafe scheme')
@@ -82,7 +82,7 @@ export const redirectTarget: Kind<string> = {
   },
 }
 
-/** `a, b, c` or a JSON list. */
+/** `a, b, c` or a JSON array. */
 export function list(item: Kind<string>): Kind<string[]> {
   return {
     expects: `a list, separated by commas, each ${item.expects}`,
@@ -105,7 +105,7 @@ export const pairs: Kind<Record<string, string>> = {
   },
 }
 
-/** What a proxy's address may be: an address, a network, or one of the names that Fastify's `trustProxy` knows. */
+/** The address of a proxy: an address, a network, or one of the names that Fastify's `trustProxy` accepts. */
 export const network: Kind<string> = {
   expects: 'an IP address, a network such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
   parse(input) {
@@ -129,7 +129,7 @@ export const privateTargets: Kind<string> = {
 }
 
 export const keyRing: Kind<string> = {
-  expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, every id once',
+  expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, each id unique',
   parse(input) {
     const given = textOf(input)
     parseKeyRing(given)

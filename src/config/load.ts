@@ -4,17 +4,17 @@ import { type Config, SETTINGS } from './settings/index.ts'
 
 export interface Sources {
   environment: Environment
-  /** Where `service.config.json` and a relative SERVICE_CONFIG are looked for. */
+  /** The folder of `service.config.json` and of a relative SERVICE_CONFIG. */
   folder: string
 }
 
 export interface Loaded {
   config: Config
-  /** What the start should log: it works, but probably not as meant. */
+  /** Settings that work but are probably mistakes; logged at the start. */
   warnings: string[]
 }
 
-/** Every fault of the settings at once; the messages name settings and hold no values. */
+/** Every error in the settings at once. The messages name settings but contain no values. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly faults: readonly string[]
@@ -26,7 +26,7 @@ export class ConfigError extends Error {
 
 type Values = Record<string, unknown>
 
-/** Environment, then file, then default, for each setting. An empty variable counts as absent. Throws `ConfigError`. */
+/** Reads each setting from the environment, the file or its default, in this order. An empty variable counts as absent. Throws `ConfigError`. */
 export function loadConfig({ environment, folder }: Sources): Loaded {
   const file = readConfigFile(environment, folder)
   const faults = [...file.faults]
@@ -40,7 +40,7 @@ export function loadConfig({ environment, folder }: Sources): Loaded {
       try {
         values[key] = setting.kind.parse(given.value)
       } catch {
-        // What the parser throws may quote the value, which may be a secret.
+        // The parser's error may contain the value, which may be a secret.
         faults.push(`${given.from} must be ${setting.kind.expects}.`)
       }
     }
@@ -62,13 +62,13 @@ function givenValue(setting: Setting<unknown>, environment: Environment, file: C
   const missing: string[] = []
   const value = resolved(valueAt(file.values, setting.path), environment, missing)
   if (missing.length > 0)
-    return { fault: `${from} refers to ${missing.join(', ')}, which the environment does not have.` }
+    return { fault: `${from} refers to ${missing.join(', ')}, which the environment does not define.` }
   return { value: value === '' ? undefined : value, from }
 }
 
 const REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)$/
 
-/** Puts the environment in the place of `"env:NAME"`, inside lists and objects too. */
+/** Replaces `"env:NAME"` by the environment variable, also inside lists and objects. */
 function resolved(value: unknown, environment: Environment, missing: string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => resolved(item, environment, missing))
   if (isBranch(value)) {
@@ -90,7 +90,7 @@ function basicsOf(values: Values): Basics {
   return { port: Number(values.port), production: values.production === true }
 }
 
-/** Settings that are right one by one and wrong together. */
+/** Errors of settings that are valid alone but not together. */
 function contradictions(values: Values, environment: Environment, file: ConfigFile): string[] {
   const faults: string[] = []
   const isGiven = (setting: Setting<unknown>) => {
@@ -98,7 +98,7 @@ function contradictions(values: Values, environment: Environment, file: ConfigFi
     return 'fault' in given || given.value !== undefined
   }
   if (isGiven(SETTINGS.databaseUrl) && !isGiven(SETTINGS.serviceApiKey)) {
-    faults.push('SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.')
+    faults.push('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
   const { otelLogsMaxExportBatchSize: batch, otelLogsMaxQueueSize: queue } = SETTINGS
   const sizes = [values.otelLogsMaxExportBatchSize ?? batch.fallback, values.otelLogsMaxQueueSize ?? queue.fallback]
@@ -116,11 +116,11 @@ function warningsOf(config: Config, file: ConfigFile): string[] {
     ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET', [config.microsoftClientId, config.microsoftClientSecret]],
   ] as const) {
     if ((ids[0] === undefined) !== (ids[1] === undefined)) {
-      warnings.push(`${id} and ${secret} belong together; with one of them its accounts cannot be connected.`)
+      warnings.push(`${id} and ${secret} belong together. Accounts can only be connected when both are set.`)
     }
   }
   if (config.production && config.publicUrl.startsWith('http://localhost')) {
-    warnings.push('PUBLIC_URL is not set: the links that people get point to localhost.')
+    warnings.push('PUBLIC_URL is not set: links sent to users point to localhost.')
   }
   return warnings
 }

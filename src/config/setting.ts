@@ -1,13 +1,13 @@
 import type { Kind } from './kinds.ts'
 
-/** What a default may be computed from. */
+/** The values from which a default can be computed. */
 export interface Basics {
   port: number
   production: boolean
 }
 
 export interface ComputedDefault<T> {
-  /** For people: `http://localhost:PORT`. */
+  /** The default for documentation: `http://localhost:PORT`. */
   text: string
   of(basics: Basics): T
 }
@@ -15,12 +15,12 @@ export interface ComputedDefault<T> {
 export interface Setting<T> {
   /** The environment variable. */
   env: string
-  /** Where it stands in `service.config.json`, by dots; undefined when only the environment makes sense. */
+  /** Dotted path in `service.config.json`; undefined for settings of the environment only. */
   path?: string
   kind: Kind<T>
-  /** Used when it is set nowhere; undefined: there is none. */
+  /** The default; undefined when there is none. */
   fallback: T | ComputedDefault<T> | undefined
-  /** Never shown in errors, logs or generated files. */
+  /** True for values that errors, logs and generated files never show. */
   secret?: true
   /** One sentence for operators. */
   about: string
@@ -28,7 +28,7 @@ export interface Setting<T> {
 
 type Declared<T> = Omit<Setting<T>, 'fallback'>
 
-/** A setting with a default is never undefined; one without may be. */
+/** Declares a setting. With a default its value is never undefined. */
 export function setting<T>(declared: Declared<T> & { fallback: NoInfer<T | ComputedDefault<T>> }): Setting<T>
 export function setting<T>(declared: Declared<T> & { fallback: undefined }): Setting<T | undefined>
 export function setting<T>(declared: Setting<T>): Setting<T> {

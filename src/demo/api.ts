@@ -1,4 +1,4 @@
-/** The few calls of the API that the demo makes, as an application would: with the key, over HTTP. */
+/** Calls the API over HTTP with the key, as an application does. */
 export interface DemoApi {
   post<T>(path: string, body: Record<string, unknown>): Promise<T>
   get<T>(path: string): Promise<T>
@@ -15,7 +15,7 @@ export function demoApi(url: string, key: string): DemoApi {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text.slice(0, 500)}`)
     return JSON.parse(text) as T
   }
   return { post: (path, body) => call('POST', path, body), get: (path) => call('GET', path) }

@@ -1,6 +1,6 @@
 /**
- * A very small browser, without JavaScript: opens pages, keeps cookies, fills in and posts forms. The demo goes through
- * the hosted pages with it exactly as a person's browser does.
+ * A minimal browser without JavaScript: it opens pages, stores cookies and submits forms. The demo uses it to go through the hosted
+ * pages as a person would.
  */
 export interface Page {
   url: string
@@ -9,7 +9,7 @@ export interface Page {
   title: string
   /** The first form of the page, undefined without one. */
   form: Form | undefined
-  /** Where a redirect or the page's refresh leads, as a browser follows it; undefined without one. */
+  /** The target of a redirect or of the page's refresh; undefined without one. */
   continueUrl: string | undefined
 }
 
@@ -20,7 +20,7 @@ interface Form {
 
 export interface Browser {
   open(url: string): Promise<Page>
-  /** Posts the page's form with these values typed over its own. */
+  /** Submits the page's form with these values in place of its own. */
   submit(page: Page, values: Record<string, string>): Promise<Page>
 }
 
@@ -52,7 +52,7 @@ export function browser(): Browser {
   return {
     open: (url) => load(url, {}),
     submit(page, values) {
-      if (page.form === undefined) throw new Error(`the page "${page.title}" has no form to fill in`)
+      if (page.form === undefined) throw new Error(`The page "${page.title}" has no form.`)
       return load(new URL(page.form.action, page.url).href, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -6,19 +6,18 @@ import { run, type SignalName } from '../app/lifecycle.ts'
 import { silentLog } from '../infra/log/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { demoApi } from './api.ts'
-import { tellStory } from './imap-scenario.ts'
+import { runImapScenario } from './imap-scenario.ts'
 import { type DemoMailServer, startDemoMailServer } from './mail-server.ts'
 import { type Narrator, narrator } from './narrator.ts'
-import type { SiteName } from './provider-emulator.ts'
-import { tellSiteStory } from './provider-scenario.ts'
+import type { EmulatedProvider } from './provider-emulator.ts'
+import { runProviderScenario } from './provider-scenario.ts'
 import { type DemoReceiver, startDemoReceiver } from './receiver.ts'
 import { type DemoService, startDemoService } from './service.ts'
 
 /**
- * `npm run demo`: the whole service on a file store in a temporary folder, a throwaway mail server and an application
- * that takes webhooks, all on loopback. `-- --provider gmail` (or `microsoft`) has a stand-in of the provider instead, with
- * a consent page for a person with a browser. `-- --once` ends after the story with exit code 0, and needs nobody; without
- * it everything keeps running until Ctrl-C.
+ * `npm run demo`: the service on a file store in a temporary folder, an in-memory mail server and an application that receives
+ * webhooks, all on loopback. `-- --provider gmail` (or `microsoft`) starts an emulator of the provider with a consent page
+ * instead. `-- --once` runs unattended and exits with code 0 after the scenario; otherwise everything runs until Ctrl-C.
  */
 async function main(): Promise<void> {
   const { once, provider } = parseArgs({
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
   let end: (signal: SignalName) => void = () => {}
   const start = async (ended: AbortSignal) => {
     try {
-      const url = isSite(provider) ? await demo.startAt(provider, once, ended) : await demo.start(once)
+      const url = isEmulated(provider) ? await demo.startAt(provider, once, ended) : await demo.start(once)
       if (once) end('SIGTERM')
       return { url }
     } catch (error) {
@@ -37,8 +36,8 @@ async function main(): Promise<void> {
       throw error
     }
   }
-  if (provider !== 'imap' && !isSite(provider)) {
-    process.stderr.write(`There is no provider ${provider}: imap, gmail or microsoft.\n`)
+  if (provider !== 'imap' && !isEmulated(provider)) {
+    process.stderr.write(`Unknown provider ${provider}. Use imap, gmail or microsoft.\n`)
     process.exit(1)
   }
   await run(
@@ -55,7 +54,7 @@ async function main(): Promise<void> {
   )
 }
 
-/** What the demo starts, and ends in reverse order. */
+/** Everything that the demo starts; stopped in reverse order. */
 class Demo {
   readonly #tell: Narrator
   readonly #closers: (() => Promise<unknown>)[] = []
@@ -64,9 +63,9 @@ class Demo {
     this.#tell = tell
   }
 
-  /** Starts everything and tells the story; answers the address of the service. */
+  /** Starts everything and runs the scenario. Returns the URL of the service. */
   async start(once: boolean): Promise<string> {
-    this.#tell.say('\nPosthorn demo: nothing here leaves this machine, and nothing stays on it.\n')
+    this.#tell.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
     const { mail, receiver, service } = await this.#tell.step(
       'Starting the service, a mail server and an application',
       async () => ({
@@ -76,47 +75,49 @@ class Demo {
       }),
       (started) => [
         `Service      ${started.service.url} (embedded file store)`,
-        `Mail server  imaps://${started.mail.host}:${started.mail.port} (in memory, a seeded mailbox)`,
+        `Mail server  imaps://${started.mail.host}:${started.mail.port} (in memory, with sample messages)`,
         `Application  ${started.receiver.url}`,
       ],
     )
     const api = demoApi(service.url, service.key)
-    const accountId = await tellStory({ narrator: this.#tell, api, mail, receiver })
+    const accountId = await runImapScenario({ narrator: this.#tell, api, mail, receiver })
     this.#end(once, receiver, whatToOpen(service, accountId, byHand(mail)))
     return service.url
   }
 
-  /** The same at a provider with a consent page. */
-  async startAt(name: SiteName, once: boolean, ended: AbortSignal): Promise<string> {
-    const { startDemoSite } = await siteModule()
-    this.#tell.say('\nPosthorn demo: nothing here leaves this machine, and nothing stays on it.\n')
+  /** The same with the emulator of a provider. */
+  async startAt(name: EmulatedProvider, once: boolean, ended: AbortSignal): Promise<string> {
+    const { startProviderEmulator } = await emulatorModule()
+    this.#tell.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
     const { site, receiver, service } = await this.#tell.step(
-      'Starting the service, a stand-in of the provider and an application',
+      'Starting the service, an emulator of the provider and an application',
       async () => {
-        const site = await this.#open(startDemoSite(name), (opened) => opened.close())
+        const site = await this.#open(startProviderEmulator(name), (opened) => opened.close())
         const receiver = await this.#open(startDemoReceiver(), (opened) => opened.close())
         return { site, receiver, service: await this.#startService(site.settings) }
       },
       (started) => [
         `Service      ${started.service.url} (embedded file store)`,
-        `Provider     ${started.site.url} (a stand-in of ${started.site.title}, in memory, a seeded mailbox)`,
+        `Provider     ${started.site.url} (an emulator of ${started.site.title}, in memory, with sample messages)`,
         `Application  ${started.receiver.url}`,
       ],
     )
     const api = demoApi(service.url, service.key)
     const stage = { narrator: this.#tell, api, receiver, name, site, ended, alone: once }
-    const accountId = await tellSiteStory(stage)
+    const accountId = await runProviderScenario(stage)
     this.#end(once, receiver, whatToOpen(service, accountId, [`   choose ${site.user} on the consent page`]))
     return service.url
   }
 
-  #end(once: boolean, receiver: DemoReceiver, lookAround: string[]): void {
+  #end(once: boolean, receiver: DemoReceiver, hints: string[]): void {
     if (once) {
-      this.#tell.say('The story is told: connected, listed, heard of. Run it without --once to look around.')
+      this.#tell.say(
+        'Done: the application connected a mailbox, listed its messages and received a webhook. Run the demo without --once to explore.',
+      )
       return
     }
     receiver.onEvent((event) => this.#tell.say(`   webhook  ${event.type}  ${event.id}`))
-    for (const line of lookAround) this.#tell.say(line)
+    for (const line of hints) this.#tell.say(line)
   }
 
   async stop(): Promise<void> {
@@ -139,14 +140,14 @@ class Demo {
 function whatToOpen(service: DemoService, accountId: string, howToConnect: string[]): string[] {
   const key = `-H 'Authorization: Bearer ${service.key}'`
   return [
-    'Everything keeps running. To look around:',
+    'Everything keeps running. To explore:',
     `   ${service.url}/docs     the API`,
-    `   ${service.url}/health   how the service is`,
+    `   ${service.url}/health   the health of the service`,
     `   curl ${key} ${service.url}/accounts/${accountId}/messages`,
-    'To connect the mailbox again by hand, open the authUrl that this answers (it works once):',
+    'To connect the mailbox again in a browser, open the authUrl that this command returns (it works once):',
     `   curl -X POST ${key} -H 'content-type: application/json' -d '{"redirectUri":"${service.url}/docs"}' ${service.url}/auth/sessions`,
     ...howToConnect,
-    '\nCtrl-C ends everything.',
+    '\nPress Ctrl-C to stop.',
   ]
 }
 
@@ -157,17 +158,17 @@ function byHand(mail: DemoMailServer): string[] {
   ]
 }
 
-const isSite = (provider: string): provider is SiteName => provider === 'gmail' || provider === 'microsoft'
+const isEmulated = (provider: string): provider is EmulatedProvider => provider === 'gmail' || provider === 'microsoft'
 
-/** A file of its own in dist/, because what it stands on is for development only: the demo of IMAP runs without. */
-async function siteModule(): Promise<typeof import('./provider-emulator.ts')> {
+/** A separate bundle in dist/, because the emulators are development dependencies; the IMAP demo runs without them. */
+async function emulatorModule(): Promise<typeof import('./provider-emulator.ts')> {
   try {
     return await import(new URL('./demo-emulator.js', import.meta.url).href)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new Error(
-      'the stand-ins of Google and Microsoft are packages for development and are not installed here: run `npm ci` without --omit=dev',
+      'The emulators of Google and Microsoft are development dependencies and are not installed. Run `npm ci` without --omit=dev.',
     )
   }
 }

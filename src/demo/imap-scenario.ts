@@ -1,24 +1,24 @@
 import { browser, type Page } from './browser.ts'
 import type { DemoMailServer } from './mail-server.ts'
-import { listMessages, receiveMail, registerWebhook, type Scene } from './steps.ts'
+import { listMessages, receiveMail, registerWebhook, type ScenarioContext } from './steps.ts'
 
-/** Where the story of a mailbox with a password happens. */
-export interface Stage extends Scene {
+/** What the scenario needs. */
+export interface ImapScenario extends ScenarioContext {
   mail: DemoMailServer
 }
 
 const APP_URL = 'http://localhost:3000/connected'
 
-/** The main job, told step by step; answers the id of the connected account. Throws when any step does not happen. */
-export async function tellStory(stage: Stage): Promise<string> {
-  await registerWebhook(stage)
-  const accountId = await connectMailbox(stage)
-  await listMessages(stage, accountId)
-  await receiveMail(stage, accountId, stage.mail.deliver)
+/** Connects a mailbox, lists it and receives a webhook. Returns the id of the account. Throws when a step fails. */
+export async function runImapScenario(scenario: ImapScenario): Promise<string> {
+  await registerWebhook(scenario)
+  const accountId = await connectMailbox(scenario)
+  await listMessages(scenario, accountId)
+  await receiveMail(scenario, accountId, scenario.mail.deliver)
   return accountId
 }
 
-function connectMailbox({ narrator, api, mail }: Stage): Promise<string> {
+function connectMailbox({ narrator, api, mail }: ImapScenario): Promise<string> {
   return narrator.step(
     'An end user connects a mailbox through the hosted pages',
     async () => {
@@ -32,13 +32,13 @@ function connectMailbox({ narrator, api, mail }: Stage): Promise<string> {
       const back = new URL(continueUrl)
       const accountId = back.searchParams.get('accountId')
       if (back.searchParams.get('status') !== 'success' || accountId === null) {
-        throw new Error(`the pages ended at ${back.origin}${back.pathname} without an account`)
+        throw new Error(`The hosted pages ended at ${back.origin}${back.pathname} without an account.`)
       }
       return accountId
     },
     (accountId) => [
-      'POST /auth/sessions → a one-time link; the pages behind it asked for the mail server and the password.',
-      `The browser is sent back to ${APP_URL} with account ${accountId}.`,
+      'POST /auth/sessions → a one-time link. Its pages ask for the mail server and the password.',
+      `The browser returns to ${APP_URL} with account ${accountId}.`,
     ],
   )
 }
@@ -53,19 +53,19 @@ async function walkThrough(
   let page = first
   for (let count = 0; count < MAX_PAGES; count += 1) {
     if (page.continueUrl !== undefined) return page.continueUrl
-    const asked = page.form?.fields ?? {}
-    const answers = {
+    const fields = page.form?.fields ?? {}
+    const values = {
       email: mail.user,
       host: mail.host,
       port: String(mail.port),
       username: mail.user,
       password: mail.password,
     }
-    const known = Object.entries(answers).filter(([name]) => name in asked)
+    const known = Object.entries(values).filter(([name]) => name in fields)
     page = await submit(page, {
       ...Object.fromEntries(known),
-      ...('password' in asked && { secure: 'true', allowSelfSigned: 'true' }),
+      ...('password' in fields && { secure: 'true', allowSelfSigned: 'true' }),
     })
   }
-  throw new Error(`the hosted pages did not finish; the last one is "${page.title}"`)
+  throw new Error(`The hosted pages did not finish. The last page is "${page.title}".`)
 }

@@ -3,15 +3,15 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import hoodiecrow, { type ImapServer } from 'hoodiecrow-imap'
 import fetchHandlers, { type FetchHandler, type FetchItem } from 'hoodiecrow-imap/lib/commands/handlers/fetch.js'
 import { generate } from 'selfsigned'
-import { demoMail, type MailText, SEEDED_MAILS } from './messages.ts'
+import { type MessageText, rawMessage, SAMPLE_MESSAGES } from './messages.ts'
 
 export interface DemoMailServer {
   host: string
   port: number
   user: string
   password: string
-  /** Puts a mail into the inbox, as if it had just arrived; idling clients are told at once. */
-  deliver(mail: MailText): Promise<void>
+  /** Delivers a message to the inbox and notifies idling clients. */
+  deliver(message: MessageText): Promise<void>
   close(): Promise<void>
 }
 
@@ -20,8 +20,8 @@ const PASSWORD = 'demo-password'
 const HOST = '127.0.0.1'
 
 /**
- * A throwaway IMAP server in this process, in memory, for the demo only: hoodiecrow needs nothing installed, but it is
- * no judge of correctness. The tests speak to a real Dovecot.
+ * An IMAP server in memory, for the demo only. hoodiecrow runs without installing anything, but it is not a reference
+ * implementation: the tests use Dovecot.
  */
 export async function startDemoMailServer(): Promise<DemoMailServer> {
   const certificate = await generate([{ name: 'commonName', value: HOST }], { keySize: 2048 })
@@ -31,7 +31,12 @@ export async function startDemoMailServer(): Promise<DemoMailServer> {
     plugins: ['IDLE', 'ENABLE', 'UIDPLUS', 'SPECIAL-USE', 'NAMESPACE', 'UNSELECT', repairPartialFetch],
     users: { [USER]: { password: PASSWORD } },
     storage: {
-      INBOX: { messages: SEEDED_MAILS.map((mail) => ({ raw: demoMail(mail), internaldate: imapDate(mail.sentAt) })) },
+      INBOX: {
+        messages: SAMPLE_MESSAGES.map((message) => ({
+          raw: rawMessage(message),
+          internaldate: imapDate(message.sentAt),
+        })),
+      },
       '': { separator: '/', folders: { Sent: { 'special-use': '\\Sent' }, Drafts: { 'special-use': '\\Drafts' } } },
     },
   })
@@ -43,8 +48,8 @@ export async function startDemoMailServer(): Promise<DemoMailServer> {
     port: (imap.server.address() as AddressInfo).port,
     user: USER,
     password: PASSWORD,
-    async deliver(mail) {
-      imap.appendMessage('INBOX', [], imapDate(mail.sentAt), demoMail(mail))
+    async deliver(message) {
+      imap.appendMessage('INBOX', [], imapDate(message.sentAt), rawMessage(message))
     },
     async close() {
       for (const socket of sockets) socket.destroy()
@@ -54,31 +59,31 @@ export async function startDemoMailServer(): Promise<DemoMailServer> {
 }
 
 /**
- * hoodiecrow shortens the asked range `<0.65536>` in place while it answers the first message, so that every later
- * message of the same FETCH comes empty. Each message gets the range as it was asked.
+ * hoodiecrow shortens the requested range `<0.65536>` in place for the first message, so that every later message of the same
+ * FETCH is empty. This plugin passes the original range to each message.
  */
 function repairPartialFetch(server: ImapServer): void {
-  const asked = new WeakMap<FetchItem, number[]>()
+  const requested = new WeakMap<FetchItem, number[]>()
   const body: FetchHandler = (connection, message, item) => {
-    const range = asked.get(item) ?? item.partial
+    const range = requested.get(item) ?? item.partial
     if (range === undefined) return fetchHandlers.BODY(connection, message, item)
-    asked.set(item, range)
-    const answer = fetchHandlers.BODY(connection, message, { ...item, partial: [...range] })
-    // The answer names where the part begins, not how much was asked for.
+    requested.set(item, range)
+    const response = fetchHandlers.BODY(connection, message, { ...item, partial: [...range] })
+    // The response contains the start of the range, not its length.
     item.partial = range.slice(0, 1)
-    return answer
+    return response
   }
-  // The first message is asked for by BODY.PEEK, the later ones, after hoodiecrow has renamed the item, by BODY.
+  // hoodiecrow fetches the first message with BODY.PEEK and, after renaming the item, later ones with BODY.
   Object.assign(server.fetchHandlers, { BODY: body, 'BODY.PEEK': body })
 }
 
-/** net.Server does not end its connections when it closes; idling clients would keep the demo alive. */
+/** Tracks connections, because idling clients would keep a closed net.Server alive. */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('secureConnection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // A client that goes away in mid-answer is no event for a demo server.
+    // A client may disconnect in the middle of a response.
     socket.on('error', () => socket.destroy())
   })
   return sockets

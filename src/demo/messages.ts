@@ -1,5 +1,5 @@
-/** The mails of the demo. */
-export interface MailText {
+/** A message of the demo. */
+export interface MessageText {
   from: string
   subject: string
   text: string
@@ -9,7 +9,7 @@ export interface MailText {
 const FIRST_DAY = Date.UTC(2026, 0, 12, 8, 30)
 const DAY_MS = 24 * 60 * 60 * 1000
 
-export const SEEDED_MAILS: readonly MailText[] = [
+export const SAMPLE_MESSAGES: readonly MessageText[] = [
   [
     'Charles Babbage <charles@demo.posthorn.example>',
     'The engine, second drawing',
@@ -38,20 +38,20 @@ export const SEEDED_MAILS: readonly MailText[] = [
   sentAt: new Date(FIRST_DAY + index * DAY_MS),
 }))
 
-/** A mail as it stands on the wire: headers encoded per RFC 2047, body in base64 so that any letter survives. */
-export function demoMail(mail: MailText): string {
-  const id = `${mail.sentAt.getTime()}.${Buffer.from(mail.subject).toString('hex').slice(0, 12)}@demo.posthorn.example`
+/** The message in RFC 5322 form: headers encoded per RFC 2047, body in base64. */
+export function rawMessage(message: MessageText): string {
+  const id = `${message.sentAt.getTime()}.${Buffer.from(message.subject).toString('hex').slice(0, 12)}@demo.posthorn.example`
   return [
     `Message-ID: <${id}>`,
-    `Date: ${mail.sentAt.toUTCString().replace('GMT', '+0000')}`,
-    `From: ${encodeAddress(mail.from)}`,
+    `Date: ${message.sentAt.toUTCString().replace('GMT', '+0000')}`,
+    `From: ${encodeAddress(message.from)}`,
     'To: Ada Lovelace <ada@demo.posthorn.example>',
-    `Subject: ${encodeWord(mail.subject)}`,
+    `Subject: ${encodeWord(message.subject)}`,
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',
     'Content-Transfer-Encoding: base64',
     '',
-    Buffer.from(mail.text).toString('base64'),
+    Buffer.from(message.text).toString('base64'),
     '',
   ].join('\r\n')
 }

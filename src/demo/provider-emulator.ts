@@ -1,39 +1,39 @@
 import { startGoogle } from '../../test/servers/google.ts'
 import { startMicrosoft } from '../../test/servers/microsoft.ts'
-import { demoMail, type MailText, SEEDED_MAILS } from './messages.ts'
+import { type MessageText, rawMessage, SAMPLE_MESSAGES } from './messages.ts'
 
-/** A provider of mail with a consent page of its own, on this machine: no project, no client and no account anywhere is needed. */
-export interface DemoSite {
-  /** As people know it. */
+/** A mail provider with a consent page, emulated on this machine. It needs no registration at the real provider. */
+export interface ProviderEmulator {
+  /** The name of the provider. */
   title: string
   url: string
   user: string
-  /** What points the service at it, as environment. */
+  /** Environment variables that make the service use the emulator. */
   settings: Record<string, string>
-  /** Where it may send people back to. */
+  /** Registers a redirect URI. */
   allowRedirect(uri: string): void
-  /** Puts a mail into the inbox, as if it had just arrived. */
-  deliver(mail: MailText): Promise<void>
+  /** Delivers a message to the inbox. */
+  deliver(message: MessageText): Promise<void>
   close(): Promise<void>
 }
 
-export type SiteName = 'gmail' | 'microsoft'
+export type EmulatedProvider = 'gmail' | 'microsoft'
 
-const SITES = {
+const EMULATORS = {
   gmail: { title: 'Google', user: 'ada@gmail.com', start: startGoogle },
   microsoft: { title: 'Microsoft', user: 'ada@outlook.com', start: startMicrosoft },
 }
 
-/** The stand-in that the tests use, with one user and a seeded mailbox. */
-export async function startDemoSite(name: SiteName): Promise<DemoSite> {
-  const { title, user, start } = SITES[name]
+/** Starts the emulator that the tests use, with one user and the sample messages. */
+export async function startProviderEmulator(name: EmulatedProvider): Promise<ProviderEmulator> {
+  const { title, user, start } = EMULATORS[name]
   const server = await start()
   server.addUser(user)
-  for (const mail of SEEDED_MAILS) await server.deliver(user, demoMail(mail), { date: mail.sentAt })
+  for (const message of SAMPLE_MESSAGES) await server.deliver(user, rawMessage(message), { date: message.sentAt })
   return {
     ...{ title, url: server.url, user, settings: server.settings },
     allowRedirect: (uri) => server.allowRedirect(uri),
-    deliver: async (mail) => void (await server.deliver(user, demoMail(mail), { date: mail.sentAt })),
+    deliver: async (message) => void (await server.deliver(user, rawMessage(message), { date: message.sentAt })),
     close: () => server.close(),
   }
 }

@@ -10,14 +10,14 @@ export interface ReceivedEvent {
   accountId: string | null
 }
 
-/** The application of the demo: one address that takes webhooks, believes none without a good signature, and remembers them. */
+/** The application of the demo. It receives webhooks, rejects invalid signatures and stores the events. */
 export interface DemoReceiver {
   url: string
-  /** Its page for people who come back from connecting a mailbox. */
+  /** The page to which the browser returns after connecting a mailbox. */
   pageUrl: string
-  /** The secret that the service showed when the endpoint was created. */
+  /** Sets the signing secret of the endpoint. */
   trust(secret: string): void
-  /** The next event of this type that matches; rejects after `timeoutMs`. */
+  /** The first event of this type that matches, already received or not. Rejects after `timeoutMs`. */
   waitFor(type: string, matches: (event: ReceivedEvent) => boolean, timeoutMs: number): Promise<ReceivedEvent>
   onEvent(listener: (event: ReceivedEvent) => void): void
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface DemoReceiver {
 const MAX_BODY_BYTES = 1024 * 1024
 const LANDING_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Connected</title><body style="font:18px system-ui;max-width:32em;margin:4em auto;padding:0 1em">
-<h1>Welcome back</h1><p>This is the application. Your mailbox is connected; the terminal tells what happens with it.</p></body></html>`
+<h1>Welcome back</h1><p>This is the application. Your mailbox is connected; the terminal shows what happens next.</p></body></html>`
 
 export async function startDemoReceiver(): Promise<DemoReceiver> {
   const events: ReceivedEvent[] = []
@@ -40,7 +40,7 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
     }
     try {
       const body = await readBody(request)
-      // Throws unless the signature is good and the timestamp is fresh.
+      // Throws unless the signature is valid and the timestamp is recent.
       const event = verifier?.verify(body, headersOf(request)) as ReceivedEvent
       response.writeHead(204).end()
       events.push(event)
@@ -72,7 +72,7 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
         }
         const timer = setTimeout(() => {
           listeners.delete(listener)
-          reject(new Error(`no ${type} webhook arrived within ${timeoutMs / 1000} s`))
+          reject(new Error(`No ${type} webhook arrived within ${timeoutMs / 1000} s.`))
         }, timeoutMs)
         listeners.add(listener)
       })

@@ -12,7 +12,7 @@ export interface DemoService {
 
 const USUAL_PORT = 8080
 
-/** The real service on a file store in this folder, with these settings and its own, and nothing taken from the environment. */
+/** Starts the service on a file store in this folder. Ignores the environment. */
 export async function startDemoService(folder: string, settings: Record<string, string> = {}): Promise<DemoService> {
   const key = randomBytes(24).toString('base64url')
   const port = (await freePort(USUAL_PORT)) ?? (await freePort(0))
@@ -35,7 +35,7 @@ export async function startDemoService(folder: string, settings: Record<string, 
   }
 }
 
-/** The port when it can be listened on (0: any free one), else undefined. */
+/** The port when it is free, otherwise undefined. 0 selects any free port. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const probe = createServer()

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../lib/clock.ts'
 import type { DemoApi } from './api.ts'
-import type { MailText } from './messages.ts'
+import type { MessageText } from './messages.ts'
 import type { Narrator } from './narrator.ts'
 import type { DemoReceiver } from './receiver.ts'
 
-/** What every story needs; all of it runs in this process, on loopback. */
-export interface Scene {
+/** What every scenario needs. */
+export interface ScenarioContext {
   narrator: Narrator
   api: DemoApi
   receiver: DemoReceiver
@@ -20,7 +20,7 @@ interface MessageList {
 const WEBHOOK_TIMEOUT_MS = 20_000
 const SYNC_TIMEOUT_MS = 20_000
 
-export function registerWebhook({ narrator, api, receiver }: Scene): Promise<void> {
+export function registerWebhook({ narrator, api, receiver }: ScenarioContext): Promise<void> {
   return narrator.step(
     'The application registers a webhook endpoint',
     async () => {
@@ -32,12 +32,12 @@ export function registerWebhook({ narrator, api, receiver }: Scene): Promise<voi
     },
     () => [
       `POST /webhooks/endpoints → events go to ${receiver.url}`,
-      'The signing secret was shown once, in that answer.',
+      'The response contains the signing secret, which is shown only once.',
     ],
   )
 }
 
-export function listMessages({ narrator, api }: Scene, accountId: string): Promise<MessageList> {
+export function listMessages({ narrator, api }: ScenarioContext, accountId: string): Promise<MessageList> {
   return narrator.step(
     'The application lists the messages',
     async () => {
@@ -45,7 +45,7 @@ export function listMessages({ narrator, api }: Scene, accountId: string): Promi
       for (;;) {
         const list = await api.get<MessageList>(`/accounts/${accountId}/messages?limit=5`)
         if (list.messages.length > 0) return list
-        if (performance.now() > deadline) throw new Error('the first sync brought no messages')
+        if (performance.now() > deadline) throw new Error('The first sync stored no messages.')
         await sleep(50)
       }
     },
@@ -59,20 +59,20 @@ export function listMessages({ narrator, api }: Scene, accountId: string): Promi
   )
 }
 
-/** `deliver` puts it into the mailbox, and sees to it that the service looks soon. */
+/** `deliver` puts the message into the mailbox. */
 export function receiveMail(
-  { narrator, receiver }: Scene,
+  { narrator, receiver }: ScenarioContext,
   accountId: string,
-  deliver: (mail: MailText) => Promise<unknown>,
+  deliver: (message: MessageText) => Promise<unknown>,
 ): Promise<unknown> {
-  const arriving: MailText = {
+  const arriving: MessageText = {
     from: 'Luigi Menabrea <luigi@demo.posthorn.example>',
     subject: 'Your notes, translated',
     text: 'Dear Ada, the translation is ready. Shall I add your notes?',
     sentAt: new Date(systemClock.now()),
   }
   return narrator.step(
-    'A new mail arrives, and the application hears of it',
+    'A new message arrives, and the application receives a webhook',
     async () => {
       const received = receiver.waitFor(
         'message.received',
@@ -83,7 +83,7 @@ export function receiveMail(
       return received
     },
     (event) => [
-      `The mail server took "${arriving.subject}" from Luigi.`,
+      `The mail server received "${arriving.subject}" from Luigi.`,
       `A signed message.received webhook arrived (${event.id}); the standardwebhooks package verified its signature.`,
     ],
   )

@@ -1,4 +1,4 @@
-/** Resolves after `ms`, or at once when the signal aborts; never rejects and leaves no timer behind. */
+/** Resolves after `ms`, or at once when the signal aborts. Never rejects and leaves no timer behind. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -12,7 +12,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Rejects with `onTimeout()` when the work takes longer than `ms`. The work itself must be stopped by the caller. */
+/** Rejects with `onTimeout()` when the work takes longer than `ms`. The caller has to stop the work itself. */
 export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The only place that reads the machine's time. Everything else is handed a clock. */
+/** The only file that reads the machine's time; everything else receives a clock. */
 export interface Clock {
   /** Wall time in milliseconds since 1970. May step backwards when the machine's time is corrected. */
   now(): number
@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 }
 
-/** A clock that stands still until it is moved; for tests. */
+/** A clock that changes only through `advance`; for tests. */
 export function fixedClock(startMs: number): Clock & { advance(ms: number): void } {
   let nowMs = startMs
   return {

@@ -1,79 +1,83 @@
 /**
- * The catalogue of error codes: status, who failed, and the text used when none is given. A code that is not here
- * cannot be thrown; `docs/errors.md` is generated from this table.
+ * The error codes: status, the party that failed, and the default message. Only these codes can be thrown. `docs/errors.md` is
+ * generated from this table.
  */
 export const ERROR_CATALOGUE = {
   validation_failed: [400, 'api', 'The request is not valid.'],
   malformed_json: [400, 'api', 'The body is not valid JSON.'],
   invalid_cursor: [400, 'api', 'The cursor is not valid for this request. Start again without it.'],
   redirect_missing: [400, 'api', 'Give redirectUri, or set APP_REDIRECT_URL.'],
-  imap_auth_failed: [400, 'provider', 'The mail server refused this user name or password.'],
-  imap_unreachable: [400, 'provider', 'The mail server could not be reached at this host and port.'],
+  imap_auth_failed: [400, 'provider', 'The mail server rejected this user name or password.'],
+  imap_unreachable: [400, 'provider', 'Cannot reach the mail server at this host and port.'],
   imap_tls: [
     400,
     'provider',
-    'The connection could not be secured: the certificate is not valid for this host, or TLS is not spoken on this port.',
+    'Cannot establish a TLS connection: the certificate is not valid for this host, or the port does not support TLS.',
   ],
   consent_denied: [400, 'api', 'Access was not granted at the provider.'],
-  consent_incomplete: [400, 'api', 'A permission that is needed was left out at the provider.'],
-  consent_unknown: [400, 'api', 'This sign-in did not begin here.'],
-  consent_used: [400, 'api', 'This sign-in has been used, or took too long. Begin again.'],
+  consent_incomplete: [400, 'api', 'A required permission was not granted at the provider.'],
+  consent_unknown: [400, 'api', 'This sign-in was not started by this service.'],
+  consent_used: [400, 'api', 'This sign-in was already used or has expired. Start again.'],
   consent_failed: [400, 'provider', 'The provider could not complete the sign-in. Try again.'],
   consent_refused: [
     400,
     'provider',
-    'The provider refused this service: its registration there or its settings are wrong.',
+    'The provider rejected this service: its registration at the provider or its settings are wrong.',
   ],
-  mailbox_refused: [400, 'provider', 'Signing in worked, but the provider opens no mailbox for this account.'],
+  mailbox_refused: [
+    400,
+    'provider',
+    'The sign-in succeeded, but the provider denies access to a mailbox of this account.',
+  ],
   unauthorized: [401, 'api', 'Send the API key as "Authorization: Bearer <key>".'],
-  forbidden: [403, 'api', 'This key may not do that.'],
-  csrf_failed: [403, 'api', 'The page was opened in another browser or is too old. Open the link again.'],
-  licence_limit: [403, 'api', 'The licence allows no more accounts.'],
-  not_found: [404, 'api', 'There is nothing with this id.'],
-  route_not_found: [404, 'api', 'There is no such path.'],
-  method_not_allowed: [405, 'api', 'This path does not know that method; see the Allow header.'],
-  conflict: [409, 'api', 'This conflicts with what exists.'],
+  forbidden: [403, 'api', 'This key does not permit the request.'],
+  csrf_failed: [403, 'api', 'The page was opened in another browser or has expired. Open the link again.'],
+  licence_limit: [403, 'api', 'The licence does not allow another account.'],
+  not_found: [404, 'api', 'No object has this id.'],
+  route_not_found: [404, 'api', 'This path does not exist.'],
+  method_not_allowed: [405, 'api', 'This path does not support the method; see the Allow header.'],
+  conflict: [409, 'api', 'The request conflicts with an existing object.'],
   ambiguous_alias: [409, 'api', 'Several accounts have this customUserId; use an account id.'],
-  not_supported: [409, 'api', 'The provider of this account does not support that.'],
+  not_supported: [409, 'api', 'The provider of this account does not support the operation.'],
   idempotency_running: [409, 'api', 'The first request with this Idempotency-Key is still running. Try again shortly.'],
-  session_used: [410, 'api', 'This link has been used. Ask for a new one.'],
-  session_expired: [410, 'api', 'This link has expired. Ask for a new one.'],
+  session_used: [410, 'api', 'This link was already used. Request a new one.'],
+  session_expired: [410, 'api', 'This link has expired. Request a new one.'],
   payload_too_large: [413, 'api', 'The body is too large.'],
   unsupported_media_type: [415, 'api', 'Send the body as application/json.'],
   idempotency_mismatch: [422, 'api', 'This Idempotency-Key was used with another body.'],
-  rate_limited: [429, 'api', 'Too many requests. Wait as long as Retry-After says.'],
-  internal: [500, 'server', 'Something went wrong on our side. Quote the request id when you report it.'],
-  provider_rejected: [502, 'provider', 'The provider refused the request.'],
-  provider_unavailable: [502, 'provider', 'The provider could not be reached.'],
-  callback_failed: [502, 'callback', "The application's endpoint answered badly."],
+  rate_limited: [429, 'api', 'Too many requests. Try again after the time in Retry-After.'],
+  internal: [500, 'server', 'Internal error. Quote the request id when you report it.'],
+  provider_rejected: [502, 'provider', 'The provider rejected the request.'],
+  provider_unavailable: [502, 'provider', 'Cannot reach the provider.'],
+  callback_failed: [502, 'callback', "The application's endpoint returned an invalid response."],
   not_ready: [503, 'server', 'The service is starting or stopping. Try again shortly.'],
   database_unavailable: [
     503,
     'server',
-    'The service cannot use its database at the moment. Try again as Retry-After says.',
+    'The service cannot use its database at the moment. Try again after the time in Retry-After.',
   ],
-  provider_timeout: [504, 'provider', 'The provider did not answer in time.'],
-  callback_timeout: [504, 'callback', "The application's endpoint did not answer in time."],
+  provider_timeout: [504, 'provider', 'The provider did not respond in time.'],
+  callback_timeout: [504, 'callback', "The application's endpoint did not respond in time."],
 } as const satisfies Record<string, readonly [number, 'api' | 'provider' | 'callback' | 'server', string]>
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
-/** One fault of a request: where (`body.to.0`) and what to do about it. */
+/** One error of a request: its location (`body.to.0`) and how to fix it. */
 export interface ErrorDetail {
   path: string
   message: string
 }
 
 export interface AppErrorOptions {
-  /** Shown to the caller; the catalogue's text when absent. Never holds a secret or another tenant's data. */
+  /** Shown to the caller; default: the catalogue's message. Must not contain secrets or data of another tenant. */
   message?: string
   details?: ErrorDetail[]
   headers?: Record<string, string>
-  /** What really happened; for the log only. */
+  /** The underlying error, for the log only. */
   cause?: unknown
 }
 
-/** The one error that may reach a caller. Anything else becomes a bare 500. */
+/** The only error whose message reaches a caller. Any other error becomes a bare 500. */
 export class AppError extends Error {
   override name = 'AppError'
   readonly code: ErrorCode
@@ -103,7 +107,7 @@ export function invalid(path: string, message: string): AppError {
   return new AppError('validation_failed', { message: `${path}: ${message}`, details: [{ path, message }] })
 }
 
-/** 400 for several fields, each with its own fault; the message tells the first. */
+/** 400 for several fields; the message names the first. */
 export function invalidFields(details: ErrorDetail[]): AppError {
   const [first] = details
   if (first === undefined) return new AppError('validation_failed')

@@ -1,4 +1,4 @@
-/** HTML that may be put into a page as it is. Only `html` and `trustedHtml` make one. */
+/** Safe HTML. Only `html` and `trustedHtml` create it. */
 export class Html {
   readonly markup: string
   constructor(markup: string) {
@@ -11,7 +11,7 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[]
 
-/** Template tag that escapes every value by default; nested `html` passes, null, undefined and false vanish. */
+/** Template tag that escapes every value except nested `html`; null, undefined and false are omitted. */
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   let markup = strings[0] ?? ''
   values.forEach((value, index) => {
@@ -20,7 +20,7 @@ export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(markup)
 }
 
-/** Marks text the project wrote itself (a style sheet, an icon) as safe. Never call it on anything from outside. */
+/** Marks text from this repository (a style sheet, an icon) as safe. Never call it with text from outside. */
 export function trustedHtml(markup: string): Html {
   return new Html(markup)
 }

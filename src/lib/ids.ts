@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
-/** Every prefix in use. A secret never carries one of these: what looks like an id may be logged. */
+/** Every prefix in use. Secrets never have one of these, because ids may be logged. */
 export type IdPrefix =
   | 'acc'
   | 'att'
@@ -19,7 +19,7 @@ export type IdPrefix =
   | 'try'
   | 'whe'
 
-/** Makes ids such as `msg_01jd…`: sortable by time, strictly increasing within one process. */
+/** Creates ids such as `msg_01jd…`, sortable by time and strictly increasing within one process. */
 export type Ids = (prefix: IdPrefix) => string
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -31,7 +31,7 @@ export function idGenerator(clock: Clock): Ids {
   let lastMs = 0
   let tail: number[] = []
   return (prefix) => {
-    // A clock that steps back must not make ids that sort before earlier ones.
+    // A clock that steps back must not produce ids that sort before earlier ones.
     const nowMs = Math.max(clock.now(), lastMs)
     tail = nowMs === lastMs && tail.length > 0 ? increment(tail) : randomTail()
     lastMs = nowMs
@@ -39,7 +39,7 @@ export function idGenerator(clock: Clock): Ids {
   }
 }
 
-/** 256 bits from the system's generator, URL-safe, 43 characters: what only its holder may know. */
+/** A secret of 256 random bits: 43 URL-safe characters. */
 export function secretToken(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -56,7 +56,7 @@ function encodeTime(ms: number): string {
 
 function randomTail(): number[] {
   const digits = Array.from(randomBytes(RANDOM_CHARS), (byte) => byte & 31)
-  digits[0] = (digits[0] ?? 0) & 15 // Leaves room to count upwards within one millisecond.
+  digits[0] = (digits[0] ?? 0) & 15 // Leaves space to increment within one millisecond.
   return digits
 }
 

@@ -4,7 +4,7 @@ import { pageOf, pageOfAll, pageRequest } from './page.ts'
 
 const filter = { list: 'things', label: 'a' }
 
-it('answers the six fields exactly', () => {
+it('returns the six fields exactly', () => {
   const request = pageRequest({ page: 2, limit: 2 }, filter, ['integer'])
   const { items, pagination } = pageOf([3, 4, 5], request, 5, filter, (row) => [row])
   expect(items).toEqual([3, 4])
@@ -25,14 +25,14 @@ it('defaults to 50, clamps to 200, prefers limit over maxResults and a cursor ov
   })
 })
 
-it('takes any page, and asks no engine for more rows than it can count', () => {
+it('accepts any page without exceeding the largest offset', () => {
   for (const page of [1e20, Number.MAX_SAFE_INTEGER]) {
     const { offset } = pageRequest({ page, limit: 200 }, filter, ['integer'])
     expect([page, Number.isSafeInteger(offset)]).toEqual([page, true])
   }
 })
 
-it('refuses a cursor of another filter and texts that are no cursors', () => {
+it('rejects a cursor of another filter and malformed cursors', () => {
   const { nextCursor } = pageOf([1, 2], pageRequest({ limit: 1 }, filter, ['integer']), 2, filter, (row) => [
     row,
   ]).pagination
@@ -59,7 +59,7 @@ it('pages a small list without losing or repeating a row', () => {
   expect(seen).toEqual(all)
 })
 
-it('refuses a position that is not of the list’s kinds, and says in which parameter it stood', () => {
+it('rejects a position of the wrong types and names the parameter', () => {
   const forged = (...position: unknown[]) => {
     const { nextCursor } = pageOf([1, 2], { page: 1, limit: 1 }, 2, filter, (row) => [row]).pagination
     const [mark] = JSON.parse(Buffer.from(nextCursor ?? '', 'base64url').toString())

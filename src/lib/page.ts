@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from './errors.ts'
 
-/** The object every list carries. `nextCursor`/`nextPageToken` are the same opaque text, present when there is more. */
+/** Part of every list response. `nextCursor` and `nextPageToken` are equal and opaque, present when there is another page. */
 export interface Pagination {
   page: number
   limit: number
@@ -14,17 +14,17 @@ export interface Pagination {
   nextPageToken?: string
 }
 
-/** What a list's position is made of, in order: the sort values of a row. Integers are zero or more. */
+/** The types of a list's sort values, in order. Integers are zero or greater. */
 export type PositionKind = 'integer' | 'text'
 type Position = readonly (string | number)[]
 type PositionOf<K extends readonly PositionKind[]> = { [I in keyof K]: K[I] extends 'integer' ? number : string }
 
-/** What a list was asked for, after defaults: `after` (from a cursor) wins over `page`. */
+/** The requested page, after defaults. `after` (from a cursor) takes precedence over `page`. */
 export interface PageRequest<After extends Position = Position> {
   page: number
   limit: number
   offset: number
-  /** The position a cursor carries: the sort values of the last row seen. */
+  /** The position in a cursor: the sort values of the last row of the previous page. */
   after?: After
 }
 
@@ -44,9 +44,9 @@ export interface Page<T> {
 export const MAX_LIMIT = 200
 
 /**
- * Resolves a list's query. `filter` names everything that shapes the list (path and filters); a cursor made for
- * another filter is refused with `invalid_cursor`, and so is one whose position is not of these kinds: it reaches no
- * engine and no server. `limit` wins over `maxResults`, `cursor` over `page`.
+ * Resolves the query of a list. `filter` identifies the list (path and filters). Throws `invalid_cursor` for a cursor of another
+ * list and for a position whose types differ from `kinds`, so that no forged value reaches a database or mail server. `limit`
+ * takes precedence over `maxResults`, `cursor` over `page`.
  */
 export function pageRequest<const K extends readonly PositionKind[]>(
   query: PageQuery,
@@ -58,7 +58,7 @@ export function pageRequest<const K extends readonly PositionKind[]>(
   const cursor = query.cursor ?? query.pageToken
   if (cursor === undefined || cursor === '') {
     const page = query.page ?? 1
-    // Beyond this neither engine takes it; no list is that long.
+    // Neither engine accepts a larger offset.
     return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
   }
   const field = query.cursor === undefined ? 'query.pageToken' : 'query.cursor'
@@ -68,8 +68,8 @@ export function pageRequest<const K extends readonly PositionKind[]>(
 }
 
 /**
- * Builds the answer of a list. Pass one row more than `limit` when it exists: that is how `hasNext` stays exact.
- * `position` gives the sort values of a row, for the next cursor.
+ * Builds the response of a list. Pass one row more than `limit` when it exists, so that `hasNext` is exact. `position` returns the
+ * sort values of a row for the next cursor.
  */
 export function pageOf<T>(
   rows: readonly T[],
@@ -98,7 +98,7 @@ export function pageOf<T>(
   }
 }
 
-/** A whole small list as one answer, paged in memory (endpoints, labels). */
+/** Pages a small, complete list in memory (endpoints, labels). */
 export function pageOfAll<T>(
   all: readonly T[],
   query: PageQuery,
@@ -125,7 +125,7 @@ function decodeCursor(cursor: string, filter: unknown, field: string): { page: n
   return { page, after }
 }
 
-/** Empty for what is not JSON, or no list: that is no cursor of ours either. */
+/** Empty when the text is not a JSON array. */
 function parseCursor(cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))

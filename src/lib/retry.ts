@@ -4,8 +4,8 @@ export interface Backoff {
 }
 
 /**
- * Delay before try `attempt` (1 is the first retry): exponential, capped, with full jitter over the upper half so
- * that many clients of one dead host do not come back together.
+ * Delay before retry number `attempt`, counted from 1: exponential and capped. Jitter over the upper half keeps the clients of a
+ * dead host from retrying together.
  */
 export function backoffMs(attempt: number, { baseMs, capMs }: Backoff, random: () => number = Math.random): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30))
@@ -14,10 +14,10 @@ export function backoffMs(attempt: number, { baseMs, capMs }: Backoff, random: (
 
 const RETRY_AFTER_SECONDS = /^\d{1,10}$/
 
-/** A longer pause is nobody's intention, and more than timers can count. */
+/** Longer delays are unintended and overflow timers. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 
-/** Milliseconds, a day at most, asked for by a `Retry-After` header (seconds or an HTTP date), or undefined when it says nothing usable. */
+/** Milliseconds from a `Retry-After` header (seconds or an HTTP date), at most a day; undefined when the header is invalid. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()

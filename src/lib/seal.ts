@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /**
- * Secrets at rest: AES-256-GCM under a ring of keys. A sealed text is `<key id>:<iv>.<tag>.<ciphertext>` in base64url, so
- * a reader knows which key to use and a writer always uses the primary one: rotation happens as rows are rewritten.
- * `context` (for example `account:acc_1`) is authenticated: a sealed text moved to another row does not open.
+ * Encrypts stored secrets with AES-256-GCM and a ring of keys. A sealed text is `<key id>:<iv>.<tag>.<ciphertext>` in base64url.
+ * The id selects the key for opening; sealing always uses the primary key, so keys rotate as rows are rewritten. `context` (for
+ * example `account:acc_1`) is authenticated: a sealed text does not open in another row.
  */
 export interface Sealer {
   readonly primaryKeyId: string
   seal(plain: string, context: string): string
-  /** Throws `SealError` when the key is unknown or the text was altered or belongs to another context. */
+  /** Throws `SealError` when the key is unknown, the text was altered, or it belongs to another context. */
   open(sealed: string, context: string): string
-  /** A key for another purpose (HMAC of cookies, of cursors), derived from the primary key; 32 bytes. */
+  /** Derives a 32-byte key for another purpose (HMAC of cookies or cursors) from the primary key. */
   derive(purpose: string): Buffer
 }
 
@@ -43,11 +43,11 @@ export function parseKeyRing(text: string): RingKey[] {
     })
   if (ring.length === 0) throw new SealError('the key ring is empty')
   if (new Set(ring.map((entry) => entry.id)).size !== ring.length)
-    throw new SealError('a key id stands twice in the ring')
+    throw new SealError('a key id is duplicated in the ring')
   return ring
 }
 
-/** A ring of one key. Its id is random by default, so that it can stand beside keys that people made. */
+/** A ring of one key. Its id is random by default, so that it cannot collide with configured keys. */
 export function generateKeyRing(id = `k${randomBytes(4).toString('hex')}`): string {
   return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`
 }
@@ -83,7 +83,7 @@ export function sealer(ring: readonly RingKey[]): Sealer {
         decipher.setAuthTag(tag)
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
       } catch (cause) {
-        throw new SealError('the sealed text does not open: it was altered, or sealed for something else', { cause })
+        throw new SealError('cannot open the sealed text: it was altered or sealed for another context', { cause })
       }
     },
     derive: (purpose) => Buffer.from(hkdfSync('sha256', primary.key, '', `posthorn ${purpose}`, KEY_BYTES)),

@@ -6,13 +6,13 @@ export interface SignatureInput {
   /** Seconds since 1970. */
   timestamp: number
   body: string
-  /** Every secret that is valid now; each adds one signature (rotation overlap). */
+  /** Every valid secret. Each adds one signature, so that old and new secrets overlap during a rotation. */
   secrets: readonly string[]
 }
 
 const SECRET_PREFIX = 'whsec_'
 
-/** `whsec_…` is base64 of the key; any other text is its own UTF-8 bytes. */
+/** After `whsec_` the key is base64; any other text is used as UTF-8. */
 export function signingKey(secret: string): Buffer {
   return secret.startsWith(SECRET_PREFIX)
     ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
@@ -23,7 +23,7 @@ export function generateSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(24).toString('base64')
 }
 
-/** The three headers of one delivery; `webhook-signature` is left out without a secret. */
+/** The three headers of a delivery, without `webhook-signature` when there is no secret. */
 export function webhookHeaders(input: SignatureInput): Record<string, string> {
   const headers: Record<string, string> = { 'webhook-id': input.id, 'webhook-timestamp': String(input.timestamp) }
   if (input.secrets.length > 0) {

@@ -1,17 +1,16 @@
 /**
- * The one text cleaner. PostgreSQL refuses NUL and unpaired surrogates in text, SQLite keeps both; every string
- * from outside passes here before it is stored, so that both engines hold the same thing.
+ * Cleans every string from outside before it is stored. PostgreSQL rejects NUL and unpaired surrogates, SQLite accepts both; cleaning
+ * makes both engines store the same text.
  */
 export function cleanText(text: string): string {
   const withoutNul = text.includes('\0') ? text.replaceAll('\0', '') : text
   return withoutNul.toWellFormed()
 }
 
-/** A value as JSON text in which every string is clean, keys too. */
+/** The value as JSON with clean strings, including keys. */
 export function cleanJson(value: unknown): string {
   const text = JSON.stringify(value)
-  // What is to be cleaned is always escaped, so nearly every text is clean as it stands; walking all of them was a
-  // twelfth of what an event cost.
+  // JSON escapes every character that needs cleaning. Skipping texts without escapes saves a twelfth of the cost of an event.
   return text.includes('\\u') ? JSON.stringify(JSON.parse(text, (_key, item: unknown) => cleanItem(item))) : text
 }
 
@@ -21,7 +20,7 @@ function cleanItem(item: unknown): unknown {
   return Object.fromEntries(Object.entries(item).map(([key, inner]) => [cleanText(key), inner]))
 }
 
-/** At most `limit` UTF-16 units, never ending inside a surrogate pair. */
+/** At most `limit` UTF-16 units. Never ends inside a surrogate pair. */
 export function truncateText(text: string, limit: number): string {
   return text.length <= limit
     ? text

@@ -8,8 +8,8 @@ import { service } from './0001-main-job/service.ts'
 import { webhooks } from './0001-main-job/webhooks.ts'
 
 /**
- * Accounts, messages, events and webhooks. Ids are text, times and counters bigint (SQLite reads it as integer), booleans
- * integer, JSON text: the same on both engines.
+ * Accounts, messages, events and webhooks. Both engines use the same column types: text for ids and JSON, bigint for times and
+ * counters (integer in SQLite), integer for booleans.
  */
 export const name = '0001-main-job'
 

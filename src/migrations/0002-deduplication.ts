@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Deduplication of events: its settings, and the keys that events hold for a while. Events by type and by time, and their
- * number, for those who read them over the API; deliveries by event.
+ * Deduplication of events: its settings and the keys that events hold. Also indexes on events by type and time and the event count,
+ * for the events API, and an index on deliveries by event.
  */
 export const name = '0002-deduplication'
 
@@ -21,18 +21,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     "expiresAt" bigint not null)`.execute(db)
   await sql`create index "deduplicationClaims_expiresAt" on "deduplicationClaims" ("expiresAt")`.execute(db)
 
-  // What became of an event: recovery asks it for every event of its range.
+  // Recovery looks up the deliveries of every event in its range.
   await sql`create index "webhookDeliveries_eventId_endpointId" on "webhookDeliveries" ("eventId", "endpointId")`.execute(
     db,
   )
-  // How many events there are to be read, kept by those who stamp and remove them.
+  // The number of visible events, updated when events are stamped or deleted.
   await sql`alter table "eventPosition" add column "total" bigint not null default 0`.execute(db)
   await sql`update "eventPosition" set "total" = (select count(*) from "events" where "position" is not null)`.execute(
     db,
   )
 
   await sql`create index "events_type_position" on "events" ("type", "position")`.execute(db)
-  // Takes the place of the one on the time alone: a range is walked in steps, and many events share a millisecond.
+  // Replaces the index on the time alone: ranges are read in steps, and many events share a millisecond.
   await sql`create index "events_createdAt_id" on "events" ("createdAt", "id")`.execute(db)
   await sql`drop index "events_createdAt"`.execute(db)
 }

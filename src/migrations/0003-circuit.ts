@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The circuit of each webhook endpoint: after repeated failure its deliveries wait, and one of them tries now and then. */
+/** The circuit breaker of each webhook endpoint: after repeated failures deliveries wait, and one probes from time to time. */
 export const name = '0003-circuit'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

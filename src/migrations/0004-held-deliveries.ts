@@ -2,9 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Db } from '../infra/db/index.ts'
 
 /**
- * The few deliveries that somebody holds, so that a start on the file store frees them by their number and not by walking
- * all that wait: a million of those took two seconds. On PostgreSQL leases run out by themselves, and without an index on
- * what a claim writes PostgreSQL need not touch any index for it.
+ * An index on leased deliveries, so that a start on the file store releases them without scanning all waiting ones (two seconds for
+ * a million). PostgreSQL gets no such index: leases expire there, and claims then update no index.
  */
 export const name = '0004-held-deliveries'
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Mails that have an id of their own (gmail, microsoft) are one row each, found by it. Those of imap have a place instead. */
+/** Messages with a provider id (gmail, microsoft) are one row each, found by that id. IMAP messages have a location instead. */
 export const name = '0005-mails-by-id'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

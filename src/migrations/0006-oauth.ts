@@ -1,15 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/**
- * Signing in at providers: who refreshes the tokens of an account, what is to be revoked of a deleted one, and the consents that are
- * under way.
- */
+/** OAuth: leases for token refreshes, pending revocations of deleted accounts, and running consents. */
 export const name = '0006-oauth'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table "accounts" add column "tokenLease" text`.execute(db)
   await sql`alter table "accounts" add column "tokenLeaseUntil" bigint`.execute(db)
-  // Who else has a mailbox of the same user: a revoked grant ends for all of them.
+  // Finds other accounts of the same user, because revoking a grant affects all of them.
   await sql`create index "accounts_providerUser" on "accounts" ("providerUser")`.execute(db)
   await sql`alter table "accountErasures" add column "revocation" text`.execute(db)
 

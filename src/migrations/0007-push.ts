@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What providers were asked to tell of changes, and accounts found by the address that Gmail's notices name. */
+/** Push channels at providers, and an index for the account address in Gmail notifications. */
 export const name = '0007-push'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

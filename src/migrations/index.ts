@@ -8,7 +8,7 @@ import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
 import * as jobs from './0009-jobs.ts'
 
-/** Every migration, in order. Add one by a new file and a new line; never change one that was released. */
+/** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
   mainJob,
   deduplication,

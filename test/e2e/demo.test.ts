@@ -22,7 +22,7 @@ describe('the demo', () => {
     async (args) => {
       const { stdout, stderr } = await run(process.execPath, ['dist/demo.js', '--once', ...args], { timeout: 110_000 })
       expectStory(stdout)
-      expect(stdout).toContain('The story is told')
+      expect(stdout).toContain('Done: the application connected a mailbox')
       expect(stderr).toBe('')
     },
   )

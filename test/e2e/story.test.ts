@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { demoApi } from '../../src/demo/api.ts'
-import { tellStory } from '../../src/demo/imap-scenario.ts'
+import { runImapScenario } from '../../src/demo/imap-scenario.ts'
 import type { DemoMailServer } from '../../src/demo/mail-server.ts'
-import { demoMail, SEEDED_MAILS } from '../../src/demo/messages.ts'
+import { rawMessage, SAMPLE_MESSAGES } from '../../src/demo/messages.ts'
 import { startDemoReceiver } from '../../src/demo/receiver.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { startServiceProcess } from '../kit/process.ts'
@@ -16,13 +16,13 @@ async function realMailbox(): Promise<DemoMailServer> {
   const dovecot = await startDovecot()
   onTestFinished(() => dovecot.stop())
   await dovecot.addUser(USER, PASSWORD)
-  for (const mail of SEEDED_MAILS) await dovecot.deliver(USER, demoMail(mail), { date: mail.sentAt })
+  for (const mail of SAMPLE_MESSAGES) await dovecot.deliver(USER, rawMessage(mail), { date: mail.sentAt })
   return {
     host: dovecot.host,
     port: dovecot.imapsPort,
     user: USER,
     password: PASSWORD,
-    deliver: (mail) => dovecot.deliver(USER, demoMail(mail)),
+    deliver: (mail) => dovecot.deliver(USER, rawMessage(mail)),
     close: () => dovecot.stop(),
   }
 }
@@ -47,7 +47,7 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
         },
       }
       const api = demoApi(service.url, service.key)
-      const accountId = await tellStory({ narrator, api, mail, receiver })
+      const accountId = await runImapScenario({ narrator, api, mail, receiver })
       expect(await api.get(`/accounts/${accountId}`)).toMatchObject({
         email: USER,
         provider: 'imap',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { repeats, sharedClaims } from '../../src/features/deduplication/index.ts'
+import { duplicateFinder, sharedClaims } from '../../src/features/deduplication/index.ts'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { openRedis } from '../../src/infra/redis/index.ts'
@@ -21,7 +21,7 @@ const db =
     : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
 const redis = redisUrl === undefined ? undefined : await openRedis({ url: redisUrl, log: silentLog })
 const claims = redis && sharedClaims({ redis, clock: systemClock, log: silentLog })
-const whole = repeats({ db, claims })
+const whole = duplicateFinder({ db, claims })
 const house = webhookHouse(db, {
   ring,
   instanceId: 'worker',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { type EventCatalogue, type Recorder, recorder } from '../../src/events/index.ts'
-import { repeats as repeatsOf, type SharedClaims } from '../../src/features/deduplication/index.ts'
+import { duplicateFinder, type SharedClaims } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -89,7 +89,11 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
   const events = recorder({ catalogue, clock, ids, bus })
-  const { readMessage = noMessage, leaseMs = 30_000, duplicates = repeatsOf({ db, claims: options.claims }) } = options
+  const {
+    readMessage = noMessage,
+    leaseMs = 30_000,
+    duplicates = duplicateFinder({ db, claims: options.claims }),
+  } = options
   const deps = {
     db,
     bus,

@@ -5,14 +5,14 @@ import { providerSettings } from './providers.ts'
 import { serviceSettings } from './service.ts'
 
 /**
- * Every setting, once, in the order of the generated `.env.example` and `docs/settings.md`. A key here is a field of
- * `Config`; where its value comes from is said in `load.ts`.
+ * Every setting, once, in the order of the generated `.env.example` and `docs/settings.md`. Each key is a field of `Config`;
+ * `load.ts` reads its value.
  */
 export const SETTINGS = { ...serviceSettings, ...productSettings, ...providerSettings, ...loggingSettings }
 
 type Values = { -readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key] extends Setting<infer T> ? T : never }
 
-/** Every setting's value, after environment, file and defaults. */
+/** The value of every setting, from the environment, the file or its default. */
 export interface Config extends Values {
   /** NODE_ENV=production: stricter defaults. */
   production: boolean

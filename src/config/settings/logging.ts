@@ -8,7 +8,7 @@ export const loggingSettings = {
     path: 'service.log.level',
     kind: kinds.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
     fallback: 'info',
-    about: 'Least level that is logged, on stdout and in GET /logs alike.',
+    about: 'Minimum level of log records, on stdout and in GET /logs.',
   }),
   otelLogsEnabled: setting({
     env: 'OTEL_LOGS_ENABLED',
@@ -22,14 +22,14 @@ export const loggingSettings = {
     path: 'otel.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
-    about: 'Address of the collector; /v1/logs is put behind it.',
+    about: 'URL of the OpenTelemetry collector; /v1/logs is appended.',
   }),
   otelLogsEndpoint: setting({
     env: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
     path: 'otel.logs.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
-    about: 'Address of the collector for logs, used as it is.',
+    about: 'URL of the collector for logs, used unchanged.',
   }),
   otelLogsHeaders: setting({
     env: 'OTEL_LOGS_HEADERS',
@@ -65,14 +65,14 @@ export const loggingSettings = {
     path: 'otel.logs.maxQueueSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 2048,
-    about: 'Records that wait for export; more are dropped.',
+    about: 'Maximum number of records waiting for export; further records are dropped.',
   }),
   otelLogsMaxExportBatchSize: setting({
     env: 'OTEL_LOGS_MAX_EXPORT_BATCH_SIZE',
     path: 'otel.logs.maxExportBatchSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 512,
-    about: 'Most records of one export; at most the size of the queue.',
+    about: 'Maximum number of records per export; at most the queue size.',
   }),
   otelLogsScheduledDelayMs: setting({
     env: 'OTEL_LOGS_SCHEDULED_DELAY_MS',

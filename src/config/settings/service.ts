@@ -8,7 +8,7 @@ export const serviceSettings = {
     path: 'service.port',
     kind: kinds.integer(0, 65_535),
     fallback: 8080,
-    about: 'Port of the HTTP server; 0 takes a free one.',
+    about: 'Port of the HTTP server; 0 selects a free port.',
   }),
   host: setting({
     env: 'HOST',
@@ -23,21 +23,21 @@ export const serviceSettings = {
     kind: kinds.baseUrl,
     fallback: { text: 'http://localhost:PORT', of: ({ port }) => `http://localhost:${port}` },
     about:
-      'Address under which browsers reach the service; every link and OAuth redirect is built from it. May have a path, which the proxy strips.',
+      'URL of the service for browsers; the base of every link and OAuth redirect. May have a path, which the proxy removes.',
   }),
   redirectUrl: setting({
     env: 'APP_REDIRECT_URL',
     path: 'service.app.redirectUrl',
     kind: kinds.redirectTarget,
     fallback: undefined,
-    about: 'Where the browser goes after a mailbox was connected, when the session names no redirectUri.',
+    about: 'Redirect target after a mailbox was connected, for sessions without redirectUri.',
   }),
   dataDir: setting({
     env: 'DATA_DIR',
     path: 'service.dataDir',
     kind: kinds.path,
     fallback: './data',
-    about: 'Folder of the file store and of generated secrets.',
+    about: 'Folder of the file store and generated secrets.',
   }),
   databaseUrl: setting({
     env: 'DATABASE_URL',
@@ -45,14 +45,15 @@ export const serviceSettings = {
     kind: kinds.url('postgres', 'postgresql'),
     fallback: undefined,
     secret: true,
-    about: 'PostgreSQL connection URL, needed for several instances; without it the file store in DATA_DIR is used.',
+    about:
+      'PostgreSQL connection URL, required for several instances. Without it the service uses the file store in DATA_DIR.',
   }),
   databaseMaxConnections: setting({
     env: 'DATABASE_MAX_CONNECTIONS',
     path: 'service.database.maxConnections',
     kind: kinds.integer(2, 1000),
     fallback: 20,
-    about: 'Most PostgreSQL connections of one instance.',
+    about: 'Maximum number of PostgreSQL connections per instance.',
   }),
   synchronous: setting({
     env: 'SQLITE_SYNCHRONOUS',
@@ -60,14 +61,15 @@ export const serviceSettings = {
     kind: kinds.oneOf('NORMAL', 'FULL'),
     fallback: 'NORMAL',
     about:
-      'File store: NORMAL survives a killed process, FULL also survives power loss and costs a disk flush per commit.',
+      'File store: NORMAL survives a killed process. FULL also survives a power loss, at the cost of a disk flush per commit.',
   }),
   autoApplyMigrations: setting({
     env: 'AUTO_APPLY_MIGRATIONS',
     path: 'service.migrations.autoApply',
     kind: kinds.boolean,
     fallback: true,
-    about: 'Migrate the database at start; when false, a start with pending migrations stops and names the command.',
+    about:
+      'Migrate the database at the start. When false, a start with pending migrations fails and names the command.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
@@ -75,7 +77,7 @@ export const serviceSettings = {
     kind: kinds.url('redis', 'rediss'),
     fallback: undefined,
     secret: true,
-    about: 'Moves caching, queues, pub/sub and deduplication keys to Redis; the same for all replicas.',
+    about: 'Redis URL for cache, queues, pub/sub and deduplication keys; the same for all replicas.',
   }),
 
   serviceApiKey: setting({
@@ -85,7 +87,7 @@ export const serviceSettings = {
     fallback: undefined,
     secret: true,
     about:
-      'API key that clients send as a bearer token; generated into DATA_DIR on the file store, required with DATABASE_URL.',
+      'API key that clients send as a bearer token. Generated in DATA_DIR on the file store, required with DATABASE_URL.',
   }),
   adminUsername: setting({
     env: 'ADMIN_USERNAME',
@@ -101,7 +103,7 @@ export const serviceSettings = {
     fallback: undefined,
     secret: true,
     about:
-      'Password of the admin portal; generated into DATA_DIR on the file store, without it the portal is off with DATABASE_URL.',
+      'Password of the admin portal. Generated in DATA_DIR on the file store; with DATABASE_URL the portal is disabled without it.',
   }),
   encryptionKeys: setting({
     env: 'ENCRYPTION_KEYS',
@@ -110,7 +112,7 @@ export const serviceSettings = {
     fallback: undefined,
     secret: true,
     about:
-      'Keys that seal stored credentials, k2:<base64>,k1:<base64>; the first one seals, all of them open. Generated when missing.',
+      'Keys that encrypt stored credentials: k2:<base64>,k1:<base64>. The first key encrypts, all keys decrypt. Generated when missing.',
   }),
   licenceKey: setting({
     env: 'SERVICE_LICENSE_KEY',
@@ -118,7 +120,7 @@ export const serviceSettings = {
     kind: kinds.text,
     fallback: undefined,
     secret: true,
-    about: 'Licence key; without it the plan is community, without a cap on accounts.',
+    about: 'Licence key. Without it the plan is community, which has no account limit.',
   }),
 
   privateTargets: setting({
@@ -130,20 +132,20 @@ export const serviceSettings = {
       of: ({ production }) => (production ? 'none' : 'loopback'),
     },
     about:
-      'Which non-public addresses webhooks, callbacks and mail hosts may be at: none, loopback, all, or hosts and networks. Plain http is allowed only to those.',
+      'Non-public addresses allowed for webhooks, callbacks and mail hosts: none, loopback, all, or hosts and networks. Plain http is allowed only to these.',
   }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',
     path: 'service.network.trustedProxies',
     kind: kinds.list(kinds.network),
     fallback: [],
-    about: 'Proxies whose X-Forwarded-* headers are believed.',
+    about: 'Proxies whose X-Forwarded-* headers are trusted.',
   }),
   apiRequestsPerMinute: setting({
     env: 'API_REQUESTS_PER_MINUTE',
     path: 'service.rateLimit.apiRequestsPerMinute',
     kind: kinds.integer(0, 1_000_000),
     fallback: 0,
-    about: 'Most requests per minute and API key; 0 is no limit.',
+    about: 'Maximum number of requests per minute and API key; 0 means no limit.',
   }),
 } as const

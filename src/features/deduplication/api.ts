@@ -9,13 +9,13 @@ const members = {
     minItems: 1,
     maxItems: MAX_KEY_FIELDS,
     description:
-      'Events that are equal in all of these are one: accountId, eventType, provider, objectId, version, and data.<path> such as data.from.email.',
+      'Events that are equal in all of these fields are duplicates. Allowed: accountId, eventType, provider, objectId, version, and data.<path>, such as data.from.email.',
     examples: [['accountId', 'eventType', 'objectId', 'version']],
   }),
   ttlSeconds: Type.Integer({
     minimum: 60,
     maximum: 3600,
-    description: 'For how long an event suppresses those that repeat it.',
+    description: 'Seconds for which an event suppresses its duplicates.',
   }),
 }
 
@@ -45,7 +45,7 @@ export const testBody = Type.Object(
   { title: 'DeduplicationTest' },
 )
 
-export const testAnswer = Type.Object({
+export const testResult = Type.Object({
   success: Type.Boolean(),
   isDuplicate: Type.Boolean({ description: 'Always false while deduplication is disabled.' }),
   key: Type.String({ description: 'Hash of the key fields.' }),

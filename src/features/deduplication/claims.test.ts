@@ -6,8 +6,7 @@ import { watchedLog } from '../../infra/bus/conformance.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { type Claimant, describeClaims } from './conformance.ts'
 import { databaseClaims } from './database-claims.ts'
-import { redisClaims } from './redis-claims.ts'
-import { sharedClaims } from './shared-claims.ts'
+import { redisClaims, sharedClaims } from './redis-claims.ts'
 
 describeEachDatabase('deduplication keys', (open, engine) => {
   describeClaims('in rows', async () => {
@@ -42,7 +41,7 @@ describeRedis('deduplication keys', (redis) => {
 
   const CLAIM = { key: 'a', eventId: 'evt_1', atMs: 1_700_000_000_000 }
 
-  it('are forgotten by Redis itself when their time is over', async () => {
+  it('expire in Redis', async () => {
     await redis.empty()
     const link = await redis.link()
     await redisClaims(link).claim([CLAIM], 60_000)
@@ -52,12 +51,12 @@ describeRedis('deduplication keys', (redis) => {
     expect(await link.commands.pttl(key)).toBeLessThanOrEqual(60_000)
   })
 
-  it('of a Redis that is away are nobody to be asked for; that is said once, and it is asked again a moment later', async () => {
+  it('fall back to the database while Redis is away, with one warning, and return to Redis later', async () => {
     await redis.empty()
     const [clock, log] = [fixedClock(0), watchedLog()]
     const claims = sharedClaims({ redis: await redis.link(), clock, log })
     const claim = (eventId: string) => claims.claim([{ ...CLAIM, eventId }], 60_000)
-    const away = ['Redis takes no deduplication keys; the database does until it answers again.']
+    const away = ['Cannot store deduplication keys in Redis. The database stores them until Redis responds again.']
     expect(await claim('evt_1')).toEqual(['evt_1'])
     await redis.server.stop()
     await eventually(async () => {
@@ -76,7 +75,7 @@ describeRedis('deduplication keys', (redis) => {
     expect(log.records).toEqual(away)
   })
 
-  it('of a Redis that hangs, or whose memory is full, are nobody to be asked for', async () => {
+  it('fall back to the database while Redis hangs or its memory is full', async () => {
     await redis.empty()
     const [clock, log] = [fixedClock(0), watchedLog()]
     const link = await redis.link()

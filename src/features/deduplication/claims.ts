@@ -1,4 +1,4 @@
-/** An event that wants a key, since its own time: how late it is asked about does not matter. */
+/** An event that claims a key from its own time on. When the call is made does not matter. */
 export interface Claim {
   key: string
   eventId: string
@@ -6,13 +6,13 @@ export interface Claim {
 }
 
 /**
- * Who holds which key. Contract (see `conformance.ts`):
- * - One step for all claims of a call, in their order, whoever else asks meanwhile.
- * - A key is granted when nobody holds it, when this event holds it already, or when its holder's time was over before
- *   `atMs`; it is then held until `atMs + ttlMs`.
- * - Asked again after a crash, before any of it was acted upon, the same claims get the same answers.
+ * The holders of keys. Contract (see `conformance.ts`):
+ * - All claims of a call are decided in one atomic step, in their order.
+ * - A key is granted when it has no holder, when the same event holds it, or when its holder expired before `atMs`. The event
+ *   then holds it until `atMs + ttlMs`.
+ * - Repeating the claims after a crash, before any result was used, returns the same holders.
  */
 export interface Claims {
-  /** Which event holds each key now: the claiming one where it was granted. */
+  /** Returns the event that holds each key: the claiming event when the key was granted. */
   claim(claims: readonly Claim[], ttlMs: number): Promise<string[]>
 }

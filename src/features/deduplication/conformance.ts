@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Claim, Claims } from './claims.ts'
 
-/** One process that claims. */
+/** A process that claims keys. */
 export interface Claimant extends Claims {
-  /** Claims, and dies before acting on the answer. */
+  /** Claims, then crashes before it uses the result. */
   die: Claims['claim']
 }
 
-/** What every kind of claims does; `makeWorld` answers how processes join one new, empty world. */
+/** The tests of every implementation. `makeWorld` returns a function with which processes join a new, empty store. */
 export function describeClaims(title: string, makeWorld: () => Promise<() => Promise<Claimant>>): void {
   const TTL_MS = 60_000
   const START = 1_700_000_000_000
@@ -19,28 +19,28 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
   }
 
   describe(title, () => {
-    it('grants a key once, and says who holds it', async () => {
+    it('grants a key once and returns its holder', async () => {
       const [here, there] = await two()
       expect(await here.claim([want('evt_1', 'a'), want('evt_2', 'b')], TTL_MS)).toEqual(['evt_1', 'evt_2'])
       expect(await there.claim([want('evt_3', 'a'), want('evt_4', 'c')], TTL_MS)).toEqual(['evt_1', 'evt_4'])
       expect(await here.claim([], TTL_MS)).toEqual([])
     })
 
-    it('judges the claims of one call in their order', async () => {
+    it('decides the claims of one call in their order', async () => {
       const claims = await one()
       const asked = [want('evt_1', 'a'), want('evt_2', 'a', 1), want('evt_3', 'b'), want('evt_4', 'a', 60)]
       expect(await claims.claim(asked, TTL_MS)).toEqual(['evt_1', 'evt_1', 'evt_3', 'evt_4'])
       expect(await claims.claim([want('evt_5', 'a', 61)], TTL_MS)).toEqual(['evt_4'])
     })
 
-    it('holds a key for its time, by the times of the events', async () => {
+    it('holds a key for ttlMs, measured by the times of the events', async () => {
       const claims = await one()
       await claims.claim([want('evt_1', 'a')], TTL_MS)
       expect(await claims.claim([want('evt_2', 'a', 59.999)], TTL_MS)).toEqual(['evt_1'])
       expect(await claims.claim([want('evt_3', 'a', 60)], TTL_MS)).toEqual(['evt_3'])
     })
 
-    it('keeps to the time a key was taken for when that setting changes', async () => {
+    it('keeps the lifetime of a granted key when the setting changes', async () => {
       const claims = await one()
       await claims.claim([want('evt_1', 'a')], 300_000)
       expect(await claims.claim([want('evt_2', 'a', 100)], 60_000)).toEqual(['evt_1'])
@@ -48,13 +48,13 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
       expect(await claims.claim([want('evt_4', 'a', 360)], 300_000)).toEqual(['evt_4'])
     })
 
-    it('grants an event its own key again', async () => {
+    it('grants an event the key that it holds', async () => {
       const [here, there] = await two()
       await here.claim([want('evt_1', 'a')], TTL_MS)
       expect(await there.claim([want('evt_1', 'a'), want('evt_2', 'a')], TTL_MS)).toEqual(['evt_1', 'evt_1'])
     })
 
-    it('answers the same after a crash, and to what was recorded meanwhile', async () => {
+    it('returns the same holders after a crash, also to later events', async () => {
       const [dying, next] = await two()
       const asked = [want('evt_1', 'a'), want('evt_2', 'a', 70), want('evt_3', 'b'), want('evt_4', 'b', 10)]
       const answers = await dying.die(asked, TTL_MS)
@@ -63,19 +63,19 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
       expect(await next.claim([...asked, ...later], TTL_MS)).toEqual([...answers, 'evt_2', 'evt_3'])
     })
 
-    it('grants each key to one of many that ask at once', async () => {
+    it('grants each key to one of many concurrent calls', async () => {
       const [here, there] = await two()
       const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`)
       const rounds = Array.from({ length: 10 }, (_, round) => {
         const asked = keys.map((key) => want(`evt_${round}_${key}`, key))
-        // Two orders, which must not end in a circle of waiting.
+        // Two opposite orders, which must not deadlock.
         return round % 2 === 0 ? here.claim(asked, TTL_MS) : there.claim(asked.toReversed(), TTL_MS).then(backwards)
       })
       const answers = await Promise.all(rounds)
       for (const answer of answers) expect(answer).toEqual(answers[0])
     })
 
-    it('takes more claims than one statement carries', async () => {
+    it('accepts more claims than one statement carries', async () => {
       const [here, there] = await two()
       const asked = Array.from({ length: 1000 }, (_, index) => want(`evt_${index}`, `key ${index}`))
       const ids = asked.map(({ eventId }) => eventId)

@@ -7,50 +7,50 @@ interface Held {
   expiresAt: number
 }
 
-/** Both engines limit the number of parameters of one statement. */
+/** Both engines limit the number of parameters per statement. */
 const ROWS_PER_STATEMENT = 200
 
 /**
- * Claims as rows, in the transaction that acts on them: both are there or neither. Judged in memory and written with one
- * statement; what somebody else took between the look and the writing is looked at again.
+ * Claims as rows, in the transaction that uses their results. Each round reads the holders, decides in memory and writes the
+ * granted keys; a key that another transaction took in between goes to the next round.
  */
 export function databaseClaims(tx: Tx): Claims {
   return {
     async claim(claims, ttlMs) {
       const holders = claims.map(({ eventId }) => eventId)
-      let open = claims.map((claim, index) => ({ ...claim, index }))
-      while (open.length > 0) {
-        const held = await find(tx, [...new Set(open.map(({ key }) => key))])
+      let undecided = claims.map((claim, index) => ({ ...claim, index }))
+      while (undecided.length > 0) {
+        const held = await find(tx, [...new Set(undecided.map(({ key }) => key))])
         const granted = new Map<string, Held>()
-        for (const { key, eventId, atMs, index } of open) {
+        for (const { key, eventId, atMs, index } of undecided) {
           const holder = granted.get(key) ?? held.get(key)
           const isHeld = holder !== undefined && holder.expiresAt > atMs
           holders[index] = isHeld ? holder.eventId : eventId
           if (!isHeld) granted.set(key, { key, eventId, expiresAt: atMs + ttlMs })
         }
         const written = await put(tx, [...granted.values()], ttlMs)
-        open = open.filter(({ key }) => granted.has(key) && !written.has(key))
+        undecided = undecided.filter(({ key }) => granted.has(key) && !written.has(key))
       }
       return holders
     },
   }
 }
 
-/** Holders by key, those whose time is over included. */
+/** Holders by key, including expired ones. */
 async function find(handle: Handle, keys: readonly string[]): Promise<Map<string, Held>> {
   const found = new Map<string, Held>()
-  for (const some of steps(keys)) {
+  for (const some of chunks(keys)) {
     const rows = await handle.selectFrom('deduplicationClaims').selectAll().where('key', 'in', some).execute()
     for (const row of rows) found.set(row.key, row)
   }
   return found
 }
 
-/** Writes claims, each key once; answers which keys nobody else holds after all. */
+/** Writes the granted claims, each key once. Returns the keys that no other transaction took. */
 async function put(handle: Handle, granted: readonly Held[], ttlMs: number): Promise<Set<string>> {
   const written = new Set<string>()
-  // In one order, so that two who write the same keys wait for each other and not in a circle.
-  for (const some of steps(granted.toSorted((left, right) => (left.key < right.key ? -1 : 1)))) {
+  // Sorted, so that two transactions that write the same keys do not deadlock.
+  for (const some of chunks(granted.toSorted((left, right) => (left.key < right.key ? -1 : 1)))) {
     const rows = await handle
       .insertInto('deduplicationClaims')
       .values([...some])
@@ -67,19 +67,19 @@ async function put(handle: Handle, granted: readonly Held[], ttlMs: number): Pro
   return written
 }
 
-/** Deletes up to `limit` claims that ended before `beforeMs`; true when there may be more. */
+/** Deletes up to `limit` claims that expired before `beforeMs`. Returns true when there may be more. */
 export async function purgeDeduplicationClaims(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
-  const ended = tx
+  const expired = tx
     .selectFrom('deduplicationClaims')
     .select('key')
     .where('expiresAt', '<', beforeMs)
     .orderBy('expiresAt')
     .limit(limit)
-  const rows = await tx.deleteFrom('deduplicationClaims').where('key', 'in', ended).returning('key').execute()
+  const rows = await tx.deleteFrom('deduplicationClaims').where('key', 'in', expired).returning('key').execute()
   return rows.length === limit
 }
 
-function* steps<T>(items: readonly T[]): Generator<readonly T[]> {
+function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT) {
     yield items.slice(start, start + ROWS_PER_STATEMENT)
   }

@@ -4,22 +4,22 @@ import type { DuplicateFinder, FindDuplicates } from '../webhooks/index.ts'
 import type { Claim } from './claims.ts'
 import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey, readsData } from './key.ts'
-import type { SharedClaims } from './shared-claims.ts'
+import type { SharedClaims } from './redis-claims.ts'
 import { type DeduplicationConfig, deduplicationStore } from './store.ts'
 
 /**
- * Which events say again what an earlier one said; the others claim their keys. The time that counts is the events' own, so
- * the answer is the same however late the fan-out comes to them.
+ * Finds events that duplicate an earlier one; every other event claims its key. Only the times of the events count, so a late
+ * fan-out gets the same result.
  *
- * The database is asked in the transaction that writes the deliveries: claim and deliveries are there together or not at
- * all. Shared claims are made before it begins. After a crash in between the same event comes again and holds its own.
+ * Claims in the database belong to the transaction that writes the deliveries: both are committed or neither. Shared claims are
+ * made before that transaction. After a crash in between, the same event comes again and still holds its key.
  */
-export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims | undefined }): DuplicateFinder {
+export function duplicateFinder({ db, claims: shared }: { db: Db; claims: SharedClaims | undefined }): DuplicateFinder {
   const find: FindDuplicates = async (tx, events) => {
     if (events.length === 0) return new Map()
     const config = await deduplicationStore(tx).config()
     const claims = claimsOf(events, config)
-    return repeatsOf(claims, await databaseClaims(tx).claim(claims, config.ttlSeconds * 1000))
+    return duplicatesOf(claims, await databaseClaims(tx).claim(claims, config.ttlSeconds * 1000))
   }
   if (shared === undefined) return { find }
   return {
@@ -30,7 +30,7 @@ export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims |
       const claims = claimsOf(events, config)
       const holders = await shared.claim(claims, config.ttlSeconds * 1000)
       if (holders === undefined) return find
-      const found = repeatsOf(claims, holders)
+      const found = duplicatesOf(claims, holders)
       return async () => found
     },
   }
@@ -39,12 +39,12 @@ export function repeats({ db, claims: shared }: { db: Db; claims: SharedClaims |
 function claimsOf(events: readonly EventRow[], config: DeduplicationConfig): Claim[] {
   if (!config.enabled) return []
   return events
-    .filter((event) => isTellable(event, config))
+    .filter((event) => isComparable(event, config))
     .map((event) => ({ key: keyOf(event, config), eventId: event.id, atMs: event.createdAt }))
 }
 
-/** Per repeat the event that it repeats. */
-function repeatsOf(claims: readonly Claim[], holders: readonly string[]): Map<string, string> {
+/** Maps each duplicate to the event that it duplicates. */
+function duplicatesOf(claims: readonly Claim[], holders: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const [index, { eventId }] of claims.entries()) {
     const holder = holders[index]
@@ -53,8 +53,8 @@ function repeatsOf(claims: readonly Claim[], holders: readonly string[]): Map<st
   return found
 }
 
-/** Without a version two changes of one object look the same, and each of them is news. */
-function isTellable(event: EventRow, { keyFields }: DeduplicationConfig): boolean {
+/** Without a version, two changes of one object look alike although both must be delivered. */
+function isComparable(event: EventRow, { keyFields }: DeduplicationConfig): boolean {
   return event.version !== null || !keyFields.includes('version')
 }
 

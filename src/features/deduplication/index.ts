@@ -1,10 +1,10 @@
 /**
- * Events that say again what was said a moment ago are suppressed: which fields make two events one is a setting.
- * The fan-out asks for every event once; retries, replays and tests never do.
+ * Suppresses an event that equals a recent one in all key fields, which are a setting. The fan-out checks each event once;
+ * retries, replays and tests are never suppressed.
  */
 import './tables.ts'
 
 export { purgeDeduplicationClaims } from './database-claims.ts'
-export { repeats } from './duplicates.ts'
+export { duplicateFinder } from './duplicates.ts'
+export { type SharedClaims, sharedClaims } from './redis-claims.ts'
 export { deduplicationRoutes } from './routes.ts'
-export { type SharedClaims, sharedClaims } from './shared-claims.ts'

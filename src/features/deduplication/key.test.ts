@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { deduplicationKey, KEY_FIELD_PATTERN, type Subject } from './key.ts'
+import { deduplicationKey, KEY_FIELD_PATTERN, type KeySource } from './key.ts'
 
-const SUBJECT: Subject = {
+const SUBJECT: KeySource = {
   accountId: 'acc_1',
   eventType: 'message.received',
   provider: 'imap',
@@ -10,10 +10,10 @@ const SUBJECT: Subject = {
   data: { from: { email: 'a@example.com', name: 'A' }, to: [{ email: 'b@example.com' }] },
 }
 
-const key = (fields: string[], change: Partial<Subject> = {}) =>
+const key = (fields: string[], change: Partial<KeySource> = {}) =>
   deduplicationKey('events', fields, { ...SUBJECT, ...change })
 
-describe('the key of deduplication', () => {
+describe('the deduplication key', () => {
   it.each([
     ['accountId', { accountId: 'acc_2' }],
     ['eventType', { eventType: 'message.sent' }],
@@ -23,24 +23,24 @@ describe('the key of deduplication', () => {
     ['data.from.email', { data: { from: { email: 'c@example.com' } } }],
     ['data.to.0.email', { data: { to: [] } }],
     ['data.from', { data: { from: { email: 'a@example.com', name: 'B' } } }],
-  ] satisfies [string, Partial<Subject>][])('depends on %s only where that is a key field', (field, change) => {
+  ] satisfies [string, Partial<KeySource>][])('depends on %s only where that is a key field', (field, change) => {
     expect(key([field])).not.toBe(key([field], change))
     const other = field === 'accountId' ? 'version' : 'accountId'
     expect(key([other])).toBe(key([other], change))
   })
 
-  it('does not depend on the order of the fields, nor of the members of an object', () => {
+  it('does not depend on the order of fields or members', () => {
     expect(key(['version', 'data.from'])).toBe(
       key(['data.from', 'version'], { data: { from: { name: 'A', email: 'a@example.com' } } }),
     )
   })
 
-  it('takes what is not there as null, and reads nothing that every object has', () => {
+  it('reads missing members as null and ignores inherited ones', () => {
     expect(key(['data.nothing.at.all'])).toBe(key(['data.nothing.at.all'], { data: undefined }))
     expect(key(['data.constructor'])).toBe(key(['data.constructor'], { data: null }))
   })
 
-  it('tells neighbours apart: a value may not pass for two, nor a text for a number', () => {
+  it('distinguishes one value from two, and a text from a number', () => {
     const fields = ['accountId', 'objectId']
     expect(key(fields, { accountId: 'a","b', objectId: 'c' })).not.toBe(
       key(fields, { accountId: 'a', objectId: 'b","c' }),
@@ -48,7 +48,7 @@ describe('the key of deduplication', () => {
     expect(key(['data.n'], { data: { n: 1 } })).not.toBe(key(['data.n'], { data: { n: '1' } }))
   })
 
-  it('of a test is never the key of an event', () => {
+  it('of a test differs from the key of an event', () => {
     expect(deduplicationKey('test', ['version'], SUBJECT)).not.toBe(key(['version']))
   })
 

@@ -1,13 +1,15 @@
+import type { Log } from '../../infra/log/index.ts'
 import { luaScript, type RedisLink } from '../../infra/redis/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Claims } from './claims.ts'
 
-/** Deliveries wait for the answer. */
-const PATIENCE_MS = 500
+/** Short, because deliveries wait for the result. */
+const TIMEOUT_MS = 500
 
 /**
- * Claims that replicas share in Redis: one script, one round trip, however many. Redis forgets a key `ttlMs` after it was
- * asked for. Rejects at once while Redis is away, and at the latest after half a second.
+ * Claims that all replicas share in Redis, decided by one script in one round trip. Redis drops a key `ttlMs` after its claim.
+ * Rejects at once while Redis is disconnected, otherwise within half a second.
  */
 export function redisClaims(redis: RedisLink): Claims {
   return {
@@ -16,17 +18,18 @@ export function redisClaims(redis: RedisLink): Claims {
       const keys = claims.map(({ key }) => redis.key('dedup', key))
       const args = claims.flatMap(({ eventId, atMs }) => [eventId, atMs])
       const asked = claim(redis.commands, keys, [ttlMs, ...args])
-      const answer = await withTimeout(asked, PATIENCE_MS, () => new Error('Redis did not answer in time.'))
-      if (!Array.isArray(answer) || answer.length !== claims.length) throw new Error('Redis did not answer every claim')
-      return answer.map(String)
+      const holders = await withTimeout(asked, TIMEOUT_MS, () => new Error('Redis did not respond in time.'))
+      if (!Array.isArray(holders) || holders.length !== claims.length)
+        throw new Error('Redis did not return a holder for every claim')
+      return holders.map(String)
     },
   }
 }
 
 /**
- * Arguments: milliseconds to hold, then pairs of event and its time. A value is when it was taken, when it ends, and the
- * holder. A claim outlives the crash of who made it: asked again, an event may find that its key was granted once more
- * since, to one far behind it. It was granted then, and is now.
+ * Arguments: the lifetime in milliseconds, then pairs of event id and time. A value holds the time of the claim, its end, and the
+ * holder. A claim survives the crash of its process. When an event repeats its claim, the key may by then belong to a much later
+ * event; the script grants it again, because it was free at the time of the first event.
  */
 const claim = luaScript(`
 local ttl, holders = tonumber(ARGV[1]), {}
@@ -41,3 +44,39 @@ for i, key in ipairs(KEYS) do
   end
 end
 return holders`)
+
+/** Claims outside the database, which may be unavailable. */
+export interface SharedClaims {
+  /**
+   * As `Claims`, but returns undefined while Redis is unavailable: the caller then uses the database. Never rejects. Must not be
+   * called inside a transaction.
+   */
+  claim(...args: Parameters<Claims['claim']>): Promise<string[] | undefined>
+}
+
+/** After a failure, Redis is skipped this long, so that deliveries do not wait for every timeout. */
+const SKIP_MS = 5000
+
+/** Logs a warning once per outage. */
+export function sharedClaims(deps: { redis: RedisLink; clock: Clock; log: Log }): SharedClaims {
+  const { clock, log } = deps
+  const claims = redisClaims(deps.redis)
+  let skipUntilMs = Number.NEGATIVE_INFINITY
+  let isAway = false
+  return {
+    async claim(asked, ttlMs) {
+      if (clock.monotonic() < skipUntilMs) return undefined
+      try {
+        const holders = await claims.claim(asked, ttlMs)
+        isAway = false
+        return holders
+      } catch (error) {
+        skipUntilMs = clock.monotonic() + SKIP_MS
+        const message = 'Cannot store deduplication keys in Redis. The database stores them until Redis responds again.'
+        if (!isAway) log.warn(message, { operation: 'deduplication.claim', error })
+        isAway = true
+        return undefined
+      }
+    },
+  }
+}

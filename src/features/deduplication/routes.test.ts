@@ -11,17 +11,23 @@ import { type Clock, fixedClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { parseKeyRing, sealer } from '../../lib/seal.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { deduplicationRoutes, purgeDeduplicationClaims, repeats, type SharedClaims, sharedClaims } from './index.ts'
+import {
+  deduplicationRoutes,
+  duplicateFinder,
+  purgeDeduplicationClaims,
+  type SharedClaims,
+  sharedClaims,
+} from './index.ts'
 
 const DEFAULTS = { enabled: true, keyFields: ['accountId', 'eventType', 'objectId', 'version'], ttlSeconds: 300 }
 const CONFIG = '/cursor-sync/deduplication/config'
 const TEST = '/cursor-sync/deduplication/test'
 const SUBJECT = { accountId: 'acc_1', eventType: 'message.received', provider: 'imap', objectId: 'msg_1' }
 
-describeEachDatabase('the settings of deduplication over HTTP', (open) => {
+describeEachDatabase('the deduplication API', (open) => {
   suite(open, async () => undefined)
 
-  it('claims that ran out are removed in steps, by an index', async () => {
+  it('deletes expired claims in steps, by an index', async () => {
     const { call, clock, db } = await serve(await open(), undefined)
     for (const objectId of ['a', 'b', 'c']) await call('POST', TEST, { ...SUBJECT, objectId })
     const purge = (beforeMs: number) => db.transaction((tx) => purgeDeduplicationClaims(tx, beforeMs, 2))
@@ -31,20 +37,20 @@ describeEachDatabase('the settings of deduplication over HTTP', (open) => {
     expect([await purge(clock.now() + 300_001), await left()]).toEqual([false, 0])
     const plans = await explain(db, async (tx) => {
       await purgeDeduplicationClaims(tx, 1, 2)
-      await repeats({ db, claims: undefined }).find(tx, [EVENT])
+      await duplicateFinder({ db, claims: undefined }).find(tx, [EVENT])
     })
     expect(plans).not.toMatch(/SCAN deduplicationClaims$|Seq Scan on "?deduplicationClaims|TEMP B-TREE/m)
   })
 })
 
-describeRedis('the settings of deduplication over HTTP, with the keys in Redis', (redis) => {
+describeRedis('the deduplication API with keys in Redis', (redis) => {
   const open = databases('sqlite')
   suite(open, async (clock) => {
     await redis.empty()
     return sharedClaims({ redis: await redis.link(), clock, log: silentLog })
   })
 
-  it('a test answers from the database while Redis is away', async () => {
+  it('a test uses the database while Redis is away', async () => {
     await redis.empty()
     const clock = fixedClock(Date.now())
     const claims = sharedClaims({ redis: await redis.link(), clock, log: silentLog })
@@ -74,7 +80,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     return serve(await open(place), await openClaims(clock), clock)
   }
 
-  it('have defaults, change one by one, and are the same for every replica', async () => {
+  it('settings have defaults, change one by one, and apply to every replica', async () => {
     const place = await open.place()
     const [one, two] = [await served(place), await served(place)]
     expect(await one.call('GET', CONFIG)).toEqual({ status: 200, body: DEFAULTS })
@@ -105,7 +111,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     expect((await call('GET', CONFIG)).body).toEqual(DEFAULTS)
   })
 
-  it('a test answers false first, true after, false again when the time is over, and always false while disabled', async () => {
+  it('a test returns false first, then true, then false after expiry, and always false while disabled', async () => {
     const { call, clock } = await served()
     const first = await call('POST', TEST, SUBJECT)
     expect(first).toEqual({
@@ -130,7 +136,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     expect(await isDuplicate({ data: { from: { email: 'a' } }, accountId: 'acc_2' })).toBe(true)
   })
 
-  it('of many tests at once one is the first, on whichever replica', async () => {
+  it('exactly one of many concurrent tests is the first, across replicas', async () => {
     const place = await open.place()
     const both = [await served(place), await served(place)]
     const answers = await Promise.all(
@@ -147,7 +153,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     }
   })
 
-  it('need the key, and more than reading to change', async () => {
+  it('requires a key, and write access for changes', async () => {
     const { call } = await served()
     for (const [method, url] of [
       ['GET', CONFIG],

@@ -2,32 +2,32 @@ import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { configBody, configSchema, testAnswer, testBody } from './api.ts'
+import { configBody, configSchema, testBody, testResult } from './api.ts'
 import { databaseClaims } from './database-claims.ts'
 import { deduplicationKey } from './key.ts'
-import type { SharedClaims } from './shared-claims.ts'
+import type { SharedClaims } from './redis-claims.ts'
 import { deduplicationStore } from './store.ts'
 
 const tags = ['Webhooks']
 const PATH = '/cursor-sync/deduplication'
 
-export interface DeduplicationRoutesDeps {
+export interface DeduplicationRouteDeps {
   db: Db
   clock: Clock
   ids: Ids
   idempotency: Idempotency
-  /** Where the keys are held, when not in the database. */
+  /** Stores the keys instead of the database; undefined without Redis. */
   claims: SharedClaims | undefined
 }
 
-export function deduplicationRoutes(app: App, deps: DeduplicationRoutesDeps): void {
+export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): void {
   const { db, clock, ids, idempotency, claims } = deps
 
   app.get(
     `${PATH}/config`,
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get the settings of deduplication', response: { 200: configSchema } },
+      schema: { tags, summary: 'Get the deduplication settings', response: { 200: configSchema } },
     },
     () => deduplicationStore(db.read).config(),
   )
@@ -38,8 +38,8 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRoutesDeps): vo
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Change the settings of deduplication',
-        description: 'What is not given stays as it is. Counts for events from now on, on all replicas.',
+        summary: 'Change the deduplication settings',
+        description: 'Members that are absent stay unchanged. Applies to new events on all replicas.',
         body: configBody,
         response: { 200: configSchema },
       },
@@ -57,10 +57,11 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRoutesDeps): vo
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Try out whether a second event like this one would be suppressed',
-        description: 'The first call answers false, the same call within ttlSeconds true. Suppresses no delivery.',
+        summary: 'Test whether a second event like this one would be suppressed',
+        description:
+          'isDuplicate is false for the first call and true for an equal call within ttlSeconds. Suppresses no delivery.',
         body: testBody,
-        response: { 200: testAnswer },
+        response: { 200: testResult },
       },
     },
     idempotency.writing(async ({ body }) => {

@@ -3,14 +3,14 @@ import type { Handle } from '../../infra/db/index.ts'
 export interface DeduplicationConfig {
   enabled: boolean
   keyFields: string[]
-  /** For how long an event suppresses those with the same key. */
+  /** How long an event suppresses others with the same key. */
   ttlSeconds: number
 }
 
-/** The settings, which all replicas share. */
+/** The settings of all replicas. */
 export interface DeduplicationStore {
   config(): Promise<DeduplicationConfig>
-  /** Changes what is given; answers the whole. */
+  /** Changes the given settings and returns all of them. */
   configure(changes: Partial<DeduplicationConfig>): Promise<DeduplicationConfig>
 }
 

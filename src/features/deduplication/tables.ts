@@ -1,4 +1,4 @@
-/** One row: the settings that all replicas share. */
+/** One row: the settings of all replicas. */
 interface DeduplicationConfigTable {
   id: number
   enabled: number
@@ -7,11 +7,11 @@ interface DeduplicationConfigTable {
   ttlSeconds: number
 }
 
-/** A key that somebody holds until `expiresAt`, in the time of the events. */
+/** A key held until `expiresAt`, measured by the times of the events. */
 interface DeduplicationClaimTable {
   /** Hash of the key space and the key fields. */
   key: string
-  /** Who holds it: an event, or a call of the test. */
+  /** The holder: an event, or a call of the test endpoint. */
   eventId: string
   expiresAt: number
 }

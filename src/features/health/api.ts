@@ -7,7 +7,7 @@ const pubsubProvider = Type.Enum(['memory', 'postgres', 'redis'], { type: 'strin
 
 const status = Type.Enum(['healthy', 'degraded'], {
   type: 'string',
-  description: 'degraded when a needed part is down; the answer is 200 all the same.',
+  description: 'degraded when a required part is down; the status code remains 200.',
 })
 const services = Type.Object({
   database: Type.Boolean(),
@@ -21,7 +21,7 @@ const gmailPush = Type.Object({
   mode: Type.Enum(['push', 'polling'], { type: 'string' }),
 })
 const onboarding = Type.Object({
-  canProceed: Type.Boolean({ description: 'A mailbox can be connected now.' }),
+  canProceed: Type.Boolean({ description: 'True when a mailbox can be connected now.' }),
   reasons: Type.Array(
     Type.Enum(
       [
@@ -34,14 +34,14 @@ const onboarding = Type.Object({
 })
 const license = Type.Object({
   plan: Type.String(),
-  effectiveAccountLimit: nullable(Type.Integer({ description: 'null without a cap.' })),
-  currentAccounts: nullable(Type.Integer({ description: 'null while the database does not answer.' })),
+  effectiveAccountLimit: nullable(Type.Integer({ description: 'null without a limit.' })),
+  currentAccounts: nullable(Type.Integer({ description: 'null while the database does not respond.' })),
 })
-const percentage = Type.Number({ description: "Of the container's limit, else of the machine's memory." })
+const percentage = Type.Number({ description: "Of the container's limit, otherwise of the machine's memory." })
 
-const answerOf = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
+const responseOf = <Data extends TObject>(data: Data) => Type.Object({ success: Type.Boolean(), data })
 
-export const summarySchema = answerOf(
+export const summarySchema = responseOf(
   Type.Object(
     {
       status,
@@ -59,7 +59,7 @@ export const summarySchema = answerOf(
   ),
 )
 
-/** What anybody may know. */
+/** Public. */
 export type Summary = Static<typeof summarySchema>['data']
 export type Reason = Summary['onboarding']['reasons'][number]
 
@@ -69,7 +69,7 @@ const probed = {
   problem: Type.Optional(Type.String()),
 }
 
-export const detailedSchema = answerOf(
+export const detailedSchema = responseOf(
   Type.Object(
     {
       status,
@@ -91,7 +91,7 @@ export const detailedSchema = answerOf(
         Type.Object({
           name: Type.String(),
           canConnect: Type.Boolean(),
-          redirectUri: Type.Optional(Type.String({ description: 'To be registered at the provider, to the letter.' })),
+          redirectUri: Type.Optional(Type.String({ description: 'Register exactly this URI at the provider.' })),
         }),
       ),
       memory: Type.Object({
@@ -106,7 +106,7 @@ export const detailedSchema = answerOf(
   ),
 )
 
-/** For operators. */
+/** Requires an API key. */
 export type Detailed = Static<typeof detailedSchema>['data']
 
-export const statusSchema = answerOf(Type.Object({ status: Type.String() }))
+export const statusSchema = responseOf(Type.Object({ status: Type.String() }))

@@ -5,7 +5,7 @@ import { memoryCache } from '../../infra/cache/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
-import { type HealthDeps, health, healthRoutes, waitingRoom } from './index.ts'
+import { type HealthDeps, health, healthRoutes, startupServer } from './index.ts'
 
 let app: App
 afterEach(() => app.close())
@@ -40,7 +40,7 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
 }
 
 describe('GET /health', () => {
-  it('answers anybody in the specified form', async () => {
+  it('returns the documented form without a key', async () => {
     const answer = await (await serve()).get('/health')
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
@@ -62,7 +62,7 @@ describe('GET /health', () => {
     expect(answer.json.data.memory.percentage).toBeLessThan(100)
   })
 
-  it('is degraded, still 200, when a needed part is down, and tells strangers nothing of why', async () => {
+  it('is degraded, with status 200, when a required part is down, and reveals no cause', async () => {
     for (const part of [
       { db: { engine: 'postgres', ping: fails } },
       { writeFailure: () => new Error('password') },
@@ -78,13 +78,13 @@ describe('GET /health', () => {
     }
   })
 
-  it('does not wait for a part that hangs', async () => {
+  it('does not wait for a hanging part', async () => {
     const hanging = await serve({ bus: { provider: 'postgres', ping: () => new Promise(() => {}) } })
     const answer = await hanging.get('/health')
     expect(answer.json.data.services).toEqual({ database: true, cache: true, queue: true, pubsub: false })
   })
 
-  it('asks the parts once a second, however often it is asked', async () => {
+  it('probes the parts at most once a second', async () => {
     let asked = 0
     const client = await serve({
       db: {
@@ -101,7 +101,7 @@ describe('GET /health', () => {
     expect(asked).toBe(2)
   })
 
-  it('says whether a mailbox can be connected, and every reason why not', async () => {
+  it('reports whether a mailbox can be connected, and every reason when it cannot', async () => {
     const blocked = await serve({
       providers: () => [{ name: 'gmail', canConnect: false }],
       licence: {
@@ -133,7 +133,7 @@ describe('GET /health', () => {
 })
 
 describe('GET /health/detailed', () => {
-  it('needs a key, and tells each part with its latency and its problem', async () => {
+  it('requires a key and reports the latency and problem of each part', async () => {
     const client = await serve({ bus: { provider: 'postgres', ping: fails }, keysBesideData: true })
     expect((await client.get('/health/detailed')).status).toBe(401)
     const answer = await api(client.url, 'reader').get('/health/detailed')
@@ -154,8 +154,8 @@ describe('GET /health/detailed', () => {
   })
 })
 
-describe('the probes of orchestrators', () => {
-  it('are alive in every phase, and ready only when requests are welcome', async () => {
+describe('GET /health/live and /health/ready', () => {
+  it('are alive in every phase, and ready only while the service accepts requests', async () => {
     let phase: ReturnType<HealthDeps['phase']> = 'migrating'
     const client = await serve({ phase: () => phase })
     expect((await client.get('/health/live')).json).toEqual({ success: true, data: { status: 'alive' } })
@@ -169,23 +169,28 @@ describe('the probes of orchestrators', () => {
     expect((await client.get('/health/live')).status).toBe(200)
   })
 
-  it('are not ready while the database does not answer', async () => {
+  it('are not ready while the database does not respond', async () => {
     const client = await serve({ db: { engine: 'postgres', ping: fails } })
     expect((await client.get('/health/ready')).status).toBe(503)
   })
 })
 
-describe('the waiting room', () => {
-  it('is alive and not ready while the service migrates, and leaves the port to it', async () => {
-    const room = await waitingRoom({ host: '127.0.0.1', port: 0, ids: idGenerator(clock), phase: () => 'migrating' })
-    const client = api(`http://127.0.0.1:${room.port}`)
+describe('the startup server', () => {
+  it('is alive and not ready while the service migrates, then hands over its port', async () => {
+    const startup = await startupServer({
+      host: '127.0.0.1',
+      port: 0,
+      ids: idGenerator(clock),
+      phase: () => 'migrating',
+    })
+    const client = api(`http://127.0.0.1:${startup.port}`)
     expect((await client.get('/health/live')).json.data).toEqual({ status: 'alive' })
     const answer = await client.post('/accounts', {})
     expect([answer.status, answer.json.error.message]).toEqual([503, 'The service is migrating.'])
     expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
-    await room.close()
-    await room.close()
+    await startup.close()
+    await startup.close()
     app = testServer()
-    await app.listen({ port: room.port, host: '127.0.0.1' })
+    await app.listen({ port: startup.port, host: '127.0.0.1' })
   })
 })

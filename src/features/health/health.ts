@@ -5,21 +5,20 @@ import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Detailed, Reason, Summary } from './api.ts'
-import { memory } from './memory.ts'
-import { type Probed, probe, problemOf, remembered } from './probe.ts'
+import { cached, memory, type ProbeResult, probe, problemOf } from './probe.ts'
 
-/** Where the service is in its life. Requests are welcome only while it is ready. */
+/** The phase of the service. It accepts requests only while it is ready. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'draining'
 
 export interface ProviderState {
   name: string
-  /** Its settings allow mailboxes to be connected. */
+  /** True when the settings of the provider are complete. */
   canConnect: boolean
-  /** Of an OAuth provider: what operators register there. */
+  /** The redirect URI that operators register at an OAuth provider. */
   redirectUri?: string
 }
 
-/** A setting that is wrong but does not stop the start; the message names no value that is secret. */
+/** An invalid setting that does not prevent the start. The message contains no secret. */
 export interface SettingsProblem {
   reason: Extract<Reason, 'settings_invalid' | 'oauth_incomplete' | 'redirect_refused'>
   message: string
@@ -31,7 +30,7 @@ export interface HealthDeps {
   version: string
   phase(): Phase
   db: Pick<Db, 'engine' | 'ping'>
-  /** Why the last regular write failed: a full disk still answers reads. Undefined while writes succeed. */
+  /** The error of the last heartbeat write, because a full disk still serves reads. Undefined while writes succeed. */
   writeFailure(): unknown
   cache: Pick<Cache, 'provider' | 'ping'>
   queue: Pick<Queue, 'provider' | 'ping'>
@@ -45,38 +44,38 @@ export interface HealthDeps {
   countAccounts(): Promise<number>
   providers(): readonly ProviderState[]
   settingsProblems(): readonly SettingsProblem[]
-  /** The key ring stands in the database, beside what it protects. */
+  /** True when the database holds the encryption keys together with the data that they protect. */
   keysBesideData: boolean
-  /** Cloud Pub/Sub for gmail; without it, or while it is not ready, mailboxes are polled. */
+  /** Cloud Pub/Sub for gmail. Without it, or while it is not ready, mailboxes are polled. */
   gmailPush?(): { configured: boolean; ready: boolean; problem?: string }
 }
 
 export interface Health {
   summary(): Promise<Summary>
   detailed(): Promise<Detailed>
-  /** Why requests should go elsewhere; undefined when they are welcome. */
+  /** The reason to send requests elsewhere; undefined when the service accepts them. */
   notReady(): Promise<string | undefined>
 }
 
 interface Checked {
-  /** It may answer reads while it takes no writes. */
-  isDatabaseAnswering: boolean
-  parts: Record<keyof Summary['services'], Probed>
+  /** Can be true while writes fail. */
+  isDatabaseReadable: boolean
+  parts: Record<keyof Summary['services'], ProbeResult>
   currentAccounts: number | null
 }
 
-/** How long one look at the parts is good for. */
+/** Lifetime of one result. */
 const FRESH_MS = 1000
 
 export function health(deps: HealthDeps): Health {
   const { clock, licence } = deps
   const startedAt = clock.now()
   const startedMs = clock.monotonic()
-  const check = remembered(clock, FRESH_MS, look)
+  const check = cached(clock, FRESH_MS, checkParts)
 
-  async function look(): Promise<Checked> {
+  async function checkParts(): Promise<Checked> {
     let currentAccounts: number | null = null
-    const [answering, cache, queue, pubsub] = await Promise.all([
+    const [reads, cache, queue, pubsub] = await Promise.all([
       probe(clock, () => deps.db.ping()),
       probe(clock, () => deps.cache.ping()),
       probe(clock, () => deps.queue.ping()),
@@ -87,10 +86,10 @@ export function health(deps: HealthDeps): Health {
     ])
     const writeFailure = deps.writeFailure()
     const database =
-      answering.healthy && writeFailure !== undefined
-        ? { ...answering, healthy: false, problem: problemOf(writeFailure) }
-        : answering
-    return { parts: { database, cache, queue, pubsub }, isDatabaseAnswering: answering.healthy, currentAccounts }
+      reads.healthy && writeFailure !== undefined
+        ? { ...reads, healthy: false, problem: problemOf(writeFailure) }
+        : reads
+    return { parts: { database, cache, queue, pubsub }, isDatabaseReadable: reads.healthy, currentAccounts }
   }
 
   function gmailPush(): Summary['gmailPush'] {
@@ -127,9 +126,9 @@ export function health(deps: HealthDeps): Health {
       pubsub: parts.pubsub.healthy,
     }
     const found = reasons(checked)
-    const well = Object.values(services).every(Boolean) && (!push.configured || push.ready)
+    const isHealthy = Object.values(services).every(Boolean) && (!push.configured || push.ready)
     return {
-      status: well ? ('healthy' as const) : ('degraded' as const),
+      status: isHealthy ? ('healthy' as const) : ('degraded' as const),
       services,
       gmailPush: push,
       onboarding: { canProceed: found.length === 0, reasons: found },
@@ -171,12 +170,13 @@ export function health(deps: HealthDeps): Health {
     async notReady() {
       const phase = deps.phase()
       if (phase !== 'ready') return `The service is ${phase}.`
-      return (await check()).isDatabaseAnswering ? undefined : 'The database does not answer.'
+      return (await check()).isDatabaseReadable ? undefined : 'The database does not respond.'
     },
   }
 }
 
 const KEYS_BESIDE_DATA = {
   code: 'keys_beside_data',
-  message: 'ENCRYPTION_KEYS is not set: the encryption keys stand in the database, beside what they protect.',
+  message:
+    'ENCRYPTION_KEYS is not set: the database holds the encryption keys together with the data that they protect. Set ENCRYPTION_KEYS.',
 }

@@ -1,42 +1,68 @@
+import { totalmem } from 'node:os'
 import { DatabaseUnavailable } from '../../infra/db/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-/** What one part answered when it was asked. */
-export interface Probed {
+/** The result of one probe. */
+export interface ProbeResult {
   healthy: boolean
   latencyMs: number
-  /** For operators with a key; never holds a secret. Undefined when healthy. */
+  /** Shown only with a key; contains no secret. Undefined when healthy. */
   problem?: string
 }
 
 const PROBE_MS = 2000
 
-/** Asks one part; an answer that takes longer than 2 s is none. Never rejects. */
-export async function probe(clock: Clock, ping: () => Promise<void>): Promise<Probed> {
+/** Pings one part of the service, for at most 2 s. Never rejects. */
+export async function probe(clock: Clock, ping: () => Promise<void>): Promise<ProbeResult> {
   const startedMs = clock.monotonic()
   const took = () => Math.round((clock.monotonic() - startedMs) * 10) / 10
   try {
-    await withTimeout(ping(), PROBE_MS, () => new Error(`no answer within ${PROBE_MS} ms`))
+    await withTimeout(ping(), PROBE_MS, () => new Error(`no response within ${PROBE_MS} ms`))
     return { healthy: true, latencyMs: took() }
   } catch (error) {
     return { healthy: false, latencyMs: took(), problem: problemOf(error) }
   }
 }
 
-/** The code of a system error, else our own words: a driver's message may hold the connection URL. */
+/** The code of a system error, otherwise a fixed text: the message of a driver may contain the connection URL. */
 export function problemOf(error: unknown): string {
   if (error instanceof DatabaseUnavailable) return problemOf(error.cause)
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
-  return error instanceof Error && error.message.startsWith('no answer within') ? error.message : 'failed'
+  return error instanceof Error && error.message.startsWith('no response within') ? error.message : 'failed'
 }
 
-/** Answers the same promise for `ms`, so that a public route cannot be used to keep the parts busy. */
-export function remembered<T>(clock: Clock, ms: number, ask: () => Promise<T>): () => Promise<T> {
-  let last: { askedMs: number; answer: Promise<T> } | undefined
+/** Returns the same promise for `ms`, so that requests to a public route cannot overload the parts. */
+export function cached<T>(clock: Clock, ms: number, load: () => Promise<T>): () => Promise<T> {
+  let last: { loadedMs: number; result: Promise<T> } | undefined
   return () => {
     const nowMs = clock.monotonic()
-    if (last === undefined || nowMs - last.askedMs >= ms) last = { askedMs: nowMs, answer: ask() }
-    return last.answer
+    if (last === undefined || nowMs - last.loadedMs >= ms) last = { loadedMs: nowMs, result: load() }
+    return last.result
   }
+}
+
+export interface Memory {
+  /** Of the container's limit, otherwise of the machine's memory. */
+  percentage: number
+  rssBytes: number
+  heapUsedBytes: number
+  limitBytes: number
+}
+
+export function memory(): Memory {
+  const { rss, heapUsed } = process.memoryUsage()
+  const limitBytes = memoryLimit()
+  return {
+    percentage: Math.round((rss / limitBytes) * 1000) / 10,
+    rssBytes: rss,
+    heapUsedBytes: heapUsed,
+    limitBytes,
+  }
+}
+
+/** Without a limit the kernel reports 0 or more than the machine's memory. */
+function memoryLimit(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 && limit < totalmem() ? limit : totalmem()
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { detailedSchema, statusSchema, summarySchema } from './api.ts'
 import type { Health } from './health.ts'
 
-/** Without a bucket: what watches the process asks `live` and `ready`, often from the address of everybody's proxy. */
+/** No rate limit for `live` and `ready`: monitors poll them often, perhaps from the address of a proxy that all clients share. */
 const PUBLIC = { access: 'public' } as const
 const RETRY_AFTER_SECONDS = '5'
 
@@ -14,7 +14,7 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
     '/health',
     {
       config: { ...PUBLIC, rateLimit: { address: { limit: 600, windowMs: 60_000 } } },
-      schema: { ...schema, summary: 'How the service is', response: { 200: summarySchema } },
+      schema: { ...schema, summary: 'Get the health of the service', response: { 200: summarySchema } },
     },
     async (_request, reply) => {
       reply.header('cache-control', 'no-store')
@@ -26,14 +26,17 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
     '/health/detailed',
     {
       config: { access: 'key:read' },
-      schema: { ...schema, summary: 'How each part of the service is', response: { 200: detailedSchema } },
+      schema: { ...schema, summary: 'Get the health of each part of the service', response: { 200: detailedSchema } },
     },
     async () => ({ success: true, data: await health.detailed() }),
   )
 
   app.get(
     '/health/live',
-    { config: PUBLIC, schema: { ...schema, summary: 'The process answers', response: { 200: statusSchema } } },
+    {
+      config: PUBLIC,
+      schema: { ...schema, summary: 'Check that the process is alive', response: { 200: statusSchema } },
+    },
     async () => ({ success: true, data: { status: 'alive' } }),
   )
 
@@ -43,8 +46,8 @@ export function healthRoutes(app: App, { health }: { health: Health }): void {
       config: PUBLIC,
       schema: {
         ...schema,
-        summary: 'Requests are welcome',
-        description: '503 while the service starts, migrates or drains, and while its database does not answer.',
+        summary: 'Check that the service accepts requests',
+        description: '503 while the service starts, migrates or drains, and while its database does not respond.',
         response: { 200: statusSchema },
       },
     },

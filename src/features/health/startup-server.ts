@@ -5,23 +5,23 @@ import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phase } from './health.ts'
 
-export interface WaitingRoom {
-  /** The port it got, for the service to take over. */
+export interface StartupServer {
+  /** The port on which it listens, which the service takes over. */
   port: number
-  /** Hangs up and frees the port; twice safely. */
+  /** Closes the connections and frees the port. Twice safely. */
   close(): Promise<void>
 }
 
 /**
- * Stands at the service's address while it waits for its data folder and migrates: alive, not ready, 503 to all else. The service
- * itself can answer nothing before then, not even who sends a good key.
+ * Listens on the service's address while the service waits for its data folder and migrates. It reports the process as alive and
+ * responds to everything else with 503, because no API key can be checked yet.
  */
-export async function waitingRoom(options: {
+export async function startupServer(options: {
   host: string
   port: number
   ids: Ids
   phase(): Phase
-}): Promise<WaitingRoom> {
+}): Promise<StartupServer> {
   const server = createServer((request, response) => {
     const requestId = options.ids('req')
     response.setHeader('content-type', 'application/json; charset=utf-8')

@@ -1,6 +1,6 @@
 /**
- * `GET /logs`: the newest records of every replica as one list, from their rings in memory. Replicas ask each other over the
- * bus; one that does not answer in time is named, never waited for.
+ * `GET /logs`: the newest log records of all replicas in one list, from their rings in memory. A replica requests the others' records
+ * over the bus and reports those that do not respond in time.
  */
 
 export { type SharedLogs, type SharedLogsDeps, sharedLogs } from './replica-logs.ts'

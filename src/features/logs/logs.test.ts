@@ -77,7 +77,7 @@ async function serve(of: Replica): Promise<Api> {
 const messages = (answer: { json: { logs: { message: string }[] } }) => answer.json.logs.map((entry) => entry.message)
 
 describe('GET /logs', () => {
-  it('lists the newest first, 100 unless told, in the documented shape', async () => {
+  it('lists the newest first, 100 by default, in the documented shape', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
     for (let i = 0; i < 150; i += 1) one.log.info(String(i))
     one.log.warn('slow', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder', metadata: { n: [1] } })
@@ -100,7 +100,7 @@ describe('GET /logs', () => {
     })
   })
 
-  it('filters exactly and refuses a level that does not exist', async () => {
+  it('filters exactly and rejects an unknown level', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
     one.log.warn('w', { accountId: 'acc_1' })
     one.log.error('e', { accountId: 'acc_1' })
@@ -115,7 +115,7 @@ describe('GET /logs', () => {
     expect((await api(client.url).get('/logs')).status).toBe(401)
   })
 
-  it('goes on at page 2 where page 1 ended, though records keep coming', async () => {
+  it('continues on page 2 where page 1 ended although new records arrive', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
     for (let i = 1; i <= 10; i += 1) one.log.info(String(i))
     const client = await serve(one)
@@ -137,10 +137,10 @@ describe('GET /logs', () => {
   })
 })
 
-/** A bus as one more replica has it. */
+/** Opens the bus of one more replica. */
 type Join = () => Promise<Bus>
 
-/** Three replicas that know of each other, and perhaps of one that never answers. */
+/** Three replicas that know each other, and optionally one that never responds. */
 async function replicas(join: Join, silent?: { id: string; waitMs: number }): Promise<[Replica, Replica, Replica]> {
   const all = ['ins_1', 'ins_2', 'ins_3', ...(silent === undefined ? [] : [silent.id])]
   const opening = async (id: string) => replica(id, all, await join(), silent?.waitMs ?? 10_000)
@@ -149,7 +149,7 @@ async function replicas(join: Join, silent?: { id: string; waitMs: number }): Pr
 
 function describeRings(title: string, begin: () => Promise<Join>): void {
   describe(`the rings of several replicas ${title}`, () => {
-    it('are one list', async () => {
+    it('are merged into one list', async () => {
       const [first, second, third] = await replicas(await begin())
       for (let i = 1; i <= 30; i += 1) {
         const writer = [first, second, third][i % 3]
@@ -167,7 +167,7 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
       expect(answer.json.missingInstances).toEqual([])
     })
 
-    it('answer two that ask at once, each what it asked', async () => {
+    it('serve two concurrent requests separately', async () => {
       const [first, second, third] = await replicas(await begin())
       for (const one of [first, second, third]) one.log.info('i')
       third.log.warn('w')
@@ -176,7 +176,7 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
       expect([messages(warnings), messages(infos)]).toEqual([['w'], ['i', 'i', 'i']])
     })
 
-    it('are merged without the one that does not answer in time, and it is named', async () => {
+    it('are merged without a silent replica, which is reported', async () => {
       const [first, second] = await replicas(await begin(), { id: 'ins_silent', waitMs: 2000 })
       first.log.info('a')
       second.log.info('b')
@@ -206,8 +206,8 @@ describeRedis('over PUBLISH:', (redis) => {
   )
 })
 
-describe('one ring of several', () => {
-  it('answers in hints that fit the bus', async () => {
+describe('a ring among several replicas', () => {
+  it('responds in payloads that fit the bus', async () => {
     const { bus, largest } = network()
     const [first, second] = await replicas(async () => bus)
     for (let i = 1; i <= 30; i += 1) second.log.info(`${i} ${'ü€'.repeat(200)}`)
@@ -215,7 +215,7 @@ describe('one ring of several', () => {
     expect(largest.bytes).toBeLessThan(4096)
   })
 
-  it('is all there is when the database cannot say who else there is', async () => {
+  it('is listed alone when the list of replicas cannot be read', async () => {
     const { bus } = network()
     const { log, ring } = replica('ins_1', [], bus)
     const instances = () => Promise.reject(new Error('down'))

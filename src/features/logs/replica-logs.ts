@@ -2,89 +2,88 @@ import { randomBytes } from 'node:crypto'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { LogEntry, LogFilter, LogRange, LogRing, LogView } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
-import { cut, joiner, type Piece } from './pieces.ts'
 
 export interface SharedLogsDeps {
   bus: Bus
   ring: Pick<LogRing, 'select'>
   instanceId: string
-  /** Every instance that lives now, with or without this one. */
+  /** Every live instance, with or without this one. */
   instances(): Promise<readonly string[]>
-  /** How long others may take; default 500. */
+  /** How long to wait for other replicas. Default 500. */
   waitMs?: number
 }
 
-/** The rings of all replicas as one. */
+/** The merged log rings of all replicas. */
 export interface SharedLogs {
   select(filter: LogFilter, range: LogRange): Promise<LogView & { missing: string[] }>
-  /** Stops answering others. */
+  /** Stops responding to other replicas. Twice safely. */
   close(): void
 }
 
-interface Question {
+interface LogRequest {
   id: string
   from: string
   filter: LogFilter
   range: LogRange
 }
 
-interface Answer extends Piece {
+interface ResponsePart extends Part {
   id: string
   from: string
 }
 
-const ASK = 'logs.ask'
-const ANSWER = 'logs.answer'
+const REQUEST_TOPIC = 'logs.ask'
+const RESPONSE_TOPIC = 'logs.answer'
 const WAIT_MS = 500
-/** Named as missing when nobody can say which replicas there are. */
+/** Reported as missing when the list of replicas cannot be read. */
 const UNKNOWN = 'unknown'
 
 export function sharedLogs(deps: SharedLogsDeps): SharedLogs {
   const { bus, ring, instanceId, waitMs = WAIT_MS } = deps
-  const listening = new Map<string, (answer: Answer) => void>()
+  const pending = new Map<string, (part: ResponsePart) => void>()
 
-  const stopAnswering = bus.subscribe(ASK, (payload) => {
+  const stopResponding = bus.subscribe(REQUEST_TOPIC, (payload) => {
     if (payload === undefined) return
-    const question: Question = JSON.parse(payload)
-    if (question.from === instanceId) return
-    const view = JSON.stringify(ring.select(question.filter, question.range))
-    for (const piece of cut(view)) {
-      const answer: Answer = { id: question.id, from: instanceId, ...piece }
-      bus.publish(ANSWER, JSON.stringify(answer))
+    const request: LogRequest = JSON.parse(payload)
+    if (request.from === instanceId) return
+    const view = JSON.stringify(ring.select(request.filter, request.range))
+    for (const part of split(view)) {
+      const response: ResponsePart = { id: request.id, from: instanceId, ...part }
+      bus.publish(RESPONSE_TOPIC, JSON.stringify(response))
     }
   })
-  const stopListening = bus.subscribe(ANSWER, (payload) => {
+  const stopListening = bus.subscribe(RESPONSE_TOPIC, (payload) => {
     if (payload === undefined) return
-    const answer: Answer = JSON.parse(payload)
-    listening.get(answer.id)?.(answer)
+    const part: ResponsePart = JSON.parse(payload)
+    pending.get(part.id)?.(part)
   })
 
-  /** The views of the others that came in time. */
-  function ask(others: readonly string[], filter: LogFilter, range: LogRange): Promise<Map<string, LogView>> {
+  /** The views of the replicas that responded in time. */
+  function request(others: readonly string[], filter: LogFilter, range: LogRange): Promise<Map<string, LogView>> {
     const id = randomBytes(9).toString('base64url')
     const views = new Map<string, LogView>()
     const joiners = new Map(others.map((other) => [other, joiner()]))
     return new Promise((resolve) => {
       const finish = () => {
         clearTimeout(timer)
-        listening.delete(id)
+        pending.delete(id)
         resolve(views)
       }
       const timer = setTimeout(finish, waitMs)
-      listening.set(id, (answer) => {
-        const whole = joiners.get(answer.from)?.(answer)
-        if (whole !== undefined) views.set(answer.from, JSON.parse(whole))
+      pending.set(id, (part) => {
+        const view = joiners.get(part.from)?.(part)
+        if (view !== undefined) views.set(part.from, JSON.parse(view))
         if (views.size === others.length) finish()
       })
-      const question: Question = { id, from: instanceId, filter, range }
-      bus.publish(ASK, JSON.stringify(question))
+      const message: LogRequest = { id, from: instanceId, filter, range }
+      bus.publish(REQUEST_TOPIC, JSON.stringify(message))
     })
   }
 
-  /** Undefined when the database does not say: just then an operator needs the records that can be had. */
+  /** Undefined when the database fails: that is when an operator needs the records that are available. */
   async function otherInstances(): Promise<string[] | undefined> {
     try {
-      const living = await withTimeout(deps.instances(), waitMs, () => new Error('the database does not answer'))
+      const living = await withTimeout(deps.instances(), waitMs, () => new Error('the database does not respond'))
       return living.filter((instance) => instance !== instanceId)
     } catch {
       return undefined
@@ -97,14 +96,14 @@ export function sharedLogs(deps: SharedLogsDeps): SharedLogs {
       const others = await otherInstances()
       if (others === undefined) return { ...mine, missing: [UNKNOWN] }
       if (others.length === 0) return { ...mine, missing: [] }
-      const views = await ask(others, filter, range)
+      const views = await request(others, filter, range)
       return {
         ...merged([mine, ...views.values()], range.limit),
         missing: others.filter((other) => !views.has(other)),
       }
     },
     close() {
-      stopAnswering()
+      stopResponding()
       stopListening()
     },
   }
@@ -117,4 +116,36 @@ function merged(views: readonly LogView[], limit: number): LogView {
 
 function newestFirst(left: LogEntry, right: LogEntry): number {
   return left.id < right.id ? 1 : left.id > right.id ? -1 : 0
+}
+
+/** A bus payload holds 4 KB; the rest is for the topic and the other members of a part. */
+const PART_BYTES = 3000
+
+/** One part of a longer text. */
+interface Part {
+  index: number
+  count: number
+  text: string
+}
+
+/** Splits a text into parts that fit the bus, as base64 so that no character is split. */
+function split(text: string): Part[] {
+  const encoded = Buffer.from(text).toString('base64')
+  const count = Math.max(1, Math.ceil(encoded.length / PART_BYTES))
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    count,
+    text: encoded.slice(index * PART_BYTES, (index + 1) * PART_BYTES),
+  }))
+}
+
+/** Joins the parts of one text. They may arrive in any order and more than once. */
+function joiner(): (part: Part) => string | undefined {
+  const parts = new Map<number, string>()
+  return ({ index, count, text }) => {
+    parts.set(index, text)
+    if (parts.size < count) return undefined
+    const encoded = Array.from({ length: count }, (_, at) => parts.get(at) ?? '').join('')
+    return Buffer.from(encoded, 'base64').toString('utf8')
+  }
 }

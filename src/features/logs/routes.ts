@@ -9,7 +9,7 @@ import type { SharedLogs } from './replica-logs.ts'
 
 export interface LogRoutesDeps {
   logs: Pick<SharedLogs, 'select'>
-  /** Keeps where a viewer's page 1 began. */
+  /** Stores the anchor of a client's page 1. */
   cache: Cache
 }
 
@@ -25,7 +25,7 @@ const query = Type.Object({
   ),
   accountId: text('Records about this account.'),
   provider: text('Records about this provider: gmail, microsoft, imap.'),
-  operation: text('What was being done, as `room.verb`: `sync.folder`.'),
+  operation: text('What the service was doing, as `feature.verb`: `sync.folder`.'),
 })
 
 const nullableText = nullable(Type.String())
@@ -43,15 +43,15 @@ const entry = Type.Object(
     durationMs: nullable(Type.Number()),
     error: nullable(Type.Object({}, { additionalProperties: true })),
     metadata: nullable(Type.Object({}, { additionalProperties: true })),
-    instance: Type.String({ description: 'Which process wrote it.' }),
+    instance: Type.String({ description: 'The process that wrote the record.' }),
   },
   { title: 'LogEntry' },
 )
 
 export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
   /**
-   * Page 1 begins at the newest record and says so for the pages after it: they go on where it ended, though records keep
-   * coming. A cursor carries the place itself.
+   * Page 1 starts at the newest record and stores its id, so that later pages continue from there although new records arrive.
+   * A cursor carries the id itself.
    */
   async function anchorOf(viewer: string, page: number): Promise<string | undefined> {
     return page === 1 ? undefined : cache.get(`logs:anchor:${viewer}`)
@@ -63,9 +63,9 @@ export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags: ['Operation'],
-        summary: 'List the newest log records, newest first',
+        summary: 'List log records, newest first',
         description:
-          'Each replica keeps its 2000 newest records in memory; this list merges them. Later pages belong to the page 1 read last with the same filter.',
+          'Each replica keeps its 2000 newest records in memory; the list merges them. Later pages continue the most recent page 1 with the same filter.',
         querystring: query,
         response: {
           200: Type.Object({
@@ -73,7 +73,7 @@ export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
             pagination,
             missingInstances: Type.Array(Type.String(), {
               description:
-                'Replicas that did not answer in time; their records are not in the list. "unknown" when the database could not say which there are.',
+                'Replicas that did not respond in time; their records are missing. "unknown" when the list of replicas could not be read.',
             }),
           }),
         },
@@ -81,16 +81,16 @@ export function logRoutes(app: App, { logs, cache }: LogRoutesDeps): void {
     },
     async (request) => {
       const filter = filterOf(request.query)
-      const about = ['logs', filter]
-      const wanted = pageRequest(request.query, about, ['text', 'text'], DEFAULT_LIMIT)
-      const viewer = viewerOf(request.caller?.owner, about, wanted.limit)
-      const [upTo, before] = wanted.after ?? [await anchorOf(viewer, wanted.page)]
-      const limit = wanted.offset + wanted.limit + 1
+      const cursorFilter = ['logs', filter]
+      const page = pageRequest(request.query, cursorFilter, ['text', 'text'], DEFAULT_LIMIT)
+      const viewer = anchorKey(request.caller?.owner, cursorFilter, page.limit)
+      const [upTo, before] = page.after ?? [await anchorOf(viewer, page.page)]
+      const limit = page.offset + page.limit + 1
       const { entries, total, missing } = await logs.select(filter, { upTo, before, limit })
       const anchor = upTo ?? entries[0]?.id ?? ''
-      if (wanted.page === 1) await cache.set(`logs:anchor:${viewer}`, anchor, ANCHOR_MS)
-      const rows = entries.slice(wanted.offset)
-      const { items, pagination: shown } = pageOf(rows, wanted, total, about, (row) => [anchor, row.id])
+      if (page.page === 1) await cache.set(`logs:anchor:${viewer}`, anchor, ANCHOR_MS)
+      const rows = entries.slice(page.offset)
+      const { items, pagination: shown } = pageOf(rows, page, total, cursorFilter, (row) => [anchor, row.id])
       return { logs: items, pagination: shown, missingInstances: missing }
     },
   )
@@ -100,8 +100,8 @@ function filterOf({ level, accountId, provider, operation }: Static<typeof query
   return { level, accountId, provider, operation }
 }
 
-function viewerOf(owner: string | undefined, about: unknown, limit: number): string {
+function anchorKey(owner: string | undefined, filter: unknown, limit: number): string {
   return createHash('sha256')
-    .update(JSON.stringify([owner, about, limit]))
+    .update(JSON.stringify([owner, filter, limit]))
     .digest('base64url')
 }

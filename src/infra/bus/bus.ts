@@ -1,12 +1,12 @@
 /**
- * Hints between parts and replicas: "look again". At most once, in no order, perhaps to nobody; every listener also
- * looks by itself from time to time. Payloads stay under 4 KB (the limit of NOTIFY is 8,000 bytes) and hold no secret.
+ * Hints between features and replicas that something changed. A hint arrives at most once, in no order, and may be lost, so every
+ * listener also polls from time to time. Payloads stay under 4 KB (NOTIFY allows 8,000 bytes) and contain no secrets.
  */
 export interface Bus {
   readonly provider: 'memory' | 'postgres' | 'redis'
-  /** Never throws and never waits: a hint that cannot be sent is dropped and logged. Reaches this process too. */
+  /** Never throws and never blocks: a hint that cannot be sent is dropped and logged. This process receives it too. */
   publish(topic: string, payload?: string): void
-  /** `listener` runs for every hint of the topic, and once with undefined after the connection came back. Answers how to stop. */
+  /** Calls `listener` for every hint of the topic, and once with undefined after a reconnect. Returns a function that unsubscribes. */
   subscribe(topic: string, listener: (payload: string | undefined) => void): () => void
   ping(): Promise<void>
   close(): Promise<void>

@@ -3,10 +3,10 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import type { Log } from '../log/index.ts'
 import type { Bus } from './bus.ts'
 
-/** Each call opens the bus as one more process would. */
+/** Each call opens the bus for one more process. */
 export type OpenBus = (log: Log) => Promise<Bus>
 
-/** What every kind of bus does; its test file calls this with how to make a new one. */
+/** The tests of every bus. `world` creates a new one. */
 export function describeBus(title: string, kind: { isShared: boolean }, world: () => Promise<OpenBus>): void {
   async function open(log = watchedLog()) {
     const bus = await (await world())(log)
@@ -15,77 +15,77 @@ export function describeBus(title: string, kind: { isShared: boolean }, world: (
   }
 
   describe(title, () => {
-    it('brings a hint to every listener of its topic in this process, and to no other', async () => {
+    it('delivers a hint to every listener of its topic, and to no other', async () => {
       const { bus } = await open()
-      const heard: string[] = []
-      bus.subscribe('a', (payload) => heard.push(`a1 ${payload}`))
-      bus.subscribe('a', (payload) => heard.push(`a2 ${payload}`))
-      bus.subscribe('b', (payload) => heard.push(`b ${payload}`))
+      const received: string[] = []
+      bus.subscribe('a', (payload) => received.push(`a1 ${payload}`))
+      bus.subscribe('a', (payload) => received.push(`a2 ${payload}`))
+      bus.subscribe('b', (payload) => received.push(`b ${payload}`))
       bus.publish('a', 'x')
-      await eventually(() => expect(heard).toEqual(['a1 x', 'a2 x']))
+      await eventually(() => expect(received).toEqual(['a1 x', 'a2 x']))
     })
 
-    it('delivers after the publisher has gone on, never inside its call', async () => {
+    it('delivers after the publish call, never inside it', async () => {
       const { bus } = await open()
       const order: string[] = []
-      bus.subscribe('a', () => order.push('heard'))
+      bus.subscribe('a', () => order.push('received'))
       bus.publish('a')
       order.push('published')
-      await eventually(() => expect(order).toEqual(['published', 'heard']))
+      await eventually(() => expect(order).toEqual(['published', 'received']))
     })
 
     it('delivers a hint without payload as an empty text', async () => {
       const { bus } = await open()
-      const heard: unknown[] = []
-      bus.subscribe('a', (payload) => heard.push(payload))
+      const received: unknown[] = []
+      bus.subscribe('a', (payload) => received.push(payload))
       bus.publish('a')
-      await eventually(() => expect(heard).toEqual(['']))
+      await eventually(() => expect(received).toEqual(['']))
     })
 
     it('stops calling a listener that unsubscribed, and only that one', async () => {
       const { bus } = await open()
-      const heard: string[] = []
-      const listener = (payload: string | undefined) => heard.push(payload ?? '')
+      const received: string[] = []
+      const listener = (payload: string | undefined) => received.push(payload ?? '')
       const stop = bus.subscribe('a', listener)
       bus.subscribe('a', listener)
       stop()
       stop()
       bus.publish('a', 'x')
-      await eventually(() => expect(heard).toEqual(['x']))
+      await eventually(() => expect(received).toEqual(['x']))
     })
 
-    it('goes on when a listener throws', async () => {
+    it('continues when a listener throws', async () => {
       const { bus, log } = await open()
-      const heard: string[] = []
+      const received: string[] = []
       bus.subscribe('a', () => {
         throw new Error('broken listener')
       })
-      bus.subscribe('a', (payload) => heard.push(payload ?? ''))
+      bus.subscribe('a', (payload) => received.push(payload ?? ''))
       bus.publish('a', 'x')
-      await eventually(() => expect(heard).toEqual(['x']))
+      await eventually(() => expect(received).toEqual(['x']))
       expect(log.records).toEqual(['A listener of the bus threw.'])
     })
 
-    it('drops and logs a payload that is too large, without throwing', async () => {
+    it('drops and logs an oversized payload without throwing', async () => {
       const { bus, log } = await open()
-      const heard: string[] = []
-      bus.subscribe('a', (payload) => heard.push(payload ?? ''))
+      const received: string[] = []
+      bus.subscribe('a', (payload) => received.push(payload ?? ''))
       bus.publish('a', 'é'.repeat(2100))
       bus.publish('a', 'small')
-      await eventually(() => expect(heard).toEqual(['small']))
+      await eventually(() => expect(received).toEqual(['small']))
       expect(log.records).toHaveLength(1)
     })
 
     it('carries any text within the limit', async () => {
       const { bus } = await open()
-      const heard: unknown[] = []
-      bus.subscribe('a', (payload) => heard.push(payload))
+      const received: unknown[] = []
+      bus.subscribe('a', (payload) => received.push(payload))
       const text = `line\nline 会議 ' " \\ ${'x'.repeat(3900)}`
       bus.publish('a', text)
-      await eventually(() => expect(heard).toEqual([text]))
+      await eventually(() => expect(received).toEqual([text]))
     })
 
-    it('answers a ping, and closes twice', async () => {
+    it('responds to a ping and closes twice', async () => {
       const { bus } = await open()
       await bus.ping()
       await bus.close()
@@ -103,28 +103,28 @@ export function describeBus(title: string, kind: { isShared: boolean }, world: (
       return { here, there }
     }
 
-    it('brings a hint to the others, once to each', async () => {
+    it('delivers a hint once to every process', async () => {
       const { here, there } = await openTwo()
-      const heard: string[] = []
-      here.subscribe('a', (payload) => heard.push(`here ${payload}`))
-      there.subscribe('a', (payload) => heard.push(`there ${payload}`))
+      const received: string[] = []
+      here.subscribe('a', (payload) => received.push(`here ${payload}`))
+      there.subscribe('a', (payload) => received.push(`there ${payload}`))
       here.publish('a', 'x')
-      await eventually(() => expect(heard).toEqual(['here x', 'there x']))
+      await eventually(() => expect(received).toEqual(['here x', 'there x']))
       there.publish('a', 'y')
-      await eventually(() => expect(heard.toSorted()).toEqual(['here x', 'here y', 'there x', 'there y']))
+      await eventually(() => expect(received.toSorted()).toEqual(['here x', 'here y', 'there x', 'there y']))
     })
 
     it('loses none of many hints published at once', async () => {
       const { here, there } = await openTwo()
-      const heard = new Set<string | undefined>()
-      there.subscribe('a', (payload) => heard.add(payload))
+      const received = new Set<string | undefined>()
+      there.subscribe('a', (payload) => received.add(payload))
       for (let i = 0; i < 1000; i += 1) here.publish('a', String(i % 500))
-      await eventually(() => expect(heard.size).toBe(500))
+      await eventually(() => expect(received.size).toBe(500))
     })
   })
 }
 
-/** Keeps the messages of warnings and errors. */
+/** Collects the messages of warnings and errors. */
 export function watchedLog(): Log & { records: string[] } {
   const records: string[] = []
   const keep = (message: string) => void records.push(message)

@@ -1,6 +1,6 @@
 /**
- * Hints between the parts of a process and between replicas: "look again". Everyone works without them, only later.
- * `Bus` is the contract; kinds: memory for one process, PostgreSQL or Redis for replicas.
+ * Hints between the features of a process and between replicas. Without them everything still works, only later.
+ * `Bus` is the contract. The memory bus serves one process, the PostgreSQL and Redis buses connect replicas.
  */
 export type { Bus } from './bus.ts'
 export { memoryBus } from './memory.ts'

@@ -2,7 +2,7 @@ import type { Log } from '../log/index.ts'
 
 export type Listener = (payload: string | undefined) => void
 
-/** Who listens to what in this process; shared by every kind of bus. */
+/** The listeners of this process, used by every bus. */
 export function listeners(log: Log) {
   const byTopic = new Map<string, Set<Listener>>()
 
@@ -18,7 +18,7 @@ export function listeners(log: Log) {
 
   return {
     subscribe(topic: string, listener: Listener): () => void {
-      // Wrapped: the same function may listen twice, and each subscription ends by itself.
+      // Wrapped, so that a function can subscribe twice and each subscription ends separately.
       const own: Listener = (payload) => listener(payload)
       const known = byTopic.get(topic) ?? new Set()
       byTopic.set(topic, known.add(own))
@@ -27,11 +27,11 @@ export function listeners(log: Log) {
         if (known.size === 0 && byTopic.get(topic) === known) byTopic.delete(topic)
       }
     },
-    /** Never within the publisher's own call: what it is about to do next may depend on nothing having changed. */
+    /** Asynchronous, so that no listener runs inside the publisher's call. */
     deliver(topic: string, payload: string): void {
       if (byTopic.has(topic)) queueMicrotask(() => call(topic, payload))
     },
-    /** Hints were lost: everyone looks for themselves. */
+    /** Hints may be lost: every listener has to poll. */
     deliverLoss(): void {
       for (const topic of [...byTopic.keys()]) call(topic, undefined)
     },
@@ -41,8 +41,8 @@ export function listeners(log: Log) {
 
 const MAX_BYTES = 4096
 
-/** False, and a line in the log, for what no bus carries. */
-export function isCarried(topic: string, payload: string, log: Log): boolean {
+/** False for a hint that no bus can send; logs an error. */
+export function isSendable(topic: string, payload: string, log: Log): boolean {
   const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload)
   if (bytes <= MAX_BYTES && !topic.includes('\n')) return true
   log.error('A hint is too large for the bus and was dropped.', {

@@ -15,7 +15,7 @@ describePostgres('PostgreSQL', (open) => {
 
   describeBus('the bus over NOTIFY', { isShared: true }, async () => (await world()).open)
 
-  it('tells every listener once that hints may be lost, when the connection came back', async () => {
+  it('calls every listener once with undefined after a reconnect', async () => {
     const { url, open: openBus } = await world()
     const bus = await openBus()
     onTestFinished(() => bus.close())
@@ -26,7 +26,7 @@ describePostgres('PostgreSQL', (open) => {
     await bus.ping()
   })
 
-  it('hears other processes again after the connection came back', async () => {
+  it('receives hints of other processes after a reconnect', async () => {
     const { url, open: openBus } = await world()
     const [here, there] = [await openBus(), await openBus()]
     onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
@@ -38,7 +38,7 @@ describePostgres('PostgreSQL', (open) => {
     await eventually(() => expect(heard).toEqual([undefined, 'x']))
   })
 
-  it('says that it is not connected while it is not', async () => {
+  it('rejects a ping while it is disconnected', async () => {
     const { url, open: openBus } = await world()
     const bus = await openBus()
     onTestFinished(() => bus.close())
@@ -46,7 +46,7 @@ describePostgres('PostgreSQL', (open) => {
     await eventually(() => expect(bus.ping()).rejects.toThrow('not connected'))
   })
 
-  it('does not open when there is no server', async () => {
+  it('does not open without a server', async () => {
     const db = await open()
     const url = 'postgres://nobody@127.0.0.1:9/none'
     await expect(openPostgresBus({ url, db, log: watchedLog() })).rejects.toThrow()

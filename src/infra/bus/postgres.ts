@@ -6,11 +6,11 @@ import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import type { Db } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import type { Bus } from './bus.ts'
-import { isCarried, listeners } from './listeners.ts'
+import { isSendable, listeners } from './listeners.ts'
 
 export interface PostgresBusOptions {
   url: string
-  /** Hints are sent through its pool. */
+  /** Its pool sends the hints. */
   db: Db
   log: Log
 }
@@ -18,12 +18,12 @@ export interface PostgresBusOptions {
 const CHANNEL = 'posthorn'
 const RECONNECT: Backoff = { baseMs: 100, capMs: 5000 }
 const CONNECT_MS = 10_000
-/** A connection that a firewall dropped looks like a silent one until it is asked. */
+/** Probing detects a connection that a firewall dropped silently. */
 const PROBE_EVERY_MS = 20_000
 const PROBE_MS = 2000
 const MAX_PENDING = 10_000
 
-/** Connects and listens before it resolves; later losses are repaired in the background, without end. */
+/** Resolves when it is connected and listens. Afterwards it reconnects in the background until it is closed. */
 export async function openPostgresBus(options: PostgresBusOptions): Promise<Bus> {
   const bus = new PostgresBus(options)
   await bus.open()
@@ -31,8 +31,8 @@ export async function openPostgresBus(options: PostgresBusOptions): Promise<Bus>
 }
 
 /**
- * Hints over NOTIFY: one channel for all topics, one connection that listens. A message is `sender\ntopic\npayload`;
- * this process hears its own hints at once and skips their echo.
+ * Hints over NOTIFY, with one channel for all topics and one listening connection. A message is `sender\ntopic\npayload`. This
+ * process receives its own hints directly and ignores their echo.
  */
 class PostgresBus implements Bus {
   readonly provider = 'postgres'
@@ -61,9 +61,9 @@ class PostgresBus implements Bus {
   }
 
   publish(topic: string, payload = ''): void {
-    if (this.#closed.signal.aborted || !isCarried(topic, payload, this.#options.log)) return
+    if (this.#closed.signal.aborted || !isSendable(topic, payload, this.#options.log)) return
     this.#local.deliver(topic, payload)
-    // Identical hints that wait for the same flight say the same thing.
+    // Identical pending hints are sent once.
     if (this.#pending.size < MAX_PENDING) this.#pending.add(`${this.#sender}\n${topic}\n${payload}`)
     else this.#dropped += 1
     this.#flush()
@@ -72,12 +72,12 @@ class PostgresBus implements Bus {
   #flush(): void {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined
-      if (this.#pending.size > 0) this.#flush() // Published after the last look at it.
+      if (this.#pending.size > 0) this.#flush() // Published after the loop in #sendAll had ended.
     })
   }
 
   async #sendAll(): Promise<void> {
-    await Promise.resolve() // What is published in one tick travels together.
+    await Promise.resolve() // Sends the hints of one tick together.
     while (this.#pending.size > 0) {
       const messages = [...this.#pending]
       this.#pending.clear()
@@ -101,14 +101,14 @@ class PostgresBus implements Bus {
   }
 
   #warnDropped(hints: number, error: unknown): void {
-    const message = 'Hints to other instances were dropped; they look for themselves, only later.'
+    const message = 'Hints to other instances were dropped. They will poll for changes, with a delay.'
     this.#options.log.warn(message, { operation: 'bus.publish', error, metadata: { hints } })
   }
 
   async ping(): Promise<void> {
     const client = this.#client
     if (client === undefined) throw new Error('The bus is not connected to PostgreSQL.')
-    await withTimeout(client.query('select 1'), PROBE_MS, () => new Error('The bus got no answer from PostgreSQL.'))
+    await withTimeout(client.query('select 1'), PROBE_MS, () => new Error('PostgreSQL did not respond to the bus.'))
   }
 
   async #connect(): Promise<pg.Client> {
@@ -123,7 +123,11 @@ class PostgresBus implements Bus {
     client.on('end', () => this.#lost(client, undefined))
     try {
       await client.connect()
-      await withTimeout(client.query(`listen ${CHANNEL}`), CONNECT_MS, () => new Error('LISTEN got no answer.'))
+      await withTimeout(
+        client.query(`listen ${CHANNEL}`),
+        CONNECT_MS,
+        () => new Error('PostgreSQL did not respond to LISTEN.'),
+      )
       return client
     } catch (error) {
       void end(client)
@@ -139,7 +143,7 @@ class PostgresBus implements Bus {
   #lost(client: pg.Client | undefined, error: unknown): void {
     if (client === undefined || client !== this.#client || this.#closed.signal.aborted) return
     this.#client = undefined
-    this.#options.log.warn('The bus lost its connection to PostgreSQL; reconnecting.', {
+    this.#options.log.warn('The bus lost its connection to PostgreSQL and reconnects.', {
       operation: 'bus.listen',
       error,
     })
@@ -157,7 +161,7 @@ class PostgresBus implements Bus {
         const client = await this.#connect()
         if (this.#closed.signal.aborted) return void (await end(client))
         this.#client = client
-        this.#options.log.info('The bus is connected to PostgreSQL again.', { operation: 'bus.listen' })
+        this.#options.log.info('The bus reconnected to PostgreSQL.', { operation: 'bus.listen' })
         return this.#local.deliverLoss()
       } catch (error) {
         this.#options.log.debug('The bus could not reconnect.', {
@@ -181,7 +185,7 @@ class PostgresBus implements Bus {
   }
 }
 
-/** A connection that does not answer must not hold up the end. */
+/** A connection that does not respond must not delay closing. */
 async function end(client: pg.Client): Promise<void> {
   client.on('error', () => {})
   await withTimeout(client.end(), PROBE_MS, () => new Error('silent')).catch(() => {})

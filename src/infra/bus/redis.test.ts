@@ -11,7 +11,7 @@ describeRedis('Redis', (redis) => {
     return openRedisBus({ redis: await redis.link(), log })
   })
 
-  it('goes on inside the process while Redis is away, says so, and tells everyone once when it is back', async () => {
+  it('delivers inside the process while Redis is away, warns, and calls every listener once after a reconnect', async () => {
     const [here, there] = [await open(), await open()]
     onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
     const heard: string[] = []

@@ -3,7 +3,7 @@ import { withTimeout } from '../../lib/abort.ts'
 import type { Log } from '../log/index.ts'
 import type { Connection, RedisLink } from '../redis/index.ts'
 import type { Bus } from './bus.ts'
-import { isCarried, listeners } from './listeners.ts'
+import { isSendable, listeners } from './listeners.ts'
 
 export interface RedisBusOptions {
   redis: RedisLink
@@ -13,7 +13,7 @@ export interface RedisBusOptions {
 const LISTEN_MS = 5000
 const MAX_IN_FLIGHT = 10_000
 
-/** Listens before it resolves; later losses are repaired in the background, without end. */
+/** Resolves when it is subscribed. Afterwards it reconnects in the background until it is closed. */
 export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   const bus = new RedisBus(options)
   await bus.open()
@@ -21,8 +21,8 @@ export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
 }
 
 /**
- * Hints over PUBLISH: one channel for all topics. A message is `sender\ntopic\npayload`; this process hears its own hints
- * at once and skips their echo.
+ * Hints over PUBLISH, with one channel for all topics. A message is `sender\ntopic\npayload`. This process receives its own hints
+ * directly and ignores their echo.
  */
 class RedisBus implements Bus {
   readonly provider = 'redis'
@@ -58,16 +58,16 @@ class RedisBus implements Bus {
       this.#onListening = resolve
     })
     this.#subscriber.on('ready', () => void this.#listen())
-    await withTimeout(listening, LISTEN_MS, () => new Error('The bus could not listen at Redis.'))
+    await withTimeout(listening, LISTEN_MS, () => new Error('The bus could not subscribe to Redis.'))
     this.#onListening = () => this.#local.deliverLoss()
   }
 
-  /** Never rejects: a subscription that fails breaks the connection, and the next one tries again. */
+  /** Never rejects: a failed subscription drops the connection, and the next connection tries again. */
   async #listen(): Promise<void> {
     try {
       await this.#subscriber.subscribe(this.#channel)
       this.#isListening = true
-      // Who now looks for themselves must find the rest of Redis there too.
+      // Listeners poll after a reconnect and then need the command connection too.
       await this.#redis.ready()
       this.#onListening()
     } catch {
@@ -76,7 +76,7 @@ class RedisBus implements Bus {
   }
 
   publish(topic: string, payload = ''): void {
-    if (this.#isClosed || !isCarried(topic, payload, this.#log)) return
+    if (this.#isClosed || !isSendable(topic, payload, this.#log)) return
     this.#local.deliver(topic, payload)
     if (this.#inFlight < MAX_IN_FLIGHT) this.#send(`${this.#sender}\n${topic}\n${payload}`)
     else this.#drop(new Error('too many hints were waiting'))
@@ -97,11 +97,11 @@ class RedisBus implements Bus {
       })
   }
 
-  /** Said once per absence. */
+  /** Logs once per outage. */
   #drop(error: unknown): void {
     this.#dropped += 1
     if (this.#dropped > 1 || this.#isClosed) return
-    const message = 'Hints to other instances are dropped; they look for themselves, only later.'
+    const message = 'Hints to other instances are dropped. They will poll for changes, with a delay.'
     this.#log.warn(message, { operation: 'bus.publish', error })
   }
 
@@ -111,7 +111,7 @@ class RedisBus implements Bus {
   }
 
   async ping(): Promise<void> {
-    if (!this.#isListening) throw new Error('The bus does not listen at Redis.')
+    if (!this.#isListening) throw new Error('The bus is not subscribed to Redis.')
     await this.#redis.ping()
   }
 

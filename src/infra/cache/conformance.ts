@@ -3,11 +3,11 @@ import type { Cache } from './cache.ts'
 
 export interface CacheWorld {
   cache: Cache
-  /** Lets this time pass for the cache. */
+  /** Lets this much time pass for the cache. */
   pass(ms: number): Promise<void>
 }
 
-/** What every kind of cache does; its test file calls this with how to make a new, empty one. */
+/** The tests of every cache. `makeWorld` creates a new, empty one. */
 export function describeCache(title: string, makeWorld: () => Promise<CacheWorld>): void {
   async function open() {
     const world = await makeWorld()
@@ -16,7 +16,7 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
   }
 
   describe(title, () => {
-    it('answers what was set, until its time is over', async () => {
+    it('returns a value until it expires', async () => {
       const { cache, pass } = await open()
       await cache.set('a', 'x', 1000)
       await pass(500)
@@ -25,12 +25,12 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
       expect(await cache.get('a')).toBeUndefined()
     })
 
-    it('knows nothing of keys that were never set', async () => {
+    it('returns undefined for a missing key', async () => {
       const { cache } = await open()
       expect(await cache.get('a')).toBeUndefined()
     })
 
-    it('takes the latest value and its time', async () => {
+    it('replaces a value and its lifetime', async () => {
       const { cache, pass } = await open()
       await cache.set('a', 'x', 1000)
       await pass(900)
@@ -39,7 +39,7 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
       expect(await cache.get('a')).toBe('y')
     })
 
-    it('keeps the empty text and any other', async () => {
+    it('stores any text, including the empty one', async () => {
       const { cache } = await open()
       await cache.set('a', '', 1000)
       await cache.set('b', 'é \n 会議 "', 1000)
@@ -47,14 +47,14 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
       expect(await cache.get('b')).toBe('é \n 会議 "')
     })
 
-    it('keeps nothing for no time', async () => {
+    it('stores nothing with a lifetime of zero', async () => {
       const { cache } = await open()
       await cache.set('a', 'x', 1000)
       await cache.set('a', 'y', 0)
       expect(await cache.get('a')).toBeUndefined()
     })
 
-    it('forgets what is deleted, values and counters', async () => {
+    it('deletes values and counters', async () => {
       const { cache } = await open()
       await cache.set('a', 'x', 1000)
       await cache.increment('b', 1000)
@@ -65,14 +65,14 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
       expect(await cache.increment('b', 1000)).toMatchObject({ count: 1 })
     })
 
-    it('counts every increment once, however many come at a time', async () => {
+    it('counts every concurrent increment once', async () => {
       const { cache } = await open()
       const answers = await Promise.all(Array.from({ length: 100 }, () => cache.increment('a', 1000)))
       const counts = answers.map(({ count }) => count).sort((x, y) => x - y)
       expect(counts).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
     })
 
-    it('ends a counter its time after the first increment, not the last', async () => {
+    it('expires a counter after its first increment, not the last', async () => {
       const { cache, pass } = await open()
       expect(await cache.increment('a', 1000)).toEqual({ count: 1, resetInMs: 1000 })
       await pass(600)
@@ -84,13 +84,13 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
       expect(await cache.increment('a', 1000)).toMatchObject({ count: 1 })
     })
 
-    it('keeps counters apart', async () => {
+    it('counts each key separately', async () => {
       const { cache } = await open()
       await cache.increment('a', 1000)
       expect(await cache.increment('b', 1000)).toMatchObject({ count: 1 })
     })
 
-    it('answers a ping, and closes twice', async () => {
+    it('responds to a ping and closes twice', async () => {
       const { cache } = await open()
       await cache.ping()
       await cache.close()

@@ -8,8 +8,8 @@ describeCache('the memory cache', async () => {
   return { cache: memoryCache({ clock }), pass: async (ms) => clock.advance(ms) }
 })
 
-describe('the bounds of the memory cache', () => {
-  it('drops what was used least when there are too many values', async () => {
+describe('the limits of the memory cache', () => {
+  it('evicts the least recently used value', async () => {
     const cache = memoryCache({ clock: fixedClock(1000), maxEntries: 3 })
     for (const key of ['a', 'b', 'c']) await cache.set(key, key, 1000)
     await cache.get('a')
@@ -18,7 +18,7 @@ describe('the bounds of the memory cache', () => {
     expect(await cache.get('b')).toBeUndefined()
   })
 
-  it('holds no more bytes than asked for', async () => {
+  it('stays within its size limit', async () => {
     const cache = memoryCache({ clock: fixedClock(1000), maxBytes: 10_000 })
     for (let i = 0; i < 20; i += 1) await cache.set(`k${i}`, 'x'.repeat(1000), 1000)
     const kept = await Promise.all(Array.from({ length: 20 }, (_, i) => cache.get(`k${i}`)))
@@ -26,7 +26,7 @@ describe('the bounds of the memory cache', () => {
     expect(kept.at(-1)).toBeDefined()
   })
 
-  it('does not forget counters for values', async () => {
+  it('does not evict counters for values', async () => {
     const cache = memoryCache({ clock: fixedClock(1000), maxEntries: 2 })
     await cache.increment('guesses', 1000)
     for (let i = 0; i < 10; i += 1) await cache.set(`k${i}`, 'x', 1000)

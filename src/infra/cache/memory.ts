@@ -4,15 +4,15 @@ import type { Cache } from './cache.ts'
 
 export interface MemoryCacheOptions {
   clock: Clock
-  /** Values and counters are bounded apart, each to this many. Default 50,000. */
+  /** Limit for values, and separately for counters. Default 50,000. */
   maxEntries?: number
-  /** Of all values together. Default 32 MB. */
+  /** Limit for the total size of all values. Default 32 MB. */
   maxBytes?: number
 }
 
 const ENTRY_BYTES = 100
 
-/** The cache of a single process: the least recently used goes first, so that one room's keys cannot fill the memory. */
+/** The cache of a single process. It evicts the least recently used entries, so that no feature can fill the memory. */
 export function memoryCache({ clock, maxEntries = 50_000, maxBytes = 32 * 1024 * 1024 }: MemoryCacheOptions): Cache {
   const shared = { max: maxEntries, ttlResolution: 0, perf: { now: () => clock.monotonic() } }
   const values = new LRUCache<string, string>({
@@ -20,7 +20,7 @@ export function memoryCache({ clock, maxEntries = 50_000, maxBytes = 32 * 1024 *
     maxSize: maxBytes,
     sizeCalculation: (value, key) => ENTRY_BYTES + 2 * (value.length + key.length),
   })
-  // Apart, so that a flood of values does not forget who has asked too often.
+  // Separate, so that many values cannot evict rate limit counters.
   const counters = new LRUCache<string, { count: number; endsAt: number }>(shared)
   return {
     provider: 'memory',

@@ -11,7 +11,7 @@ describeRedis('Redis', (redis) => {
     return { cache: redisCache(await redis.link()), pass: (ms) => sleep(ms) }
   })
 
-  it('counts over replicas', async () => {
+  it('counts across replicas', async () => {
     await redis.empty()
     const [one, other] = [redisCache(await redis.link()), redisCache(await redis.link())]
     const both = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? one : other).increment('a', 60_000))
@@ -19,7 +19,7 @@ describeRedis('Redis', (redis) => {
     expect(counts).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
   })
 
-  it('finds nothing while Redis is away, keeps nothing, and says that it cannot count', async () => {
+  it('finds and stores nothing while Redis is away, and rejects increments', async () => {
     const cache = redisCache(await redis.link())
     await cache.set('a', 'x', 60_000)
     await redis.server.stop()

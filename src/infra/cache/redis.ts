@@ -1,7 +1,7 @@
 import { luaScript, type RedisLink } from '../redis/index.ts'
 import type { Cache } from './cache.ts'
 
-/** The cache that replicas share. Values and counters have keys apart, as in the memory kind. */
+/** The cache that replicas share. As in the memory cache, values and counters have separate keys. */
 export function redisCache(redis: RedisLink): Cache {
   const { commands } = redis
   const valueKey = (key: string) => redis.key('cache', 'value', key)
@@ -9,7 +9,7 @@ export function redisCache(redis: RedisLink): Cache {
   return {
     provider: 'redis',
     async get(key) {
-      // A value that is out of reach has vanished, as any may.
+      // While Redis is unavailable the value counts as evicted.
       const value = await commands.get(valueKey(key)).catch(() => null)
       return value ?? undefined
     },
@@ -21,16 +21,16 @@ export function redisCache(redis: RedisLink): Cache {
       await commands.del(valueKey(key), counterKey(key))
     },
     async increment(key, ttlMs) {
-      const answer = await increment(commands, [counterKey(key)], [Math.ceil(ttlMs)])
-      if (!Array.isArray(answer)) throw new Error('a counter in Redis answered nothing')
-      return { count: Number(answer[0]), resetInMs: Number(answer[1]) }
+      const result = await increment(commands, [counterKey(key)], [Math.ceil(ttlMs)])
+      if (!Array.isArray(result)) throw new Error('Redis returned no counter')
+      return { count: Number(result[0]), resetInMs: Number(result[1]) }
     },
     ping: () => redis.ping(),
     close: async () => {},
   }
 }
 
-/** A counter without an end (its process died between two commands of an older version, say) gets one. */
+/** Also gives a lifetime to a counter that has none, for example after an interrupted command. */
 const increment = luaScript(`
 local count = redis.call('INCR', KEYS[1])
 local left = count == 1 and -1 or redis.call('PTTL', KEYS[1])

@@ -1,11 +1,8 @@
 /**
- * The log: one record, redacted once, to stdout as JSON, to the ring behind `GET /logs`, and to any other sink.
- * `Log` is what every room is handed; only `app.ts` makes one.
+ * The log. Each record is redacted once and then goes to stdout as JSON, to the ring behind `GET /logs`, and to other sinks.
+ * Every feature receives a `Log`; only `src/app` creates one.
  */
-export type { LogEntry } from './entry.ts'
-export { LOG_LEVELS, type Log, type LogFields, type LogLevel } from './log.ts'
-export { type LogSink, logger } from './logger.ts'
+export { LOG_LEVELS, type Log, type LogFields, type LogLevel, silentLog } from './log.ts'
+export { type LogEntry, type LogSink, logger, stdoutSink } from './logger.ts'
 export { type Redactor, redactor } from './redact.ts'
 export { type LogFilter, type LogRange, type LogRing, type LogView, logRing } from './ring.ts'
-export { silentLog } from './silent.ts'
-export { stdoutSink } from './stdout.ts'

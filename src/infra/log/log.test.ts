@@ -24,7 +24,7 @@ function openLog(level: LogLevel = 'trace') {
 }
 
 describe('a record', () => {
-  it('has the documented shape, on stdout and in the ring alike', () => {
+  it('has the documented shape on stdout and in the ring', () => {
     const { log, lines, all } = openLog()
     log
       .with({ accountId: 'acc_1', metadata: { a: 1 } })
@@ -48,7 +48,7 @@ describe('a record', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual(entry)
   })
 
-  it('is made only from the level on, for stdout and ring alike', () => {
+  it('is written only at the level or above, to stdout and the ring', () => {
     const { log, lines, all } = openLog('warn')
     log.info('quiet')
     log.with({ accountId: 'acc_1' }).debug('quiet')
@@ -58,7 +58,7 @@ describe('a record', () => {
     expect(all().map((entry) => entry.level)).toEqual(['fatal', 'warn'])
   })
 
-  it('tells an error with its causes, without the properties that libraries hang on it', () => {
+  it('contains an error with its causes, without other properties of library errors', () => {
     const { log, all } = openLog()
     const cause = Object.assign(new Error('connect to imap://joe:hunter22@mail.test failed'), {
       code: 'ECONNREFUSED',
@@ -74,7 +74,7 @@ describe('a record', () => {
     })
   })
 
-  it('survives whatever is thrown or handed in', () => {
+  it('survives any thrown value and any metadata', () => {
     const { log, lines, all } = openLog()
     const circle: Record<string, unknown> = { n: 10n, when: new Date(0), bytes: new Uint8Array(3), f: () => 1 }
     circle.self = circle
@@ -148,19 +148,19 @@ describe('no secret reaches a record', () => {
     expect(lines.join()).toContain('[redacted]')
   })
 
-  it("when it is the service's own key, wherever it stands, even where the text is cut", () => {
+  it("when it is the service's own key, even where the text is truncated", () => {
     const { log, lines } = openLog()
     log.info(`xx${API_KEY}yy`, { metadata: { [API_KEY]: 1, note: 'a'.repeat(8185) + API_KEY } })
     expect(lines.join()).not.toContain(API_KEY.slice(0, 6))
   })
 
-  it('and facts about secrets stay', () => {
+  it('but facts about secrets remain', () => {
     const { log, all } = openLog()
     log.info('x', { metadata: { hasToken: true, tokens: 3, statusCode: 200, code: 'ECONNRESET' } })
     expect(all()[0]?.metadata).toEqual({ hasToken: true, tokens: 3, statusCode: 200, code: 'ECONNRESET' })
   })
 
-  it('and redacting a long hostile text takes time in proportion to its length: with its square, this would not end', () => {
+  it('and redacting a long hostile text takes linear time', () => {
     const { text } = redactor()
     for (const unit of ['a.', 'token=', 'x://', '"password":"', 'eyJa.', 'cookie:', 'bearer '])
       text(unit.repeat(1_000_000))
@@ -170,7 +170,7 @@ describe('no secret reaches a record', () => {
 describe('the ring', () => {
   const texts = (view: { entries: LogEntry[] }) => view.entries.map((entry) => entry.message)
 
-  it('keeps the 2000 newest, newest first', () => {
+  it('keeps the 2000 newest records, newest first', () => {
     const { log, ring } = openLog()
     for (let i = 0; i < 2500; i += 1) log.info(String(i))
     const all = ring.select({}, { limit: 3000 })
@@ -188,7 +188,7 @@ describe('the ring', () => {
     expect(ring.select({ operation: 'sync.folder' }, { limit: 1 }).total).toBe(2)
   })
 
-  it('selects stretches that do not move while records keep coming', () => {
+  it('selects ranges that do not change while new records arrive', () => {
     const { log, ring } = openLog()
     for (let i = 1; i <= 5; i += 1) log.info(String(i))
     const [newest, second] = ring.select({}, { limit: 2 }).entries

@@ -1,13 +1,13 @@
-/** From the least important on. */
+/** In ascending order of severity. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What a record may carry beside its message. Never a secret, a token, or the text of a mail. */
+/** Optional fields of a record. They must not contain secrets, tokens or message text. */
 export interface LogFields {
   accountId?: string | undefined
   provider?: string | undefined
-  /** What was being done, as `room.verb`: `sync.folder`, `webhooks.deliver`. */
+  /** What the code was doing, as `feature.verb`: `sync.folder`, `webhooks.deliver`. */
   operation?: string | undefined
   requestId?: string | undefined
   durationMs?: number | undefined
@@ -24,4 +24,17 @@ export interface Log {
   fatal(message: string, fields?: LogFields): void
   /** A logger that adds these fields to every record. */
   with(fields: LogFields): Log
+}
+
+const ignore = () => {}
+
+/** Discards every record; for tests and commands. */
+export const silentLog: Log = {
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  fatal: ignore,
+  with: () => silentLog,
 }

@@ -1,19 +1,54 @@
-import { type EntryDeps, type LogEntry, logEntry } from './entry.ts'
+import { type DestinationStream, destination, pino } from 'pino'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { isoTime } from '../../lib/time.ts'
 import { LOG_LEVELS, type Log, type LogFields, type LogLevel } from './log.ts'
+import type { Redactor } from './redact.ts'
 
-/** Takes every record that passes the level: stdout, the ring, the exporter. Must not throw. */
+/** One record, as `GET /logs`, stdout and OTLP show it. Every text in it is redacted. */
+export interface LogEntry {
+  id: string
+  level: LogLevel
+  message: string
+  timestamp: string
+  accountId: string | null
+  provider: string | null
+  operation: string | null
+  requestId: string | null
+  durationMs: number | null
+  error: ErrorEntry | null
+  metadata: Record<string, unknown> | null
+  /** The process that wrote the record. */
+  instance: string
+}
+
+/** The logged parts of an error. Other properties of library errors may hold requests and credentials. */
+interface ErrorEntry {
+  name: string
+  message: string
+  code?: string
+  stack?: string
+  cause?: ErrorEntry
+  errors?: ErrorEntry[]
+}
+
+/** Receives every record of the configured level or above. Must not throw. */
 export type LogSink = (entry: LogEntry) => void
 
-export interface LoggerDeps extends EntryDeps {
+export interface LoggerDeps {
   level: LogLevel
+  clock: Clock
+  ids: Ids
+  instance: string
+  redactor: Redactor
   sinks: readonly LogSink[]
 }
 
-/** A record is made and redacted once; every sink gets the same object. Below the level nothing is made at all. */
+/** Builds and redacts each record once; every sink receives the same object. Records below the level are not built. */
 export function logger(deps: LoggerDeps, fields: LogFields = {}): Log {
-  const least = LOG_LEVELS.indexOf(deps.level)
+  const minimum = LOG_LEVELS.indexOf(deps.level)
   const write = (level: LogLevel) => {
-    if (LOG_LEVELS.indexOf(level) < least) return () => {}
+    if (LOG_LEVELS.indexOf(level) < minimum) return () => {}
     return (message: string, more: LogFields = {}) => {
       const entry = logEntry(deps, level, message, merged(fields, more))
       for (const sink of deps.sinks) sink(entry)
@@ -30,7 +65,65 @@ export function logger(deps: LoggerDeps, fields: LogFields = {}): Log {
   }
 }
 
+/** Writes one JSON object per line, synchronously: the last record before a crash is the one an operator needs. */
+export function stdoutSink(stream: DestinationStream = destination({ fd: 1, sync: true })): LogSink {
+  // The logger has applied the level and completed the record; pino only serialises and writes it.
+  const writer = pino(
+    {
+      level: 'trace',
+      base: null,
+      timestamp: false,
+      messageKey: 'message',
+      formatters: { level: (level) => ({ level }) },
+    },
+    stream,
+  )
+  return ({ level, message, ...rest }) => writer[level](rest, message)
+}
+
 function merged(fields: LogFields, more: LogFields): LogFields {
   const given = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined))
   return { ...fields, ...given, ...(fields.metadata && { metadata: { ...fields.metadata, ...more.metadata } }) }
+}
+
+function logEntry(deps: LoggerDeps, level: LogLevel, message: string, fields: LogFields): LogEntry {
+  const { redactor } = deps
+  return {
+    id: deps.ids('log'),
+    level,
+    message: redactor.text(message),
+    timestamp: isoTime(deps.clock.now()),
+    accountId: fields.accountId ?? null,
+    provider: fields.provider ?? null,
+    operation: fields.operation ?? null,
+    requestId: fields.requestId ?? null,
+    durationMs: fields.durationMs === undefined ? null : Math.round(fields.durationMs * 10) / 10,
+    error: fields.error === undefined || fields.error === null ? null : errorEntry(fields.error, redactor),
+    metadata: fields.metadata === undefined ? null : redactor.record(fields.metadata),
+    instance: deps.instance,
+  }
+}
+
+const MAX_DEPTH = 5
+const MAX_ERRORS = 5
+
+function errorEntry(error: unknown, redactor: Redactor, depth = 1): ErrorEntry {
+  if (!(error instanceof Error)) return { name: 'Error', message: redactor.text(describe(error, redactor)) }
+  const entry: ErrorEntry = { name: redactor.text(String(error.name)), message: redactor.text(String(error.message)) }
+  if ('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')) {
+    entry.code = redactor.text(String(error.code))
+  }
+  if (typeof error.stack === 'string') entry.stack = redactor.text(error.stack)
+  if (depth < MAX_DEPTH) {
+    if (error.cause !== undefined && error.cause !== null) entry.cause = errorEntry(error.cause, redactor, depth + 1)
+    // The message of an AggregateError (every address of a host failed) says nothing about its causes.
+    if (error instanceof AggregateError) {
+      entry.errors = error.errors.slice(0, MAX_ERRORS).map((inner) => errorEntry(inner, redactor, depth + 1))
+    }
+  }
+  return entry
+}
+
+function describe(thrown: unknown, redactor: Redactor): string {
+  return typeof thrown === 'object' ? JSON.stringify(redactor.value(thrown)) : String(thrown)
 }

@@ -1,11 +1,11 @@
 import { truncateText } from '../../lib/text.ts'
 
-/** Takes secrets out of what is about to be logged. Never throws, always ends, and answers plain JSON values. */
+/** Removes secrets from log records. Never throws, always terminates, and returns plain JSON values. */
 export interface Redactor {
   text(text: string): string
   value(value: unknown): unknown
   record(record: Record<string, unknown>): Record<string, unknown>
-  /** From now on this very text is taken out wherever it stands. */
+  /** Redacts every later occurrence of exactly this text. */
   hide(secret: string): void
 }
 
@@ -14,10 +14,10 @@ const REDACTED = '[redacted]'
 const MAX_TEXT = 8192
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
-/** Shorter secrets stand inside ordinary words; replacing them would make every record unreadable. */
+/** Shorter secrets occur in ordinary words; replacing them would make records unreadable. */
 const MIN_SECRET_CHARS = 8
 
-/** Keys whose value is a secret, or the text of a mail, whatever it looks like; compared without `-`, `_` and case. */
+/** Keys whose values are always secrets or message text. Compared without `-`, `_` and case. */
 const SECRET_KEY =
   /(password|passwd|passphrase|secret|secrets|token|tokens|authorization|cookie|cookies|apikey|credential|credentials|privatekey|encryptionkeys?|signature|codeverifier)$/
 const SECRET_KEYS = new Set(['pass', 'pwd', 'auth', 'key', 'body', 'rawbody', 'html', 'text', 'session', 'sessioncode'])
@@ -40,17 +40,17 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
 export function redactor(): Redactor {
   const known = new Set<string>()
   function text(given: string): string {
-    // Cut after redacting: half a secret would not be recognised. Twice the length bounds the work.
+    // Truncated only after redaction, because half a secret would not be recognised. The first slice bounds the work.
     let shown = given.slice(0, 2 * MAX_TEXT)
     for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
     for (const [pattern, replacement] of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
     return truncateText(shown, MAX_TEXT)
   }
-  const plain = (value: unknown) => plainValue(value, text, 0, new Set())
+  const plain = (value: unknown) => redactValue(value, text, 0, new Set())
   return {
     text,
     value: plain,
-    record: (record) => plainRecord(record, text, 0, new Set()),
+    record: (record) => redactRecord(record, text, 0, new Set()),
     hide(secret) {
       if (secret.length >= MIN_SECRET_CHARS) known.add(secret)
     },
@@ -59,7 +59,7 @@ export function redactor(): Redactor {
 
 type CleanText = (text: string) => string
 
-function plainValue(value: unknown, text: CleanText, depth: number, above: Set<object>): unknown {
+function redactValue(value: unknown, text: CleanText, depth: number, above: Set<object>): unknown {
   switch (typeof value) {
     case 'string':
       return text(value)
@@ -70,39 +70,39 @@ function plainValue(value: unknown, text: CleanText, depth: number, above: Set<o
     case 'boolean':
       return value
     case 'object':
-      return value === null ? null : plainObject(value, text, depth, above)
+      return value === null ? null : redactObject(value, text, depth, above)
     default:
       return undefined
   }
 }
 
-function plainObject(value: object, text: CleanText, depth: number, above: Set<object>): unknown {
+function redactObject(value: object, text: CleanText, depth: number, above: Set<object>): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   if (value instanceof Uint8Array) return `[${value.length} bytes]`
   if (value instanceof Error) return text(`${value.name}: ${value.message}`)
   if (value instanceof URL) return text(value.href)
   if (above.has(value)) return '[circular]'
   if (depth >= MAX_DEPTH) return '[deeper]'
-  if (value instanceof Map) return plainObject(Object.fromEntries(value), text, depth, above)
+  if (value instanceof Map) return redactObject(Object.fromEntries(value), text, depth, above)
   above.add(value)
   try {
     if (value instanceof Set || Array.isArray(value)) {
       const items = [...value]
-      const shown = items.slice(0, MAX_ITEMS).map((item) => plainValue(item, text, depth + 1, above) ?? null)
+      const shown = items.slice(0, MAX_ITEMS).map((item) => redactValue(item, text, depth + 1, above) ?? null)
       return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown
     }
-    return plainRecord(value, text, depth, above)
+    return redactRecord(value, text, depth, above)
   } finally {
     above.delete(value)
   }
 }
 
-function plainRecord(record: object, text: CleanText, depth: number, above: Set<object>): Record<string, unknown> {
+function redactRecord(record: object, text: CleanText, depth: number, above: Set<object>): Record<string, unknown> {
   above.add(record)
   const shown: Record<string, unknown> = {}
   for (const key of Object.keys(record).slice(0, MAX_ITEMS)) {
     const inner = property(record, key)
-    shown[text(key)] = isSecretKey(key) && holdsText(inner) ? REDACTED : plainValue(inner, text, depth + 1, above)
+    shown[text(key)] = isSecretKey(key) && holdsText(inner) ? REDACTED : redactValue(inner, text, depth + 1, above)
   }
   return shown
 }
@@ -121,7 +121,7 @@ function property(record: object, key: string): unknown {
   try {
     return Reflect.get(record, key)
   } catch {
-    // A getter that throws: the record is still worth having.
+    // A getter that throws must not lose the record.
     return '[unreadable]'
   }
 }

@@ -1,7 +1,7 @@
-import type { LogEntry } from './entry.ts'
 import type { LogLevel } from './log.ts'
+import type { LogEntry } from './logger.ts'
 
-/** Every given part must be equal; the level exactly, not "at least". */
+/** Every given member must match exactly, including the level. */
 export interface LogFilter {
   level?: LogLevel | undefined
   accountId?: string | undefined
@@ -9,9 +9,9 @@ export interface LogFilter {
   operation?: string | undefined
 }
 
-/** A stretch of the records. Ids are ordered by time, so they mark places that stay while records keep coming. */
+/** A range of records. Ids are ordered by time, so a range stays the same while new records arrive. */
 export interface LogRange {
-  /** Only records up to this id: a list that is anchored here does not move. */
+  /** Only records up to this id. */
   upTo?: string | undefined
   /** Only records older than this id. */
   before?: string | undefined
@@ -21,11 +21,11 @@ export interface LogRange {
 export interface LogView {
   /** Newest first, at most `limit`. */
   entries: LogEntry[]
-  /** How many records match up to the anchor, whatever `before` and `limit` say. */
+  /** Number of matching records up to `upTo`, regardless of `before` and `limit`. */
   total: number
 }
 
-/** The newest records of this process, in memory. */
+/** The newest records of this process, in memory; older ones are overwritten. */
 export interface LogRing {
   add(entry: LogEntry): void
   select(filter: LogFilter, range: LogRange): LogView

@@ -304,7 +304,7 @@ describe('the address guard', () => {
     const guard = guardOf('none', { 'a.example': ['10.1.2.3'] })
     const refusal = guard.check({ host: 'a.example', port: 1 })
     await expect(refusal).rejects.toThrow(
-      'a.example is not at a public address, and PRIVATE_TARGETS does not cover it.',
+      'a.example does not have a public address, and PRIVATE_TARGETS does not allow it.',
     )
     await expect(guard.check({ host: '169.254.169.254', port: 1 })).rejects.toThrow('PRIVATE_TARGETS')
   })

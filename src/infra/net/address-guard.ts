@@ -1,30 +1,29 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../lib/clock.ts'
-import { classOf } from './addresses.ts'
+import { classOf, hostName } from './addresses.ts'
 import type { Resolve, Resolved } from './dns.ts'
-import { hostName } from './host-name.ts'
 import { privateTargets } from './private-targets.ts'
 
-/** Where something is asked to connect. */
+/** A host from outside to which the service shall connect. */
 export interface ConnectTarget {
   host: string
   port: number
 }
 
-/** An address that was checked; connect to `address` and keep `host` (in its normal spelling) as the TLS server name. */
+/** A checked address. Connect to `address`, and use `host` (in canonical form) as the TLS server name. */
 export interface CheckedTarget extends ConnectTarget {
   address: string
   family: 4 | 6
 }
 
 /**
- * Resolves a host that came from outside, checks every answer, and pins one. Throws `GuardError` when any answer may
- * not be reached (the message names PRIVATE_TARGETS), or when the name does not resolve in time.
+ * Resolves a host from outside, checks every address, and pins one. Throws `GuardError` when any address is not allowed (the
+ * message names PRIVATE_TARGETS) or the name does not resolve in time.
  */
 export interface AddressGuard {
   check(target: ConnectTarget): Promise<CheckedTarget>
-  /** True when plain http may be used to this address: only what PRIVATE_TARGETS covers. */
+  /** True when plain http is allowed: only to targets that PRIVATE_TARGETS covers. */
   allowsPlain(checked: CheckedTarget): boolean
 }
 
@@ -38,7 +37,7 @@ export class GuardError extends Error {
 }
 
 export interface GuardDeps {
-  /** The setting's text. */
+  /** The value of PRIVATE_TARGETS. */
   privateTargets: string
   resolve: Resolve
   clock: Clock
@@ -55,35 +54,35 @@ type Pinned = Omit<CheckedTarget, 'port'> & { ttlMs: number }
 
 export function addressGuard(deps: GuardDeps): AddressGuard {
   const targets = privateTargets(deps.privateTargets)
-  // Thousands of requests a second go to the same hosts: a verdict stands for as long as the answer it was made of.
-  const verdicts = new LRUCache<string, Promise<Pinned>>({
+  // Thousands of requests per second go to the same hosts. A result is valid as long as its DNS records.
+  const checked = new LRUCache<string, Promise<Pinned>>({
     max: MAX_HOSTS,
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },
   })
 
-  function refuseUnlessOpen(host: string, address: Address): void {
+  function requireAllowed(host: string, address: Address): void {
     const kind = classOf(address)
     if (kind === 'never') {
       throw new GuardError(
         'refused',
-        `${host} is at a link-local, metadata or unusable address, which may never be reached, whatever PRIVATE_TARGETS says.`,
+        `${host} has a link-local, metadata or unusable address. PRIVATE_TARGETS cannot allow it.`,
       )
     }
     if (kind !== 'public' && !targets.covers(host, address)) {
-      throw new GuardError('refused', `${host} is not at a public address, and PRIVATE_TARGETS does not cover it.`)
+      throw new GuardError('refused', `${host} does not have a public address, and PRIVATE_TARGETS does not allow it.`)
     }
   }
 
-  async function judge(given: string): Promise<Pinned> {
+  async function checkHost(given: string): Promise<Pinned> {
     const host = hostName(given)
-    if (host === undefined) throw new GuardError('unresolved', 'This is not the name of a host.')
+    if (host === undefined) throw new GuardError('unresolved', 'This is not a valid host name.')
     const { addresses, ttlMs } = ipaddr.isValid(host)
       ? { addresses: [host], ttlMs: LITERAL_TTL_MS }
       : await resolve(host)
     const parsed = shuffled(addresses.map(parseAddress))
-    for (const address of parsed) refuseUnlessOpen(host, address)
-    // IPv4 first: whether IPv6 leads anywhere from here is not known, and one address is pinned.
+    for (const address of parsed) requireAllowed(host, address)
+    // Prefers IPv4, because only one address is pinned and the machine may have no IPv6 route.
     const pinned = parsed.find((address) => address.kind() === 'ipv4') ?? parsed[0]
     if (pinned === undefined) throw unresolved(host, undefined)
     return { host, address: pinned.toString(), family: pinned.kind() === 'ipv4' ? 4 : 6, ttlMs }
@@ -97,22 +96,22 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
     }
   }
 
-  /** Callers at the same time share one lookup; what failed is not remembered. */
-  function verdictOn(given: string): Promise<Pinned> {
-    const known = verdicts.get(given)
+  /** Concurrent calls share one lookup. Failures are not cached. */
+  function cachedCheck(given: string): Promise<Pinned> {
+    const known = checked.get(given)
     if (known !== undefined) return known
-    const verdict = judge(given)
-    verdicts.set(given, verdict)
-    verdict.then(
-      ({ ttlMs }) => verdicts.set(given, verdict, { ttl: ttlMs }),
-      () => verdicts.delete(given),
+    const checking = checkHost(given)
+    checked.set(given, checking)
+    checking.then(
+      ({ ttlMs }) => checked.set(given, checking, { ttl: ttlMs }),
+      () => checked.delete(given),
     )
-    return verdict
+    return checking
   }
 
   return {
     async check({ host: given, port }) {
-      const { host, address, family } = await verdictOn(given)
+      const { host, address, family } = await cachedCheck(given)
       return { host, port, address, family }
     },
     allowsPlain: ({ host, address }) => targets.covers(host, ipaddr.parse(address)),
@@ -120,8 +119,8 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
 }
 
 /**
- * True when a port typed into the hosted form may be used: those of mail and https, or any of a host that PRIVATE_TARGETS
- * covers. Resolves the host only in the second case.
+ * True when the hosted form accepts this port: the ports of mail and https, or any port of a host that PRIVATE_TARGETS covers.
+ * Resolves the host only in the second case.
  */
 export async function allowsFormPort(guard: AddressGuard, target: ConnectTarget): Promise<boolean> {
   if (FORM_PORTS.has(target.port)) return true
@@ -137,16 +136,16 @@ function unresolved(host: string, cause: unknown): GuardError {
   return new GuardError('unresolved', `${host} does not resolve.`, { cause })
 }
 
-/** ::ffff:10.0.0.1 is 10.0.0.1. A zone (`%eth0`) or anything else that is not an address is refused. */
+/** Reads ::ffff:10.0.0.1 as 10.0.0.1. Rejects a zone (`%eth0`) and everything else that is not an address. */
 function parseAddress(text: string): Address {
   const spelled = hostName(text)
   if (spelled === undefined || !ipaddr.isValid(spelled)) {
-    throw new GuardError('refused', 'The name resolves to no usable address.')
+    throw new GuardError('refused', 'The name does not resolve to a usable address.')
   }
   return ipaddr.process(spelled)
 }
 
-/** Names with several addresses spread over them, and move on from a dead one when the answer is old. */
+/** Spreads connections over the addresses of a name and leaves a dead one when the cached result expires. */
 function shuffled<T>(items: readonly T[]): T[] {
   return items
     .map((item) => ({ item, at: Math.random() }))

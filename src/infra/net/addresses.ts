@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * `never`: link-local, metadata services, and what is nobody's address; no setting opens these. `private`: every other
- * address of IANA's special-purpose registries, the anycast services of the network included, and what is assigned to no one.
+ * `never`: link-local and metadata addresses and unusable ones; no setting allows these. `private`: every other address in IANA's
+ * special-purpose registries, including anycast services, and unassigned addresses.
  */
 export type AddressClass = 'public' | 'loopback' | 'private' | 'never'
 
@@ -18,13 +18,13 @@ const METADATA = [
   'fd00:42::42/128',
 ].map((network) => ipaddr.parseCIDR(network))
 
-/** What IANA assigns to anyone; the rest of the space is special or unassigned. */
+/** The range that IANA assigns; the rest is special or unassigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-/** NAT64: the translator of an IPv6-only network, in front of the IPv4 address in its last 32 bits. */
+/** NAT64: an IPv6-only network translates these to the IPv4 address in the last 32 bits. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
-/** The same inside one network, whose prefix may be longer: any of RFC 6052's places may hold the IPv4 address. */
+/** Local NAT64 with a prefix of unknown length: the IPv4 address may be at any offset of RFC 6052. */
 const LOCAL_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b:1::/48')
-const LOCAL_NAT64_PLACES = [
+const LOCAL_NAT64_OFFSETS = [
   [6, 7, 9, 10],
   [7, 9, 10, 11],
   [9, 10, 11, 12],
@@ -63,11 +63,11 @@ function classOf6(address: ipaddr.IPv6): AddressClass {
   return isGlobal && innerClass === 'public' ? 'public' : 'private'
 }
 
-/** Only link-local and metadata are looked for: read at the wrong place, a harmless address can be anything. */
+/** Checks only for `never` addresses: at a wrong offset, a harmless address may look like any other. */
 function mayBeTranslatedToNever(address: ipaddr.IPv6): boolean {
   const bytes = address.toByteArray()
-  return LOCAL_NAT64_PLACES.some((place) => {
-    const inner = new ipaddr.IPv4(place.map((at) => bytes[at] ?? 0))
+  return LOCAL_NAT64_OFFSETS.some((offsets) => {
+    const inner = new ipaddr.IPv4(offsets.map((at) => bytes[at] ?? 0))
     return isWithin(inner, [...METADATA, LINK_LOCAL_4])
   })
 }
@@ -81,4 +81,19 @@ function embedded(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   // ISATAP: …:0:5efe:<IPv4> below any prefix; the universal bit may be set.
   const isIsatap = ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe
   return isCompatible || isTranslated || isIsatap ? new ipaddr.IPv4(bytes.slice(12)) : undefined
+}
+
+/**
+ * The canonical form of a host: lower case, punycode, no trailing dot, an IP address in its normal form without brackets
+ * (`0x7f.1` and `2130706433` are 127.0.0.1, as resolvers read them). Undefined when the text is not a host.
+ */
+export function hostName(text: string): string | undefined {
+  const trimmed = text.trim()
+  const isBare6 = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(trimmed)
+  // Rejects characters that end the host inside a URL: `good.example@10.0.0.1`, `10.0.0.1/x`, `fe80::1%eth0`.
+  if (!isBare6 && /[\s/?#@\\%:|^<>]/.test(trimmed.replace(/^\[[0-9a-f:.]+\]$/i, ''))) return undefined
+  const url = `http://${isBare6 ? `[${trimmed}]` : trimmed}/`
+  if (!URL.canParse(url)) return undefined
+  const name = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  return name === '' || name.length > 253 || name.split('.').includes('') ? undefined : name
 }

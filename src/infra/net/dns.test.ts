@@ -9,7 +9,7 @@ import { resolver } from './dns.ts'
 const nameServer = async (answer: (name: string) => NameAnswer) => closing(await startNameServer(answer))
 
 describe('resolving names', () => {
-  it('answers every address of a name, of both families, and for how long', async () => {
+  it('returns all IPv4 and IPv6 addresses of a name with their lifetime', async () => {
     const { server } = await nameServer(() => ['192.0.2.7', '::1'])
     const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
     const { addresses, ttlMs } = await resolve('a.example')
@@ -17,25 +17,25 @@ describe('resolving names', () => {
     expect(ttlMs).toBe(30_000)
   })
 
-  it('is content with one family', async () => {
+  it('accepts a name with one address family', async () => {
     const { server } = await nameServer(() => ['192.0.2.7'])
     const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
     expect((await resolve('a.example')).addresses).toEqual(['192.0.2.7'])
   })
 
-  it('gives up on a name server that is silent', { timeout: 10_000 }, async () => {
+  it('rejects when the name server is silent', { timeout: 10_000 }, async () => {
     const { server } = await nameServer(() => 'silence')
     const resolve = resolver({ timeoutMs: 200, servers: [server], hostsFile: '/nowhere' })
     await expect(resolve('a.example')).rejects.toThrow()
   })
 
-  it('rejects a name that nobody knows', async () => {
+  it('rejects an unknown name', async () => {
     const { server } = await nameServer(() => 'no such name')
     const resolve = resolver({ timeoutMs: 5000, servers: [server], hostsFile: '/nowhere' })
     await expect(resolve('nobody.invalid')).rejects.toThrow()
   })
 
-  it('believes the hosts file before it asks anyone', async () => {
+  it('reads the hosts file before DNS', async () => {
     const { server, asked } = await nameServer(() => ['192.0.2.7'])
     const folder = await mkdtemp(join(tmpdir(), 'posthorn-hosts-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -47,7 +47,7 @@ describe('resolving names', () => {
     expect(asked).toEqual([])
   })
 
-  it('knows localhost without asking', async () => {
+  it('resolves localhost without DNS', async () => {
     const resolve = resolver({ timeoutMs: 5000, servers: ['127.0.0.1:9'], hostsFile: '/nowhere' })
     expect((await resolve('localhost')).addresses).toEqual(['127.0.0.1', '::1'])
     expect((await resolve('app.localhost')).addresses).toEqual(['127.0.0.1', '::1'])

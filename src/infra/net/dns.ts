@@ -2,7 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { sleep, withTimeout } from '../../lib/abort.ts'
 
-/** What a name stands for. Never empty: a name without addresses rejects. */
+/** The addresses of a name; never empty. */
 export interface Resolved {
   addresses: string[]
   ttlMs: number
@@ -18,9 +18,9 @@ const HOSTS_FILE =
   process.platform === 'win32' ? `${String.raw`C:\Windows`}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
 
 /**
- * Resolves over sockets (c-ares), not by `getaddrinfo`: that one occupies a thread of libuv's four for as long as a
- * silent name server lets it, and a few dead names would stop every file and every other name. The system's hosts file
- * comes first; names that DNS does not know go to `getaddrinfo` after all, for search domains and mDNS.
+ * Resolves with c-ares, because `getaddrinfo` blocks one of libuv's four threads while a name server is silent: a few dead names
+ * would block all file access. Reads the hosts file first. Names unknown to DNS go to `getaddrinfo`, for search domains and mDNS.
+ * Rejects when a name has no address or the timeout expires.
  */
 export function resolver(options: { timeoutMs: number; servers?: string[]; hostsFile?: string }): Resolve {
   const dns = new Resolver({ timeout: options.timeoutMs / 2, tries: 2 })
@@ -81,4 +81,49 @@ async function readHosts(file: string): Promise<Map<string, string[]>> {
     for (const name of names) byName.set(name, [...(byName.get(name) ?? []), address])
   }
   return byName
+}
+
+export interface ServiceRecord {
+  host: string
+  port: number
+}
+
+/** MX and SRV records. Missing records are an empty list; a DNS failure or timeout rejects. */
+export interface DnsRecords {
+  /** The mail hosts with the best preference. */
+  mx(domain: string): Promise<string[]>
+  /** The hosts of a service such as `_imaps._tcp.example.com`, best first (RFC 2782). */
+  srv(name: string): Promise<ServiceRecord[]>
+}
+
+export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): DnsRecords {
+  const dns = new Resolver({ timeout: options.timeoutMs, tries: 1 })
+  if (options.servers !== undefined) dns.setServers(options.servers)
+
+  async function recordsOf<T>(name: string, query: Promise<T[]>): Promise<T[]> {
+    const timedOut = () => new Error(`The DNS query for ${name} timed out.`)
+    try {
+      return await withTimeout(query, options.timeoutMs, timedOut)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA'))
+        return []
+      throw error
+    }
+  }
+
+  return {
+    async mx(domain) {
+      const records = await recordsOf(domain, dns.resolveMx(domain))
+      const best = Math.min(...records.map((record) => record.priority))
+      return records.filter((record) => record.priority === best).map((record) => record.exchange.toLowerCase())
+    },
+    async srv(name) {
+      const records = await recordsOf(name, dns.resolveSrv(name))
+      const sorted = records.sort((left, right) => left.priority - right.priority || right.weight - left.weight)
+      // The target "." means that the service does not exist; c-ares returns it as an empty name.
+      return sorted
+        .filter((record) => record.name !== '')
+        .map(({ name: host, port }) => ({ host: host.toLowerCase(), port }))
+    },
+  }
 }

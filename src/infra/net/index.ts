@@ -1,6 +1,6 @@
 /**
- * What may be connected to. Every address that came from outside (bodies, forms, mail, discovery) passes the guard;
- * addresses from settings are the operator's and do not.
+ * Decides which addresses the service may connect to. Every address from outside (request bodies, forms, messages, discovery)
+ * passes the guard. Addresses from settings belong to the operator and do not.
  */
 export {
   type AddressGuard,
@@ -12,6 +12,4 @@ export {
   type GuardDeps,
   GuardError,
 } from './address-guard.ts'
-export { type Resolve, type Resolved, resolver } from './dns.ts'
-export {} from './host-name.ts'
-export { type DnsRecords, dnsRecords } from './records.ts'
+export { type DnsRecords, dnsRecords, type Resolve, type Resolved, resolver } from './dns.ts'

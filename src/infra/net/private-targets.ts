@@ -1,14 +1,13 @@
 import ipaddr from 'ipaddr.js'
-import { classOf, isWithin } from './addresses.ts'
-import { hostName } from './host-name.ts'
+import { classOf, hostName, isWithin } from './addresses.ts'
 
-/** Which addresses that are not public the setting PRIVATE_TARGETS opens. */
+/** The addresses that PRIVATE_TARGETS allows. */
 export interface PrivateTargets {
-  /** True when this address of this host is opened, be it public or not; `never` addresses are not for this to judge. */
+  /** True when the setting covers this address of this host. The caller rejects `never` addresses first. */
   covers(host: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean
 }
 
-/** Reads `none`, `loopback`, `all`, or a list that may hold these words, hosts, `*.example.com`, addresses and networks. */
+/** Parses `none`, `loopback`, `all`, or a list of these words, hosts, `*.example.com`, addresses and networks. */
 export function privateTargets(setting: string): PrivateTargets {
   const items = setting.split(',').map((item) => item.trim().toLowerCase())
   const words = new Set(items)

@@ -2,30 +2,29 @@ import { Redis } from 'ioredis'
 import { sleep, withTimeout } from '../../lib/abort.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import type { Log } from '../log/index.ts'
-import { serverProblem } from './server.ts'
 
 export type Connection = Redis
 
 export interface RedisLinkOptions {
   url: string
   log: Log
-  /** How long the start waits for a server that does not answer. Default 30,000. */
+  /** How long to wait for a server that does not respond at the start. Default 30,000. */
   startMs?: number
 }
 
 /** The connections of one process to one Redis. */
 export interface RedisLink {
-  /** For single commands: each answers or rejects within 5 s, and rejects at once while the connection is away. */
+  /** For single commands. Each settles within 5 s and rejects at once while disconnected. */
   readonly commands: Connection
-  /** Another connection, closed with the link. A patient one keeps its commands until the connection is back. */
+  /** Another connection, closed with the link. A patient one keeps its commands until it has reconnected. */
   connect(name: string, patience?: 'patient'): Connection
-  /** The key under which `parts` stand in Redis. */
+  /** The Redis key for `parts`. */
   key(...parts: string[]): string
-  /** Resolves when Redis answers, and takes what is written: one whose memory or disk is full answers, and does nothing. */
+  /** Resolves when Redis accepts a write. A server with full memory or disk still responds but stores nothing. */
   ping(): Promise<void>
-  /** Resolves when commands can be given; rejects after 10 s. */
+  /** Resolves when commands can be sent; rejects after 10 s. */
   ready(): Promise<void>
-  /** Twice safely; whatever is still asked of Redis is rejected. */
+  /** Rejects pending commands. Twice safely. */
   close(): Promise<void>
 }
 
@@ -33,16 +32,16 @@ const PREFIX = 'posthorn'
 const START_MS = 30_000
 const COMMAND_MS = 5000
 const CONNECT_MS = 10_000
-/** A connection that a firewall dropped looks like a silent one until it is asked. */
+/** Probing detects a connection that a firewall dropped silently. */
 const PROBE_EVERY_MS = 10_000
 const PROBE_MS = 3000
-/** A key that only says whether keys can be written. */
+/** Lifetime of the key that `ping` writes. */
 const ALIVE_MS = 60_000
 const RECONNECT: Backoff = { baseMs: 50, capMs: 3000 }
 
 /**
- * Waits for the server, at most `startMs`, then connects; later losses are repaired in the background, without end. Throws
- * at once when waiting does not help: a wrong password, a server that is too old.
+ * Waits for the server, at most `startMs`, then connects. Afterwards it reconnects in the background until it is closed. Throws at
+ * once when waiting cannot help: a wrong password, or a server that is too old.
  */
 export async function openRedis(options: RedisLinkOptions, aborted?: AbortSignal): Promise<RedisLink> {
   await waitForServer(options, aborted)
@@ -79,7 +78,7 @@ class Link implements RedisLink {
     })
     this.commands.once('ready', isReady)
     try {
-      await withTimeout(ready, CONNECT_MS, () => new Error('Redis (REDIS_URL) accepted no connection.'))
+      await withTimeout(ready, CONNECT_MS, () => new Error('Redis (REDIS_URL) did not accept a connection.'))
     } finally {
       this.commands.off('ready', isReady)
     }
@@ -90,11 +89,11 @@ class Link implements RedisLink {
       ...SHARED,
       connectionName: `${PREFIX}-${name}`,
       retryStrategy: (attempt) => backoffMs(attempt, RECONNECT),
-      // Waiting commands would pile up through a long absence; only BullMQ's few connections may keep theirs.
+      // Queued commands would pile up during a long outage. Only BullMQ's few connections may queue them.
       enableOfflineQueue: patience === 'patient',
       ...(patience !== 'patient' && { commandTimeout: COMMAND_MS }),
     })
-    // Said once by `#lost`; the event must have a listener all the same.
+    // `#lost` logs the outage once, but the event must have a listener.
     connection.on('error', () => {})
     this.#connections.add(connection)
     return connection
@@ -106,7 +105,7 @@ class Link implements RedisLink {
 
   async ping(): Promise<void> {
     const written = this.commands.set(this.key('alive'), '1', 'PX', ALIVE_MS)
-    await withTimeout(written, PROBE_MS, () => new Error('Redis does not answer.'))
+    await withTimeout(written, PROBE_MS, () => new Error('Redis does not respond.'))
   }
 
   #probeAll(): void {
@@ -121,13 +120,16 @@ class Link implements RedisLink {
   #lost(): void {
     if (this.#isLost || !this.#connections.has(this.commands)) return
     this.#isLost = true
-    this.#options.log.warn('Redis is out of reach; the service goes on with less, and reconnects.', OPERATION)
+    this.#options.log.warn(
+      'Redis (REDIS_URL) is unavailable. The service continues with reduced functions and reconnects.',
+      OPERATION,
+    )
   }
 
   #back(): void {
     if (!this.#isLost) return
     this.#isLost = false
-    this.#options.log.info('Redis answers again.', OPERATION)
+    this.#options.log.info('Redis is available again.', OPERATION)
   }
 
   async close(): Promise<void> {
@@ -143,10 +145,10 @@ const OPERATION = { operation: 'redis.connection' }
 const SHARED = {
   connectTimeout: CONNECT_MS,
   keepAlive: 30_000,
-  // BullMQ insists: what was under way when the connection broke is sent again.
+  // Required by BullMQ: commands in flight are sent again after a reconnect.
   maxRetriesPerRequest: null,
   autoResubscribe: false,
-  // After a failover the old primary still answers, but takes nothing.
+  // After a failover the old primary still responds but rejects writes.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
 }
 
@@ -157,17 +159,17 @@ async function waitForServer({ url, log, startMs = START_MS }: RedisLinkOptions,
       return await tryServer(url, log)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (isFinal(message)) throw new Error(`Redis (REDIS_URL) refuses: ${message}`)
+      if (isFinal(message)) throw new Error(`Cannot use Redis (REDIS_URL): ${message}`)
       if (aborted?.aborted || performance.now() > deadline) {
-        throw new Error(`Redis (REDIS_URL) does not answer: ${message}`)
+        throw new Error(`Redis (REDIS_URL) does not respond: ${message}`)
       }
-      if (attempt === 1) log.warn('Redis (REDIS_URL) does not answer yet; waiting for it.', { ...OPERATION, error })
+      if (attempt === 1) log.warn('Redis (REDIS_URL) does not respond yet. Waiting for it.', { ...OPERATION, error })
     }
     await sleep(backoffMs(attempt, RECONNECT), aborted)
   }
 }
 
-/** Connects once, and looks whether this server will do. */
+/** Connects once and checks version and policy of the server. */
 async function tryServer(url: string, log: Log): Promise<void> {
   const connection = new Redis(url, { ...SHARED, lazyConnect: true, retryStrategy: () => null })
   let cause: unknown
@@ -175,8 +177,8 @@ async function tryServer(url: string, log: Log): Promise<void> {
     cause ??= error
   })
   try {
-    await withTimeout(connection.connect(), CONNECT_MS, () => new Error('no answer'))
-    const info = await withTimeout(connection.info(), COMMAND_MS, () => new Error('no answer'))
+    await withTimeout(connection.connect(), CONNECT_MS, () => new Error('no response'))
+    const info = await withTimeout(connection.info(), COMMAND_MS, () => new Error('no response'))
     const problem = serverProblem(info)
     if (problem?.isFatal) throw new Error(problem.message)
     if (problem !== undefined) log.warn(problem.message, OPERATION)
@@ -187,6 +189,25 @@ async function tryServer(url: string, log: Log): Promise<void> {
   }
 }
 
-/** Waiting cannot help. */
+/** True for errors that waiting cannot fix. */
 const isFinal = (message: string) =>
   /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|is needed|certificate/.test(message)
+
+/** The problem of a server according to its INFO; undefined without one. Missing facts are not a problem. */
+export function serverProblem(info: string): { message: string; isFatal: boolean } | undefined {
+  const version = /^(?:valkey_version|redis_version):(\d+)\.(\d+)/m.exec(info)
+  if (version !== null && Number(version[1]) * 100 + Number(version[2]) < OLDEST) {
+    return {
+      message: `Redis 6.2 or later is needed, but the server has version ${version[1]}.${version[2]}.`,
+      isFatal: true,
+    }
+  }
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
+  if (policy === undefined || policy === 'noeviction') return undefined
+  return {
+    message: `Redis has the policy "${policy}" and may evict jobs when its memory is full. Set maxmemory-policy noeviction.`,
+    isFatal: false,
+  }
+}
+
+const OLDEST = 602

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Connection } from './link.ts'
 
-/** A Lua script, which Redis runs as one step. It is sent whole only when the server does not know it (yet, or any more). */
+/** A Lua script, which Redis runs atomically. Its text is sent only when the server has not cached it. */
 export function luaScript(lua: string) {
   const digest = createHash('sha1').update(lua).digest('hex')
   return async (connection: Connection, keys: readonly string[], args: readonly (string | number)[]) => {

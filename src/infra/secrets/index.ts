@@ -1,5 +1,5 @@
 /**
- * The service's own secrets: given by settings, or made once and kept (as files of the data folder, or the key ring in a
- * shared database). The canary proves at the start that the key ring opens what is stored.
+ * The service's own secrets, from the settings or generated once: stored as files of the data folder, or in a shared database for
+ * the key ring. Every start checks that the key ring opens the stored data.
  */
-export { keptApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'
+export { generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

@@ -1,15 +1,15 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** The text of a secret file, or undefined when there is none. An empty file is a fault: something destroyed a secret. */
-export function findKept(file: string): string | undefined {
+/** The content of a secret file, or undefined without one. Throws for an empty file: its secret was lost. */
+export function findSecret(file: string): string | undefined {
   const text = read(file)?.trim()
-  if (text === '') throw new Error(`${file} is empty. Restore it, or delete it to have a new secret made.`)
+  if (text === '') throw new Error(`${file} is empty. Restore it, or delete it to generate a new secret.`)
   return text
 }
 
-/** Writes a secret for the owner alone; after a crash the file is there whole or not at all. */
-export function keep(file: string, text: string): void {
+/** Writes a secret that only the owner can read. After a crash the file is complete or absent. */
+export function writeSecret(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}.tmp`
   const handle = openSync(unfinished, 'w', 0o600)
   try {
@@ -32,7 +32,7 @@ function read(file: string): string | undefined {
 }
 
 function syncFolder(folder: string): void {
-  // Without this a power loss may take the file's name back, and with a key ring all that was sealed.
+  // Without this a power loss may undo the rename; losing a key ring makes all sealed data unreadable.
   const handle = openSync(folder, 'r')
   try {
     fsyncSync(handle)

@@ -35,7 +35,7 @@ describeEachDatabase('secrets', (databases, engine) => {
 
   if (engine === 'sqlite') {
     describe('on the file store', () => {
-      it('are made at the first start, for the owner alone, and are the same at the next', async () => {
+      it('are generated at the first start, readable by the owner only, and reused at the next', async () => {
         const { place, db } = await opened()
         const first = open(db, place.dataDir, NOTHING)
         const { serviceApiKey, adminPassword, sealer: seals, keysBesideData } = await first.secrets
@@ -55,14 +55,14 @@ describeEachDatabase('secrets', (databases, engine) => {
         expect(second.records).toEqual([])
       })
 
-      it('are told by where they stand, never by their value', async () => {
+      it('are logged by file name, never by value', async () => {
         const { place, db } = await opened()
         const { records, log, secrets } = open(db, place.dataDir, NOTHING)
         const { serviceApiKey, adminPassword } = await secrets
         expect(records.map((entry) => entry.message)).toEqual([
-          `Made an API key; it stands in ${place.dataDir}/service-api-key.`,
-          `Made a password for the portal; it stands in ${place.dataDir}/admin-password.`,
-          `Made the encryption keys; it stands in ${place.dataDir}/encryption-keys.`,
+          `Generated an API key in ${place.dataDir}/service-api-key.`,
+          `Generated a password for the portal in ${place.dataDir}/admin-password.`,
+          `Generated the encryption keys in ${place.dataDir}/encryption-keys.`,
         ])
         log.info(`later ${serviceApiKey} and ${adminPassword}`)
         const text = JSON.stringify(records)
@@ -72,7 +72,7 @@ describeEachDatabase('secrets', (databases, engine) => {
         }
       })
 
-      it('come from the settings when those give them, and nothing is made', async () => {
+      it('come from the settings when given, and none is generated', async () => {
         const { place, db } = await opened()
         const given = { serviceApiKey: 'a-key', adminPassword: 'a-password', encryptionKeys: generateKeyRing() }
         expect(await open(db, place.dataDir, given).secrets).toMatchObject({
@@ -82,7 +82,7 @@ describeEachDatabase('secrets', (databases, engine) => {
         expect(readdirSync(place.dataDir).filter((name) => !name.includes('.db'))).toEqual([])
       })
 
-      it('stop the start when a file was emptied', async () => {
+      it('stop the start when a file is empty', async () => {
         const { place, db } = await opened()
         writeFileSync(join(place.dataDir, 'encryption-keys'), '\n')
         await expect(open(db, place.dataDir, NOTHING).secrets).rejects.toThrow(/encryption-keys is empty/)
@@ -92,7 +92,7 @@ describeEachDatabase('secrets', (databases, engine) => {
 
   if (engine === 'postgres') {
     describe('with a shared database', () => {
-      it('need SERVICE_API_KEY, leave the portal off, and make one key ring that all instances share', async () => {
+      it('require SERVICE_API_KEY, disable the portal, and generate one key ring for all instances', async () => {
         const { place, db } = await opened()
         await expect(open(db, place.dataDir, NOTHING).secrets).rejects.toThrow(/SERVICE_API_KEY is missing/)
         const starts = await Promise.all(
@@ -106,8 +106,8 @@ describeEachDatabase('secrets', (databases, engine) => {
           expect(secrets).toMatchObject({ adminPassword: undefined, keysBesideData: true })
           expect(secrets.sealer.open(sealed, 'c')).toBe('x')
           expect(records.map((entry) => [entry.level, entry.message])).toEqual([
-            ['info', 'ADMIN_PASSWORD is not set: the admin portal is off.'],
-            ['warn', expect.stringMatching(/^ENCRYPTION_KEYS is not set: the encryption keys stand in the database/)],
+            ['info', 'The admin portal is disabled because ADMIN_PASSWORD is not set.'],
+            ['warn', expect.stringMatching(/^ENCRYPTION_KEYS is not set: the database holds the encryption keys/)],
           ])
         }
         expect(readdirSync(place.dataDir)).toEqual([])
@@ -115,10 +115,10 @@ describeEachDatabase('secrets', (databases, engine) => {
     })
   }
 
-  it('refuse a key ring that does not open what is stored, naming the key', async () => {
+  it('reject a key ring that does not open the stored data, and name the key', async () => {
     const { place, db } = await opened()
     await open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k1') }).secrets
-    const wrong = 'it was sealed with the key "k1"'
+    const wrong = 'It was sealed with the key "k1"'
     await expect(open(db, place.dataDir, { ...KEY, encryptionKeys: generateKeyRing('k2') }).secrets).rejects.toThrow(
       wrong,
     )
@@ -127,7 +127,7 @@ describeEachDatabase('secrets', (databases, engine) => {
     )
   })
 
-  it('rotate: the old key still opens, the new one seals, and an instance with the old one alone stops', async () => {
+  it('rotate: the old key opens, the new one seals, and an instance with only the old one stops', async () => {
     const { place, db } = await opened()
     const [k1, k2] = [generateKeyRing('k1'), generateKeyRing('k2')]
     const before = await open(db, place.dataDir, { ...KEY, encryptionKeys: k1 }).secrets
@@ -139,7 +139,7 @@ describeEachDatabase('secrets', (databases, engine) => {
     await open(db, place.dataDir, { ...KEY, encryptionKeys: k2 }).secrets
   })
 
-  it('given after some were made are a rotation: what was sealed before still opens', async () => {
+  it('set after others were generated are a rotation: older data still opens', async () => {
     const { place, db } = await opened()
     const made = await open(db, place.dataDir, KEY).secrets
     const old = made.sealer.seal('x', 'c')
@@ -151,8 +151,8 @@ describeEachDatabase('secrets', (databases, engine) => {
 })
 
 describe('a sealed text', () => {
-  it('opens only where it was sealed for', () => {
+  it('opens only in the context for which it was sealed', () => {
     const seals = sealer([{ id: 'k1', key: Buffer.alloc(32, 7) }])
-    expect(() => seals.open(seals.seal('x', 'account:acc_1'), 'account:acc_2')).toThrow(/does not open/)
+    expect(() => seals.open(seals.seal('x', 'account:acc_1'), 'account:acc_2')).toThrow(/cannot open/)
   })
 })

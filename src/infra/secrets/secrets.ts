@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { generateKeyRing, parseKeyRing, type RingKey, type Sealer, sealer } from '../../lib/seal.ts'
-import { type Db, findState, stateOr } from '../db/index.ts'
+import { generateKeyRing, parseKeyRing, type RingKey, SealError, type Sealer, sealer } from '../../lib/seal.ts'
+import { type Db, findState, setState, stateOr } from '../db/index.ts'
 import type { Log, Redactor } from '../log/index.ts'
-import { checkCanary } from './canary.ts'
-import { findKept, keep } from './secret-file.ts'
+import { findSecret, writeSecret } from './secret-file.ts'
 
 export interface SecretsDeps {
-  /** What the settings give. */
+  /** The values from the settings. */
   given: {
     serviceApiKey: string | undefined
     adminPassword: string | undefined
     encryptionKeys: string | undefined
   }
-  /** Migrated. */
+  /** Must be migrated. */
   db: Db
   dataDir: string
   log: Log
@@ -22,21 +21,20 @@ export interface SecretsDeps {
 
 export interface Secrets {
   serviceApiKey: string
-  /** Undefined: the portal is off. */
+  /** Undefined: the portal is disabled. */
   adminPassword: string | undefined
   sealer: Sealer
-  /** The key ring was made here and stands in the shared database, beside what it protects; health and portal warn. */
+  /** True when the shared database holds a generated key ring together with the data it protects. Health and portal warn. */
   keysBesideData: boolean
 }
 
-/** What a made key ring is called in the database, and the files in the data folder. */
+/** Name of a generated key ring in the database, and the secret files in the data folder. */
 const RING_STATE = 'encryptionKeys'
 const FILES = { serviceApiKey: 'service-api-key', adminPassword: 'admin-password', encryptionKeys: 'encryption-keys' }
 
 /**
- * Finds or makes the secrets, then checks that the key ring opens what is stored; throws a message for the operator when not.
- * A ring that was made earlier goes on opening beside one that is given later, so that setting ENCRYPTION_KEYS is
- * a rotation like any other.
+ * Finds or generates the secrets, then checks that the key ring opens the stored data. Throws a message for the operator when it
+ * does not. A generated ring keeps opening data after ENCRYPTION_KEYS is set, so setting it is an ordinary rotation.
  */
 export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   const secrets = deps.db.engine === 'sqlite' ? inFolder(deps) : await inDatabase(deps)
@@ -44,14 +42,14 @@ export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   for (const secret of [serviceApiKey, adminPassword, ...ring.map((entry) => entry.key.toString('base64'))]) {
     if (secret !== undefined) deps.redactor.hide(secret)
   }
-  const seals = sealer(ring)
-  await checkCanary(deps.db, seals, deps.log)
-  return { serviceApiKey, adminPassword, sealer: seals, keysBesideData }
+  const ringSealer = sealer(ring)
+  await checkCanary(deps.db, ringSealer, deps.log)
+  return { serviceApiKey, adminPassword, sealer: ringSealer, keysBesideData }
 }
 
-/** The API key that a service on this folder made for itself; undefined when it made none. */
-export function keptApiKey(dataDir: string): string | undefined {
-  return findKept(join(dataDir, FILES.serviceApiKey))
+/** The API key that a service generated in this data folder; undefined without one. */
+export function generatedApiKey(dataDir: string): string | undefined {
+  return findSecret(join(dataDir, FILES.serviceApiKey))
 }
 
 interface Found {
@@ -62,41 +60,44 @@ interface Found {
 }
 
 function inFolder({ given, dataDir, log }: SecretsDeps): Found {
-  const keptOrMade = (name: keyof typeof FILES, what: string, make: () => string) => {
+  const findOrGenerate = (name: keyof typeof FILES, what: string, generate: () => string) => {
     const file = join(resolve(dataDir), FILES[name])
-    const kept = findKept(file)
-    if (kept !== undefined) return kept
-    const made = make()
-    keep(file, made)
-    log.info(`Made ${what}; it stands in ${file}.`, { operation: 'service.secrets', metadata: { file } })
-    return made
+    const found = findSecret(file)
+    if (found !== undefined) return found
+    const secret = generate()
+    writeSecret(file, secret)
+    log.info(`Generated ${what} in ${file}.`, { operation: 'service.secrets', metadata: { file } })
+    return secret
   }
-  const keptRing = () => findKept(join(resolve(dataDir), FILES.encryptionKeys))
+  const generatedRing = () => findSecret(join(resolve(dataDir), FILES.encryptionKeys))
   return {
-    // The prefix says what it is to people and to scanners of leaked secrets.
-    serviceApiKey: given.serviceApiKey ?? keptOrMade('serviceApiKey', 'an API key', () => `phk_${randomText(32)}`),
+    // The prefix identifies the key to people and to scanners for leaked secrets.
+    serviceApiKey: given.serviceApiKey ?? findOrGenerate('serviceApiKey', 'an API key', () => `phk_${randomText(32)}`),
     adminPassword:
-      given.adminPassword ?? keptOrMade('adminPassword', 'a password for the portal', () => randomText(18)),
+      given.adminPassword ?? findOrGenerate('adminPassword', 'a password for the portal', () => randomText(18)),
     ring:
       given.encryptionKeys === undefined
-        ? parseKeyRing(keptOrMade('encryptionKeys', 'the encryption keys', generateKeyRing))
-        : joined(given.encryptionKeys, keptRing()),
+        ? parseKeyRing(findOrGenerate('encryptionKeys', 'the encryption keys', generateKeyRing))
+        : joined(given.encryptionKeys, generatedRing()),
     keysBesideData: false,
   }
 }
 
 async function inDatabase({ given, db, log }: SecretsDeps): Promise<Found> {
   if (given.serviceApiKey === undefined) {
-    throw new Error('SERVICE_API_KEY is missing: with DATABASE_URL every instance must be given the same key.')
+    throw new Error('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
   if (given.adminPassword === undefined) {
-    log.info('ADMIN_PASSWORD is not set: the admin portal is off.', { operation: 'service.secrets' })
+    log.info('The admin portal is disabled because ADMIN_PASSWORD is not set.', { operation: 'service.secrets' })
   }
   const keysBesideData = given.encryptionKeys === undefined
   if (keysBesideData) {
-    log.warn('ENCRYPTION_KEYS is not set: the encryption keys stand in the database, beside what they protect.', {
-      operation: 'service.secrets',
-    })
+    log.warn(
+      'ENCRYPTION_KEYS is not set: the database holds the encryption keys together with the data that they protect. Set ENCRYPTION_KEYS.',
+      {
+        operation: 'service.secrets',
+      },
+    )
   }
   return {
     serviceApiKey: given.serviceApiKey,
@@ -109,13 +110,49 @@ async function inDatabase({ given, db, log }: SecretsDeps): Promise<Found> {
   }
 }
 
-/** The given keys, then those made earlier; a given key wins over a made one of the same id. */
-function joined(given: string, made: string | undefined): RingKey[] {
+/** The keys from the settings, then generated ones. For equal ids the settings win. */
+function joined(given: string, generated: string | undefined): RingKey[] {
   const ring = parseKeyRing(given)
   const known = new Set(ring.map((entry) => entry.id))
-  return [...ring, ...(made === undefined ? [] : parseKeyRing(made).filter((entry) => !known.has(entry.id)))]
+  return [...ring, ...(generated === undefined ? [] : parseKeyRing(generated).filter((entry) => !known.has(entry.id)))]
 }
 
 function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url')
+}
+
+const NAME = 'keyCanary'
+const CONTEXT = 'canary'
+const TEXT = 'posthorn'
+
+/**
+ * Opens a sealed text in the database, so that a wrong key ring stops the start and not the first mailbox. The text is sealed again
+ * with a new primary key, so an instance without that key stops too.
+ */
+async function checkCanary(db: Db, sealer: Sealer, log: Log): Promise<void> {
+  await db.transaction(async (tx) => {
+    const sealed = await stateOr(tx, NAME, () => sealer.seal(TEXT, CONTEXT))
+    requireOpens(sealed, sealer)
+    if (sealed.startsWith(`${sealer.primaryKeyId}:`)) return
+    await setState(tx, NAME, sealer.seal(TEXT, CONTEXT))
+    tx.afterCommit(() =>
+      log.info(
+        `New secrets are sealed with the key ${sealer.primaryKeyId}. Keep the older keys in ENCRYPTION_KEYS: stored secrets are sealed again only when they are next written.`,
+        { operation: 'service.secrets' },
+      ),
+    )
+  })
+}
+
+function requireOpens(sealed: string, sealer: Sealer): void {
+  try {
+    sealer.open(sealed, CONTEXT)
+  } catch (cause) {
+    if (!(cause instanceof SealError)) throw cause
+    const keyId = sealed.slice(0, sealed.indexOf(':'))
+    throw new Error(
+      `The encryption keys do not open the stored data. It was sealed with the key "${keyId}", which ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) does not contain. Add that key again, after newer ones.`,
+      { cause },
+    )
+  }
 }

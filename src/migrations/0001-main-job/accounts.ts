@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** Accounts, what is still to be erased of deleted ones, and the sessions that connect them. */
+/** Accounts, pending erasures of deleted accounts, and the sessions that connect accounts. */
 export async function accounts({ table, index }: Schema): Promise<void> {
   await table(
     'accounts',

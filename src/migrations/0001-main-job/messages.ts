@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** Folders, messages and how far they are in step. */
+/** Folders, messages and sync cursors. */
 export async function messages({ table, index }: Schema): Promise<void> {
   await table(
     'labels',

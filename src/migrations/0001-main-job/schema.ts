@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db/index.ts'
 
 export type Column = [name: string, type: 'text' | 'integer' | 'bigint', options?: 'null' | `default ${number}`]
 
-/** How the rooms of this migration say their tables. Columns are not null unless they say so. */
+/** Helpers for the table definitions of this migration. Columns are not null by default. */
 export interface Schema {
   table(title: string, columns: Column[], key: string[], withoutRowid?: boolean): Promise<void>
   index(on: string, columns: string[], options?: { unique?: boolean; where?: string }): Promise<void>

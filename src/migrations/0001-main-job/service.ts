@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** What the service itself keeps: facts, instances, jobs, answers to repeats. */
+/** Tables of the service itself: state, instances, jobs, idempotent responses. */
 export async function service({ table, index }: Schema): Promise<void> {
   await table(
     'serviceState',

@@ -202,7 +202,7 @@ describeEachDatabase('the IMAP form', (open) => {
     })
     const { error } = (await response.json()) as { error: { code: string; message: string } }
     expect([response.status, error.code]).toEqual([400, 'imap_unreachable'])
-    expect(error.message).toBe('The mail server could not be reached at this host and port.')
+    expect(error.message).toBe('Cannot reach the mail server at this host and port.')
     await guarded.close()
   })
 
