@@ -8,7 +8,7 @@ import { closing } from '../kit/closing.ts'
 import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http.ts'
 import { startServiceProcess } from '../kit/process.ts'
-import { type NameAnswer, startNameServer } from '../servers/names.ts'
+import { type NameAnswer, startNameServer } from '../servers/name-server.ts'
 import { startReceiver } from '../servers/receiver.ts'
 
 /** The one address that the setting opens; its neighbour must never be reached. Both have something at the same port. */

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 import { microsoftProvider } from '../../src/providers/microsoft/index.ts'
 
-export interface Asked {
+export interface GraphRequest {
   method: string
   /** Below `/v1.0`, decoded, without the query. */
   path: string
@@ -16,15 +16,15 @@ export interface Asked {
   body: unknown
 }
 
-export interface Scripted {
+export interface GraphResponse {
   status?: number
   headers?: Record<string, string>
   body?: unknown
 }
 
 /** Graph as a script of the test: for answers that no mailbox would give just now. Batches are taken apart. */
-export async function scriptedGraph(answer: (asked: Asked) => Scripted) {
-  const asked: Asked[] = []
+export async function scriptedGraph(answer: (asked: GraphRequest) => GraphResponse) {
+  const asked: GraphRequest[] = []
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)

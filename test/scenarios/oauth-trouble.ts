@@ -116,7 +116,7 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
 /** What stands in every mailbox before it is connected. */
 export const old = (email: string) => ['a', 'b', 'c'].map((letter) => `${letter} of ${email}`)
 
-/** The stand-ins by what they are. */
+/** The fakes by what they are. */
 export function servers({ sites }: Pick<OAuthStage, 'sites'>) {
   const [google, microsoft] = [sites.gmail.server, sites.microsoft.server]
   if (!('historyId' in google) || !('folderId' in microsoft)) throw new Error('the sites are mixed up')

@@ -1,7 +1,7 @@
 import { type ConsentSite, googleSite, microsoftSite } from '../kit/consent.ts'
 import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/process.ts'
-import { type ReverseProxy, startProxy } from '../servers/proxy.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
+import { type ReverseProxy, startProxy } from '../servers/reverse-proxy.ts'
 import { type Application, startApplication } from './application.ts'
 import { type Client, client } from './client.ts'
 import { subscribe } from './mailboxes.ts'

@@ -1,4 +1,4 @@
-import { serveQuestions } from './names.ts'
+import { serveQuestions } from './name-server.ts'
 
 /** The records of one name. What is not given does not exist. */
 export interface ZoneEntry {

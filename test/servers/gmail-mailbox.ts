@@ -5,7 +5,7 @@ import { type Google, startGoogle } from './google.ts'
 
 const USER = 'ann@gmail.test'
 
-/** A mailbox at the stand-in of Google, reached by the provider; its token is renewed as the service would. */
+/** A mailbox at the fake Google, reached by the provider; its token is renewed as the service would. */
 export async function gmailMailbox(
   limits: GmailDeps['limits'] = {},
 ): Promise<IdMailboxFixture & { google: Google; user: string }> {

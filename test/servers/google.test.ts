@@ -7,7 +7,7 @@ import { attachmentMail, plainMail } from './messages.ts'
 const ANN = 'ann@gmail.test'
 const BACK = 'http://app.test/callback'
 
-describe('the stand-in of Google', () => {
+describe('the fake Google', () => {
   const open: Google[] = []
   afterEach(async () => {
     for (const google of open.splice(0)) await google.close()

@@ -1,3 +1,9 @@
+import { Calls } from './fake/calls.ts'
+import { Faults, type PlannedFault } from './fake/faults.ts'
+import { grantWithoutBrowser } from './fake/grant.ts'
+import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
+import { router } from './fake/router.ts'
+import { Tokens } from './fake/tokens.ts'
 import { answerBatch } from './google/batch.ts'
 import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
 import { gmail } from './google/gmail.ts'
@@ -5,12 +11,6 @@ import { googleOauth } from './google/oauth.ts'
 import { client, openPackage } from './google/package.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { type Watch, watch } from './google/watch.ts'
-import { Calls } from './stand-in/calls.ts'
-import { Faults, type PlannedFault } from './stand-in/faults.ts'
-import { type Answer, type Incoming, startFront } from './stand-in/front.ts'
-import { grantWithoutBrowser } from './stand-in/grant.ts'
-import { router } from './stand-in/router.ts'
-import { Tokens } from './stand-in/tokens.ts'
 
 export const GOOGLE_SCOPES = ['openid', 'email', 'https://mail.google.com/']
 
@@ -82,7 +82,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   const tokens = new Tokens()
   const faults = new Faults()
   const calls = new Calls()
-  const front = await startFront((request) => answer(request, false), options.port)
+  const front = await startHttpServer((request) => answer(request, false), options.port)
   const { url } = front
   const inner = openPackage(url)
   const topic = pubsub(url, tokens)
@@ -91,7 +91,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   const oauth = googleOauth(inner, tokens, topic.exchange)
   const find = router([...oauth.routes, ...pushing.routes, ...mail.routes, ...topic.routes])
 
-  async function answer(request: Incoming, part: boolean): Promise<Answer> {
+  async function answer(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
     const grant = tokens.find(Tokens.bearerOf(request.headers) ?? '')
     const user = grant?.user ?? oauth.userOf(request)
@@ -104,7 +104,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     if (typeof result !== 'string') call.status = result.status
     return result
 
-    async function decide(): Promise<Answer> {
+    async function decide(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
       if (fault) return googleFault(fault)
       if (batch) return answerBatch(request, (inside) => answer(inside, true))

@@ -15,7 +15,7 @@ interface Page {
   '@odata.deltaLink'?: string
 }
 
-describe('the stand-in of Microsoft', () => {
+describe('the fake Microsoft', () => {
   const open: { close(): Promise<void> }[] = []
   afterEach(async () => {
     for (const server of open.splice(0)) await server.close()

@@ -1,3 +1,9 @@
+import { Calls } from './fake/calls.ts'
+import { Faults, type PlannedFault } from './fake/faults.ts'
+import { grantWithoutBrowser } from './fake/grant.ts'
+import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
+import { router } from './fake/router.ts'
+import { Tokens } from './fake/tokens.ts'
 import { answerBatch } from './microsoft/batch.ts'
 import { ChangeLog } from './microsoft/delta.ts'
 import { accessDenied, graphError, graphFault, tooManyAtOnce, unauthenticated } from './microsoft/errors.ts'
@@ -6,12 +12,6 @@ import { type Mailboxes, mailboxes } from './microsoft/mailbox.ts'
 import { microsoftOauth } from './microsoft/oauth.ts'
 import { client, openPackage } from './microsoft/package.ts'
 import { type Lifecycle, Subscriptions } from './microsoft/subscriptions.ts'
-import { Calls } from './stand-in/calls.ts'
-import { Faults, type PlannedFault } from './stand-in/faults.ts'
-import { type Answer, type Incoming, startFront } from './stand-in/front.ts'
-import { grantWithoutBrowser } from './stand-in/grant.ts'
-import { router } from './stand-in/router.ts'
-import { Tokens } from './stand-in/tokens.ts'
 
 export const MICROSOFT_SCOPES = [
   'openid',
@@ -97,7 +97,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const log = new ChangeLog()
   const underWay = new Map<string, number>()
   const most = new Map<string, number>()
-  const front = await startFront((request) => answer(request, false), options.port)
+  const front = await startHttpServer((request) => answer(request, false), options.port)
   const { url } = front
   const inner = await openPackage(url)
   const subscriptions = new Subscriptions(inner, () => boxes)
@@ -112,7 +112,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const oauth = microsoftOauth(inner, tokens, url)
   const find = router([...oauth.routes, ...mailRoutes(inner, boxes, log), ...subscriptions.routes])
 
-  async function answer(request: Incoming, part: boolean): Promise<Answer> {
+  async function answer(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
     const grant = tokens.find(Tokens.bearerOf(request.headers) ?? '')
     const user = grant?.user ?? oauth.userOf(request)
@@ -129,7 +129,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     if (typeof result !== 'string') call.status = result.status
     return result
 
-    async function decide(): Promise<Answer> {
+    async function decide(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
       if (fault && fault.as !== 'foreign-link') return graphFault(fault)
       if (graph && !grant) return unauthenticated()
@@ -142,7 +142,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     }
   }
 
-  async function oneOfFour(user: string, decide: () => Promise<Answer>): Promise<Answer> {
+  async function oneOfFour(user: string, decide: () => Promise<FakeResponse>): Promise<FakeResponse> {
     const count = (underWay.get(user) ?? 0) + 1
     underWay.set(user, count)
     most.set(user, Math.max(count, most.get(user) ?? 0))

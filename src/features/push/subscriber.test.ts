@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { startHttpServer } from '../../../test/servers/fake/http-server.ts'
 import { type Google, startGoogle } from '../../../test/servers/google.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
-import { startFront } from '../../../test/servers/stand-in/front.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
@@ -168,7 +168,7 @@ describeEachDatabase('a standing order at the provider', (open) => {
 
 /** A server that answers the handshake and nothing else. */
 async function echo(closers: (() => Promise<void>)[]): Promise<string> {
-  const front = await startFront(
+  const front = await startHttpServer(
     async ({ url }) =>
       new Response(url.searchParams.get('validationToken') ?? '', { headers: { 'content-type': 'text/plain' } }),
   )

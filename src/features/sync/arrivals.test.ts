@@ -24,7 +24,7 @@ for (const [name, options] of Object.entries(SERVERS)) {
     afterAll(() => server.stop())
     const path = (folder: string) => `${options.prefix ?? ''}${folder}`
     const folders = ['INBOX', path('Sent'), path('Drafts')]
-    const fast = { imap: { pollEveryMs: 200 } }
+    const fast = { imap: { pollIntervalMs: 200 } }
 
     describeEachDatabase('keeps INBOX in step', (open) => {
       it('arrivals, flags and removals, each told once', async () => {

@@ -33,7 +33,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       onTestFinished(() => own.stop())
       const { box, service, accountId, received } = await inStep(own, open, {
         timing: { pollMs: 400, stalledAfter: 1 },
-        imap: { checkEveryMs: 300, answerMs: 2000, connectMs: 5000, silenceMs: 5000 },
+        imap: { checkIntervalMs: 300, checkTimeoutMs: 2000, connectMs: 5000, silenceMs: 5000 },
       })
       own.pause()
       await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
@@ -156,7 +156,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       onTestFinished(() => own.stop())
       const { db, service, box, received } = await inStep(server, open, {
         timing: { pollMs: 300, concurrency: 4, perHostShare: 0.5 },
-        imap: { silenceMs: 600_000, connectMs: 600_000, checkEveryMs: 600_000 },
+        imap: { silenceMs: 600_000, connectMs: 600_000, checkIntervalMs: 600_000 },
       })
       const hung = [1, 2, 3, 4, 5, 6].map((n) => `hung${n}`)
       for (const user of hung) await own.addUser(user, 'one')

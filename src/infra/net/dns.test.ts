@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
-import { type NameAnswer, startNameServer } from '../../../test/servers/names.ts'
+import { type NameAnswer, startNameServer } from '../../../test/servers/name-server.ts'
 import { resolver } from './dns.ts'
 
 const nameServer = async (answer: (name: string) => NameAnswer) => closing(await startNameServer(answer))

@@ -10,24 +10,23 @@ import {
   type RemoteMessage,
 } from './index.ts'
 
-/** A mailbox at a server, and the hands of its owner. A fresh and empty one per test. */
+/** An empty mailbox at a server for one test, and what its user does with other mail programs. */
 export interface MailboxFixture {
   mail: FolderMailProvider
   access: MailAccess
   deliver(raw: Buffer): Promise<void>
-  /** What another mail program would do. */
   setRead(message: RemoteMessage, read: boolean): Promise<void>
   setStarred(message: RemoteMessage, starred: boolean): Promise<void>
   remove(message: RemoteMessage): Promise<void>
   createFolder(path: string): Promise<void>
-  /** From now on the credentials of `access` are refused; open connections end. */
+  /** Makes the server refuse the credentials of `access`, and closes open connections. */
   revoke(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What every mailbox provider keeps, whatever stands behind it. */
-export function mailProviderConformance(name: string, open: () => Promise<MailboxFixture>): void {
-  describe(`${name} keeps the contract of a mailbox provider`, () => {
+/** The contract of `FolderMailProvider`. Runs for every provider with messages known by folder and UID. */
+export function folderMailboxConformance(name: string, open: () => Promise<MailboxFixture>): void {
+  describe(`${name} implements the contract of a folder mailbox`, () => {
     let box: MailboxFixture
     const sessions: FolderSession[] = []
     beforeEach(async () => {
@@ -54,13 +53,13 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       for (let i = from; i <= to; i += 1) await box.deliver(plainMail({ subject: `mail ${i}` }))
     }
 
-    it('verifies a mailbox and answers its folders, the inbox among them', async () => {
+    it('verifies a mailbox and returns its folders with one inbox', async () => {
       const { folders } = await box.mail.verify(box.access, new AbortController().signal)
       expect(folders.filter((folder) => folder.role === 'inbox' && folder.selectable)).toHaveLength(1)
       expect(new Set(folders.map((folder) => folder.path)).size).toBe(folders.length)
     })
 
-    it('answers refused credentials with auth_expired, on every way in', async () => {
+    it('throws auth_expired for refused credentials, from every method that connects', async () => {
       await box.revoke()
       const refused = expect.objectContaining({ name: 'ProviderError', kind: 'auth_expired' })
       await expect(box.mail.verify(box.access, new AbortController().signal)).rejects.toEqual(refused)
@@ -68,7 +67,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       await expect(box.mail.liveReads(box.access).listFolders()).rejects.toEqual(refused)
     })
 
-    it('a first sync brings the newest messages, none of them as new', async () => {
+    it('fetches the newest messages in a first sync, none of them as new', async () => {
       await deliverAll(1, 12)
       const mirror = new FolderMirror(inbox(), 5)
       await mirror.sync(await session())
@@ -76,7 +75,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect([...mirror.rows.values()].some((message) => message.isNew)).toBe(false)
     })
 
-    it('a first sync of an empty folder gives a cursor from which all mail is new', async () => {
+    it('reports every message as new after the first sync of an empty folder', async () => {
       const mirror = new FolderMirror(inbox())
       const opened = await session()
       await mirror.sync(opened)
@@ -86,7 +85,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect([...mirror.rows.values()].map((message) => message.isNew)).toEqual([true, true])
     })
 
-    it('later syncs bring new mail as new, changed flags and removals, and then nothing', async () => {
+    it('reports new messages, changed flags and removals in later syncs, then nothing', async () => {
       await deliverAll(1, 4)
       const mirror = new FolderMirror(inbox())
       const opened = await session()
@@ -104,7 +103,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(await mirror.sync(opened)).toEqual([])
     })
 
-    it('a cursor works in a later session: what happened in between is found', async () => {
+    it('continues from a cursor in a later session', async () => {
       await deliverAll(1, 3)
       const mirror = new FolderMirror(inbox())
       const first = await session()
@@ -119,7 +118,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(mirror.bySubject('mail 4').isNew).toBe(true)
     })
 
-    it('a crash between two steps repeats at most one: every step is whole with its cursor', async () => {
+    it('repeats at most one step after a crash between two', async () => {
       await deliverAll(1, 6)
       const mirror = new FolderMirror(inbox())
       const opened = await session()
@@ -138,13 +137,13 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(mirror.bySubject('mail 8').isNew).toBe(true)
     })
 
-    it('a cursor that cannot be read is answered with cursor_expired', async () => {
+    it('throws cursor_expired for an unreadable cursor', async () => {
       const mirror = new FolderMirror(inbox())
       mirror.cursor = 'nonsense'
       await expect(mirror.sync(await session())).rejects.toEqual(expect.objectContaining({ kind: 'cursor_expired' }))
     })
 
-    it('mail that arrives during a first sync is new', async () => {
+    it('reports a message that arrives during a first sync as new', async () => {
       await deliverAll(1, 3)
       const mirror = new FolderMirror(inbox(), 3)
       const opened = await session()
@@ -159,35 +158,35 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(mirror.bySubject('mail 3').isNew).toBe(false)
     })
 
-    it('a watched folder tells of new mail, flags and removals', async () => {
+    it('calls onChange for new messages, flags and removals in a watched folder', async () => {
       await deliverAll(1, 2)
       const changes: (string | undefined)[] = []
       const opened = await session({ changes })
       const mirror = new FolderMirror(inbox())
       await mirror.sync(opened)
       await opened.watch(inbox())
-      const told = async (act: () => Promise<void>) => {
+      const expectChange = async (act: () => Promise<void>) => {
         changes.length = 0
         await act()
         await eventually(() => changes.length > 0)
         await mirror.sync(opened)
       }
-      await told(() => deliverAll(3, 3))
+      await expectChange(() => deliverAll(3, 3))
       expect(mirror.bySubject('mail 3').isNew).toBe(true)
-      await told(() => box.setRead(mirror.bySubject('mail 1'), true))
+      await expectChange(() => box.setRead(mirror.bySubject('mail 1'), true))
       expect(mirror.bySubject('mail 1').unread).toBe(false)
-      await told(() => box.remove(mirror.bySubject('mail 2')))
+      await expectChange(() => box.remove(mirror.bySubject('mail 2')))
       expect(mirror.subjects()).toEqual(['mail 1', 'mail 3'])
     })
 
-    it('says which folders changed, and leaves out what is gone', async () => {
+    it('returns the changed folders, and leaves out missing ones', async () => {
       await box.createFolder('Projects')
       await deliverAll(1, 1)
       const opened = await session()
       const [first, other] = [new FolderMirror(inbox()), new FolderMirror('Projects')]
       await first.sync(opened)
       await other.sync(opened)
-      // The first comparison of a session may look twice where the server cannot tell.
+      // Without mod-sequences a session compares each folder once; then it is in sync.
       for (const mirror of [first, other]) await mirror.sync(opened)
       const asked = [first, other].map(({ path, cursor }) => ({ path, cursor }))
       expect(await opened.changedFolders([...asked, { path: 'No such', cursor: null }])).toEqual([])
@@ -195,13 +194,13 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(await opened.changedFolders(asked)).toEqual([inbox()])
     })
 
-    it('lists folders, the created ones too', async () => {
+    it('lists folders, including new ones', async () => {
       await box.createFolder('Projects/Größe 日本')
       const folders = await (await session()).listFolders()
       expect(folders.map((folder) => folder.path)).toContain('Projects/Größe 日本')
     })
 
-    it('pages of a live list are stable while mail arrives', async () => {
+    it('keeps the pages of a live list stable while messages arrive', async () => {
       await deliverAll(1, 7)
       const live = box.mail.liveReads(box.access)
       const seen: string[] = []
@@ -218,7 +217,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(seen).toEqual(['mail 7', 'mail 6', 'mail 5', 'mail 4', 'mail 3', 'mail 2', 'mail 1'])
     })
 
-    it('reads body, raw mail and attachments live', async () => {
+    it('reads body, raw message and attachments live', async () => {
       const content = Buffer.from(Array.from({ length: 3000 }, (_, i) => (i * 7) % 256))
       const raw = attachmentMail({
         subject: 'files',
@@ -228,37 +227,37 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       await box.deliver(raw)
       const live = box.mail.liveReads(box.access)
       const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
-      const place = placeOf(message, inbox())
-      expect(await live.getBody(place)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
-      const opened = await live.openRaw(place)
+      const location = locationOf(message, inbox())
+      expect(await live.getBody(location)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
+      const opened = await live.openRaw(location)
       const bytes = await readAll(opened.stream)
       expect(bytes.length).toBe(opened.sizeBytes)
       expect(bytes.includes('Subject: files')).toBe(true)
-      const attachment = await live.openAttachment(place, message?.attachments[0]?.id ?? '')
+      const attachment = await live.openAttachment(location, message?.attachments[0]?.id ?? '')
       expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
       expect(await readAll(attachment.stream)).toEqual(content)
     })
 
-    it('a message that went in between is not_found, and so is an unknown folder', async () => {
+    it('throws not_found for a deleted message and an unknown folder', async () => {
       await deliverAll(1, 1)
       const live = box.mail.liveReads(box.access)
       const message = (await live.listMessages(inbox(), { limit: 1 })).messages[0]
       if (message === undefined) throw new Error('nothing was listed')
       await box.remove(message)
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
-      await expect(live.getBody(placeOf(message, inbox()))).rejects.toEqual(missing)
-      await expect(live.openRaw(placeOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.getBody(locationOf(message, inbox()))).rejects.toEqual(missing)
+      await expect(live.openRaw(locationOf(message, inbox()))).rejects.toEqual(missing)
       await expect(live.listMessages('No such', { limit: 1 })).rejects.toEqual(missing)
       await expect(new FolderMirror('No such').sync(await session())).rejects.toEqual(missing)
     })
 
-    it('tells which messages still stand in a folder', async () => {
+    it('returns the UIDs that are still in a folder', async () => {
       await deliverAll(1, 3)
       const opened = await session()
       const mirror = new FolderMirror(inbox())
       await mirror.sync(opened)
       const uids = [...mirror.rows.keys()].sort((left, right) => left - right)
-      const { uidValidity } = placeOf(mirror.bySubject('mail 2'), inbox())
+      const { uidValidity } = locationOf(mirror.bySubject('mail 2'), inbox())
       await box.remove(mirror.bySubject('mail 2'))
       const left = await opened.presentUids(inbox(), uidValidity, uids)
       expect(left).toEqual(uids.filter((uid) => uid !== mirror.bySubject('mail 2').location?.uid))
@@ -266,7 +265,7 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
       expect(await opened.presentUids(inbox(), '1', uids)).toEqual([])
     })
 
-    it('a closed session is closed twice safely, says nothing more, and refuses work', async () => {
+    it('closes twice safely, emits nothing afterwards, and refuses work', async () => {
       const closed: unknown[] = []
       const opened = await session({ closed })
       await opened.close()
@@ -277,8 +276,8 @@ export function mailProviderConformance(name: string, open: () => Promise<Mailbo
   })
 }
 
-function placeOf(message: RemoteMessage | undefined, folderPath: string) {
-  if (message?.location === undefined) throw new Error('the message has no place')
+function locationOf(message: RemoteMessage | undefined, folderPath: string) {
+  if (message?.location === undefined) throw new Error('the message has no location')
   return { folderPath, ...message.location }
 }
 

@@ -3,11 +3,11 @@ import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { fc } from '../../../test/kit/random.ts'
 import type { MailboxSuite } from './id-mailbox-fixture.ts'
 
-/** What it keeps when tokens end, requests fail, cursors grow too old and work is broken off: nothing lost, nothing twice. */
-export function keepsInTrouble(suite: MailboxSuite): void {
+/** Expired tokens, failed requests, old cursors and interrupted syncs lose no message and announce none twice. */
+export function failureConformance(suite: MailboxSuite): void {
   const { session, deliverAll, expectEqual, announced, signal } = suite
 
-  it('answers a consent taken back with auth_expired, on every way in', async () => {
+  it('throws auth_expired after consent is withdrawn, from every method', async () => {
     const [id = ''] = await deliverAll(1, 1)
     await suite.box.revoke()
     const refused = expect.objectContaining({ name: 'ProviderError', kind: 'auth_expired' })
@@ -17,7 +17,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     await expect(suite.box.mail.liveReads(suite.box.access).getBody({ providerMessageId: id })).rejects.toEqual(refused)
   })
 
-  it('goes on with a new token when the one in use dies', async () => {
+  it('continues with a new token when the current one expires', async () => {
     await deliverAll(1, 2)
     const mirror = new MailboxMirror()
     const opened = session()
@@ -30,10 +30,10 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     expect((await suite.box.mail.verify(suite.box.access, signal)).folders).not.toEqual([])
   })
 
-  it('a crash between any two steps repeats at most one: every step is whole with its cursor', async () => {
+  it('repeats at most one step after a crash between any two', async () => {
     const stop = new Error('killed')
     const mirror = new MailboxMirror()
-    /** Dies after each step, until a round comes to its end. */
+    /** Stops after each step, until a sync completes. */
     const syncDying = async () => {
       for (let rounds = 0; rounds < 30; rounds += 1) {
         let steps = 0
@@ -43,7 +43,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
         })
         if ((await round.catch((error: unknown) => error)) !== stop) return round
       }
-      throw new Error('it never came to its end')
+      throw new Error('the sync never completed')
     }
     const [first = ''] = await deliverAll(1, 9)
     await syncDying()
@@ -60,7 +60,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     await expectEqual(mirror)
   })
 
-  it('cursors that cannot be read, or are too old, are answered with cursor_expired', async () => {
+  it('throws cursor_expired for an unreadable or old cursor', async () => {
     await deliverAll(1, 1)
     const mirror = new MailboxMirror()
     const opened = session()
@@ -76,7 +76,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     await expect(ask(mirror.cursors.get(scope) ?? '')).rejects.toEqual(expired)
   })
 
-  it('after cursors expired a comparison finds everything, and brings nothing older than what is stored', async () => {
+  it('finds every difference after cursors expire, and fetches nothing older than what is stored', async () => {
     await deliverAll(1, 3)
     const [fourth = '', fifth = '', sixth = '', seventh = ''] = await deliverAll(4, 8)
     const path = await suite.box.createFolder('Projects')
@@ -102,7 +102,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     expect(announced(mirror)).toEqual(['mail 10'])
   })
 
-  it('a mail that went before it was fetched is left out', async () => {
+  it('leaves out a message that is deleted before it is fetched', async () => {
     const mirror = new MailboxMirror()
     const opened = session()
     await mirror.sync(opened)
@@ -114,7 +114,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     expect(mirror.subjects()).toEqual(['mail 3'])
   })
 
-  it('a long pause asked for is rate_limited with its length; a short one is waited for; nothing is lost', async () => {
+  it('waits for a short Retry-After, throws rate_limited for a long one, and loses nothing', async () => {
     await deliverAll(1, 2)
     const mirror = new MailboxMirror()
     suite.box.fail('rate_limited', { retryAfterS: 0 })
@@ -125,7 +125,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     await expect(mirror.sync(session())).rejects.toEqual(
       expect.objectContaining({ kind: 'rate_limited', retryAfterMs: 600_000 }),
     )
-    // The pause is over: whoever closes the mailbox forgets it.
+    // Closing the mailbox ends the pause.
     await suite.box.mail.closeConnections(suite.box.access.accountId)
     await mirror.sync(session())
     await expectEqual(mirror)
@@ -133,7 +133,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
   })
 
   it.each(['unavailable', 'malformed', 'reset'] as const)(
-    'a failure (%s) is unavailable, and the next sync goes on',
+    'throws unavailable for a failure (%s), and continues with the next sync',
     async (how) => {
       await deliverAll(1, 3)
       const mirror = new MailboxMirror()
@@ -150,19 +150,19 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     },
   )
 
-  it('holds what the provider holds after any story, with failures and expired cursors in between', async () => {
+  it('is in sync after any sequence of changes, failures and expired cursors', async () => {
     const act = fc.record({
       kind: fc.constantFrom('deliver', 'read', 'star', 'move', 'remove', 'sync', 'expire', 'fail', 'token'),
       pick: fc.nat(20),
     })
     await fc.assert(
       fc
-        .asyncProperty(fc.array(act, { minLength: 5, maxLength: 25 }), async (story) => {
+        .asyncProperty(fc.array(act, { minLength: 5, maxLength: 25 }), async (acts) => {
           const path = await suite.box.createFolder('Projects')
           const mirror = new MailboxMirror()
           const all: string[] = []
           await mirror.sync(session())
-          for (const { kind, pick } of story) {
+          for (const { kind, pick } of acts) {
             const mails = await suite.box.contents()
             const id = mails[pick % Math.max(1, mails.length)]?.id
             if (kind === 'deliver') all.push(...(await deliverAll(all.length + 1, all.length + 1)))
@@ -190,7 +190,7 @@ export function keepsInTrouble(suite: MailboxSuite): void {
     )
   })
 
-  it('a signal ends a sync at once, and nothing is lost', async () => {
+  it('ends a sync at once when its signal aborts, and loses nothing', async () => {
     await deliverAll(1, 3)
     const giveUp = new AbortController()
     const opened = session()

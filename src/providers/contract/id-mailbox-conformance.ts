@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { attachmentMail } from '../../../test/servers/messages.ts'
-import { keepsInTrouble } from './id-mailbox-conformance-failures.ts'
+import { failureConformance } from './id-mailbox-conformance-failures.ts'
 import { type IdMailboxFixture, mailboxSuite } from './id-mailbox-fixture.ts'
 
-/** What every provider of a mailbox of ids keeps, whatever stands behind it. */
+/** The contract of `IdMailProvider`. Runs for every provider with message ids. */
 export function idMailboxConformance(name: string, open: () => Promise<IdMailboxFixture>): void {
-  describe(`${name} keeps the contract of a mailbox of ids`, () => {
+  describe(`${name} implements the contract of an id mailbox`, () => {
     const suite = mailboxSuite(open)
     const { session, deliverAll, expectEqual, announced, signal } = suite
 
-    it('verifies a mailbox and answers its folders, one inbox among them', async () => {
+    it('verifies a mailbox and returns its folders with one inbox', async () => {
       const { folders } = await suite.box.mail.verify(suite.box.access, signal)
       const inbox = folders.filter((folder) => folder.role === 'inbox' && folder.selectable)
       expect(inbox.map(({ path }) => path)).toEqual([suite.box.inbox])
@@ -19,14 +19,14 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(folders.every((folder) => folder.name !== '')).toBe(true)
     })
 
-    it('lists folders, the created ones too, by the same path before and after', async () => {
+    it('lists folders, including new ones, under a stable path', async () => {
       const path = await suite.box.createFolder('Größe 日本')
       const listed = await session().listFolders()
       expect(listed.find((folder) => folder.path === path)).toMatchObject({ name: 'Größe 日本', role: null })
       expect(await suite.box.mail.liveReads(suite.box.access).listFolders()).toEqual(listed)
     })
 
-    it('a first sync brings the newest messages, none of them as new', async () => {
+    it('fetches the newest messages in a first sync, none of them as new', async () => {
       await deliverAll(1, 12)
       const mirror = new MailboxMirror(5)
       await mirror.sync(session())
@@ -42,7 +42,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       })
     })
 
-    it('a first sync of an empty mailbox gives cursors from which all mail is new', async () => {
+    it('reports every message as new after the first sync of an empty mailbox', async () => {
       const mirror = new MailboxMirror()
       const opened = session()
       await mirror.sync(opened)
@@ -52,7 +52,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(announced(mirror)).toEqual(['mail 1', 'mail 2'])
     })
 
-    it('later syncs bring new mail as new, changed flags, moves and removals, and then nothing', async () => {
+    it('reports new messages, changed flags, moves and removals in later syncs, then nothing', async () => {
       const [first = '', second = '', third = '', fourth = ''] = await deliverAll(1, 4)
       const path = await suite.box.createFolder('Projects')
       const mirror = new MailboxMirror()
@@ -72,7 +72,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(still).toEqual([])
     })
 
-    it('a mail moved into the trash and back is the same mail', async () => {
+    it('keeps the message that is moved to the trash and back', async () => {
       const [id = ''] = await deliverAll(1, 1)
       const mirror = new MailboxMirror()
       const opened = session()
@@ -86,7 +86,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(announced(mirror)).toEqual([])
     })
 
-    it('cursors work in a later session: what happened in between is found', async () => {
+    it('continues from its cursors in a later session', async () => {
       const [first = '', second = ''] = await deliverAll(1, 3)
       const mirror = new MailboxMirror()
       const opened = session()
@@ -101,7 +101,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(announced(mirror)).toEqual(['mail 4', 'mail 5'])
     })
 
-    it('mail that arrives during a first sync is found, and is new', async () => {
+    it('reports a message that arrives during a first sync as new', async () => {
       await deliverAll(1, 10)
       const mirror = new MailboxMirror(10)
       const opened = session()
@@ -116,7 +116,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       expect(announced(mirror)).toEqual(Array.from({ length: arrived }, (_, i) => `mail ${11 + i}`))
     })
 
-    it('reads body, raw mail and attachments live, however often a mail was fetched before', async () => {
+    it('reads body, raw message and attachments live, repeatedly', async () => {
       const content = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256))
       const attachments = [{ filename: 'a b.bin', contentType: 'application/octet-stream', content }]
       const id = await suite.box.deliver(attachmentMail({ subject: 'files', text: 'Grüße', attachments }))
@@ -138,7 +138,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       }
     })
 
-    it('a message that went, an unknown one and an unknown attachment are not_found', async () => {
+    it('throws not_found for a deleted message, an unknown one and an unknown attachment', async () => {
       const [id = '', other = ''] = await deliverAll(1, 2)
       await suite.box.remove(id)
       const live = suite.box.mail.liveReads(suite.box.access)
@@ -151,7 +151,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       await expect(live.openAttachment({ providerMessageId: other }, 'none')).rejects.toEqual(missing)
     })
 
-    keepsInTrouble(suite)
+    failureConformance(suite)
   })
 }
 

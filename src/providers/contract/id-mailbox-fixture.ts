@@ -3,45 +3,45 @@ import type { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import type { IdMailProvider, MailAccess } from './index.ts'
 
-/** A mailbox of ids at a provider, and the hands of its owner. A fresh and empty one per test; every method acts at once. */
+/** An empty mailbox at a provider for one test, and what its user does with other mail programs. Every method takes effect at once. */
 export interface IdMailboxFixture {
   mail: IdMailProvider
-  /** Its `accessToken` renews a token that is refused, until `revoke`. */
+  /** Its `accessToken` renews a refused token, until `revoke`. */
   access: MailAccess
   /** Paths of folders (or labels) that every mailbox has. */
   inbox: string
   trash: string
-  /** Into the inbox, unread. Answers the provider's id. */
+  /** Delivers to the inbox, unread. Returns the provider's id. */
   deliver(raw: Buffer): Promise<string>
   setRead(id: string, read: boolean): Promise<void>
   setStarred(id: string, starred: boolean): Promise<void>
-  /** Into this folder and out of every other. Its id stays. */
+  /** Moves to this folder, out of every other. The id stays. */
   move(id: string, folderPath: string): Promise<void>
-  /** For good. */
+  /** Deletes permanently. */
   remove(id: string): Promise<void>
-  /** Answers its path. */
+  /** Returns its path. */
   createFolder(name: string): Promise<string>
-  /** What the provider holds now. */
+  /** All messages at the provider. */
   contents(): Promise<{ id: string; unread: boolean; starred: boolean; folders: string[] }[]>
-  /** Every cursor given out so far is too old. */
+  /** Makes every earlier cursor too old. */
   expireCursors(): Promise<void>
-  /** So many requests for mails (not for tokens) fail this way from now on. */
+  /** Makes the next requests fail, except those for tokens. */
   fail(
     how: 'rate_limited' | 'unavailable' | 'malformed' | 'reset',
     options?: { times?: number; retryAfterS?: number },
   ): void
-  /** Failures that were asked for and have not happened are called off. */
+  /** Cancels the remaining failures. */
   heal(): void
-  /** Access tokens given out so far are refused; new ones work. */
+  /** Makes the provider refuse earlier access tokens. */
   expireTokens(): void
-  /** The owner took the consent back. */
+  /** Withdraws the user's consent. */
   revoke(): Promise<void>
   stop(): Promise<void>
 }
 
 export type MailboxSuite = ReturnType<typeof mailboxSuite>
 
-/** A fixture for each test of the suite it is called in, and what tests say again and again. */
+/** Opens a fixture for each test of the calling suite, and provides their common steps. */
 export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
   let box: IdMailboxFixture
   const renew = async () => {
@@ -61,7 +61,7 @@ export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
     return ids
   }
 
-  /** Mirror and provider hold the same, mail for mail. */
+  /** The mirror has exactly the messages of the provider. */
   async function expectEqual(mirror: MailboxMirror) {
     const here = [...mirror.rows.values()].map(({ message, folders }) => ({
       ...{ id: message.providerMessageId, unread: message.unread, starred: message.starred },
@@ -82,7 +82,7 @@ export function mailboxSuite(open: () => Promise<IdMailboxFixture>) {
     get box() {
       return box
     },
-    /** Another fixture; the one before is the caller's to stop. */
+    /** Opens another fixture; the caller stops the previous one. */
     renew,
     session,
     deliverAll,

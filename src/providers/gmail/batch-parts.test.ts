@@ -27,8 +27,8 @@ async function read(bytes: Buffer, cuts: number[] = [], maxPartBytes = 10_000): 
   return parts
 }
 
-describe('the response to a batch', () => {
-  it('is read part by part, wherever it was cut on its way', async () => {
+describe('a batch response', () => {
+  it('is parsed part by part, wherever the chunks end', async () => {
     const bodies = ['{"id":"größe"}', '', '{"text":"--batch_y\\r\\n--batch_"}', 'no json']
     const bytes = response(bodies)
     const whole = await read(bytes)
@@ -47,7 +47,7 @@ describe('the response to a batch', () => {
     )
   })
 
-  it('holds no more of a part than allowed, and goes on behind it', async () => {
+  it('skips a part over the size limit and continues after it', async () => {
     const bytes = response(['{"id":1}', JSON.stringify({ text: 'x'.repeat(50_000) }), '{"id":3}'])
     const cuts = Array.from({ length: 50 }, (_, i) => i * 1000)
     const parts = await read(bytes, cuts, 5000)
@@ -59,7 +59,7 @@ describe('the response to a batch', () => {
     expect(parts[1]?.response).toBeUndefined()
   })
 
-  it('without a boundary is unavailable; broken off, it brings what came whole', async () => {
+  it('throws unavailable without a boundary, and yields the complete parts of a truncated body', async () => {
     const bytes = response(['{"id":1}', '{"id":2}'])
     expect(await read(bytes.subarray(0, bytes.length - 30))).toHaveLength(1)
     expect(await read(Buffer.from('<html>'))).toEqual([])
@@ -67,7 +67,7 @@ describe('the response to a batch', () => {
     await expect(none.next()).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
-  it('asks for each path in a part with its number', () => {
+  it('contains a numbered part for each path', () => {
     expect(batchBody(['/a?x=1', '/b'], 'edge').split('\r\n')).toEqual([
       ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-0>', ''],
       ...['GET /a?x=1 HTTP/1.1', 'Accept: application/json', '', ''],

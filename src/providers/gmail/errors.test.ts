@@ -6,7 +6,7 @@ const info = (reason: string, metadata = {}) => ({
   error: { code: 403, status: 'PERMISSION_DENIED', details: [{ '@type': 'x.ErrorInfo', reason, metadata }] },
 })
 
-describe('what Google says when it says no', () => {
+describe('errors of Gmail', () => {
   it.each([
     [403, old('rateLimitExceeded'), { kind: 'rate_limited', retryAfterMs: undefined }],
     [403, old('userRateLimitExceeded'), { kind: 'rate_limited', retryAfterMs: undefined }],
@@ -39,7 +39,7 @@ describe('what Google says when it says no', () => {
     expect(error.message).not.toContain('secret')
   })
 
-  it('keeps the pause that Google asks for, with 403 too', () => {
+  it('keep the Retry-After of Google, also of a 403', () => {
     const answer = { status: 403, headers: { 'retry-after': '30' }, body: old('userRateLimitExceeded') }
     expect(gmailError(answer, 'asking', 0).retryAfterMs).toBe(30_000)
     const daily = { status: 403, headers: { 'retry-after': '7200' }, body: old('dailyLimitExceeded') }

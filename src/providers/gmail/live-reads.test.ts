@@ -15,8 +15,8 @@ async function read(text: string, cuts: number[] = []): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-describe('a base64url string in a JSON answer', () => {
-  it('is decoded as it arrives, wherever it was cut', async () => {
+describe('a base64url string in a JSON response', () => {
+  it('is decoded as it arrives, wherever the chunks end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 300 }),
@@ -30,7 +30,7 @@ describe('a base64url string in a JSON answer', () => {
     )
   })
 
-  it.each(['QUJD', 'QUI=', 'QUI\\u003d', 'QQ=='])('ends with the quote or with its padding: %s', async (data) => {
+  it.each(['QUJD', 'QUI=', 'QUI\\u003d', 'QQ=='])('ends at the quote or at its padding: %s', async (data) => {
     expect(await read(`{"raw":"${data}"}`)).toEqual(Buffer.from(data.replace(/[=\\].*/, ''), 'base64url'))
   })
 

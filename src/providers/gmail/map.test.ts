@@ -49,7 +49,7 @@ const mixed = {
 }
 
 describe('a message of Gmail', () => {
-  it('comes in terms of this service', () => {
+  it('is mapped to a RemoteMessage', () => {
     const { message, folders } = foundMessage('m1', mixed, options)
     expect(folders).toEqual(['INBOX', 'STARRED', 'Label_7'])
     expect(message).toMatchObject({
@@ -71,7 +71,7 @@ describe('a message of Gmail', () => {
     ])
   })
 
-  it('without its texts takes its words from the snippet', () => {
+  it('takes its text from the snippet when Gmail omits the parts', () => {
     const { message } = foundMessage(
       'm1',
       { ...mixed, payload: part('', 'text/plain', { body: { size: 9, attachmentId: 'x' } }) },
@@ -80,7 +80,7 @@ describe('a message of Gmail', () => {
     expect(message).toMatchObject({ snippet: "it's <short>", text: "it's <short>", attachments: [] })
   })
 
-  it('of one part has a number for it', () => {
+  it('numbers its only part 0', () => {
     expect(leafParts(part('', 'application/pdf', { body: { attachmentId: 'x', size: 1 } }))[0]?.id).toBe('0')
   })
 
@@ -99,7 +99,7 @@ describe('a message of Gmail', () => {
     expect(await messageBody(body, async () => Buffer.alloc(0))).toMatchObject({ headers: expect.any(Array) })
   })
 
-  it('nested without end is read as far as anybody nests', () => {
+  it('is read to a depth of 100 parts', () => {
     let nested: object = part('x', 'text/plain', { body: { data: b64('deep') } })
     for (let depth = 0; depth < 5000; depth += 1) nested = part('n', 'multipart/mixed', { parts: [nested] })
     expect(foundMessage('m1', { payload: nested }, options).message.error).toBeNull()
@@ -120,7 +120,7 @@ describe('a message of Gmail', () => {
     expect(foundMessage('m1', { payload }, options).message.text).toBe(words)
   })
 
-  it('has long texts fetched', async () => {
+  it('fetches a text that Gmail left out', async () => {
     const payload = part('', 'text/html', { body: { attachmentId: 'long', size: 9 } })
     const body = await messageBody({ payload }, async ({ attachmentId }) => Buffer.from(`fetched ${attachmentId}`))
     expect(body).toMatchObject({ text: null, html: 'fetched long' })

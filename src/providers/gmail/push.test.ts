@@ -4,14 +4,14 @@ import { plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { gmailProvider } from './index.ts'
 
-describe('having Gmail tell of changes', () => {
+describe('the push subscription of a Gmail mailbox', () => {
   let box: Awaited<ReturnType<typeof gmailMailbox>>
   beforeEach(async () => {
     box = await gmailMailbox()
   })
   afterEach(() => box.stop())
 
-  it('begins, is renewed by beginning again, and ends', async () => {
+  it('begins, is renewed by a second watch, and ends', async () => {
     const { push, mail } = gmailProvider({ apiUrl: box.google.url, clock: systemClock })
     const target = { kind: 'topic', topicName: box.google.pubsub.topicName } as const
     const subscription = await push.begin(box.access, target)
@@ -28,7 +28,7 @@ describe('having Gmail tell of changes', () => {
     await mail.closeConnections()
   })
 
-  it('says what is wrong with a topic', async () => {
+  it('reports what is wrong with a topic', async () => {
     const { push, mail } = gmailProvider({ apiUrl: box.google.url, clock: systemClock })
     const begin = push.begin(box.access, { kind: 'topic', topicName: 'projects/x/topics/none' })
     await expect(begin).rejects.toMatchObject({ kind: 'rejected', message: expect.stringContaining('topic') })

@@ -2,47 +2,46 @@ import { isIP } from 'node:net'
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
-import { providerError, timedOut } from './errors.ts'
+import { providerError, timeoutError } from './errors.ts'
 import type { Pacing } from './pacing.ts'
 
 /** What every connection of this provider needs. */
-export interface Dialling {
+export interface Dialing {
   guard: AddressGuard
   pacing: Pacing
 }
 
 export interface DialOptions {
-  /** Somebody waits for it: goes before standing sessions that reconnect. */
+  /** A caller waits for it: it goes before sync connections that reconnect. */
   urgent: boolean
-  /** Until the login is done; begins with the attempt, or when `urgent` with the waiting for it. */
+  /** Until the login is done. For `urgent` it includes the wait for a slot at the host. */
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** A logged-in connection, with what imapflow only tells its logger. */
+/** A logged-in connection, with facts that imapflow gives only to its logger. */
 export interface ImapClient {
   imap: ImapFlow
-  /** Lines of the server that could not be parsed: each may have been a message that is missing from a result. */
-  unreadable(): number
-  /** Called for each line of the server; undefined while nobody counts. */
+  /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
+  unparsedLines(): number
+  /** Called for each line that the server sends. */
   onLine: (() => void) | undefined
-  /** Why the connection ended, where that is known. */
+  /** Why the connection ended, if known. */
   failure(): unknown
-  /** Ends the connection, for this reason. */
-  giveUp(reason: unknown): void
+  /** Closes the connection for this reason. */
+  closeWith(reason: unknown): void
 }
 
 /**
- * Connects and logs in. The address was checked and is pinned; the certificate must be valid for the name the user gave.
- * Throws `ProviderError`. The client's `error` events are answered for good: they must never end the process.
+ * Connects and logs in, to the address that the guard has checked, with a certificate valid for the host name in the settings. Throws
+ * `ProviderError`. The client handles imapflow's `error` events, which would otherwise end the process.
  */
-export async function dial(access: MailAccess, { guard, pacing }: Dialling, options: DialOptions): Promise<ImapClient> {
+export async function dial(access: MailAccess, { guard, pacing }: Dialing, options: DialOptions): Promise<ImapClient> {
   const imap = access.settings.imap
   const doing = 'connecting to the mail server'
   if (imap === undefined || access.secrets.password === undefined) {
     throw new ProviderError('auth_expired', `${doing}: the account has no IMAP settings or no password`)
   }
-  // The crowd waits for its turn as long as it takes; a person's time runs while waiting, too.
   let limit = options.urgent ? AbortSignal.timeout(options.timeoutMs) : undefined
   const whileWaiting = limit === undefined ? options.signal : AbortSignal.any([options.signal, limit])
   try {
@@ -64,25 +63,25 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialling, opti
       }
     })
   } catch (error) {
-    if (limit?.aborted && !options.signal.aborted) throw timedOut(doing, options.timeoutMs)
+    if (limit?.aborted && !options.signal.aborted) throw timeoutError(doing, options.timeoutMs)
     throw providerError(error, doing)
   }
 }
 
 function newClient(settings: ImapSettings, address: string, password: string, timeoutMs: number): ImapClient {
-  let unreadable = 0
+  let unparsedLines = 0
   let failure: unknown
-  const countUnreadable = (entry: object) => {
+  const countUnparsed = (entry: object) => {
     const unparsed = 'payloadBytes' in entry
     const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
-    if (unparsed || unhandled) unreadable += 1
+    if (unparsed || unhandled) unparsedLines += 1
   }
-  // Told before the line is worked on, and also of what cannot be parsed.
-  const heard = (entry: object) => {
+  // imapflow logs a line before it processes it, even one that it cannot parse.
+  const reportLine = (entry: object) => {
     if ('src' in entry && entry.src === 's') client.onLine?.()
   }
   const imap = new ImapFlow({
-    ...fixedOptions,
+    ...FIXED_OPTIONS,
     host: address,
     port: settings.port,
     secure: settings.security === 'tls',
@@ -94,46 +93,46 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     greetingTimeout: timeoutMs,
     logger: {
       info() {},
-      trace: heard,
-      debug: heard,
-      warn: countUnreadable,
+      trace: reportLine,
+      debug: reportLine,
+      warn: countUnparsed,
       error(entry: object) {
-        heard(entry)
-        countUnreadable(entry)
+        reportLine(entry)
+        countUnparsed(entry)
       },
     },
   })
-  const giveUp = (reason: unknown) => {
+  const closeWith = (reason: unknown) => {
     failure ??= reason
     imap.close()
   }
-  // Without a listener an error event would end the process; a close event always follows.
-  imap.on('error', giveUp)
+  // An error event without a listener would end the process. A close event always follows.
+  imap.on('error', closeWith)
   const client: ImapClient = {
     imap,
-    unreadable: () => unreadable,
+    unparsedLines: () => unparsedLines,
     onLine: undefined,
     failure: () => failure,
-    giveUp,
+    closeWith,
   }
   return client
 }
 
 /**
- * Runs commands and ends the connection when nothing at all is heard for `silenceMs` while they wait: found after that
- * time, or twice that at the latest. However long the work takes, it may as long as something comes.
+ * Runs commands, and closes the connection when the server sends nothing for `silenceMs` (twice that at the latest) while they wait. The
+ * work may take any time as long as data arrives.
  */
-export async function whileHeard<T>(
+export async function closeOnSilence<T>(
   client: ImapClient,
   silenceMs: number,
   doing: string,
   work: Promise<T>,
 ): Promise<T> {
-  let heard = client.imap.stats().received
+  let received = client.imap.stats().received
   const timer = setInterval(() => {
     const now = client.imap.stats().received
-    if (now === heard) client.giveUp(timedOut(doing, silenceMs))
-    heard = now
+    if (now === received) client.closeWith(timeoutError(doing, silenceMs))
+    received = now
   }, silenceMs)
   try {
     return await work
@@ -144,22 +143,22 @@ export async function whileHeard<T>(
   }
 }
 
-const fixedOptions = {
-  // A zlib context on every standing connection costs more memory than the account's whole state.
+const FIXED_OPTIONS = {
+  // A zlib context per sync connection costs more memory than the account's entire state.
   disableCompression: true,
-  // The session goes idle by itself, at once; imapflow would wait for seconds of silence first.
+  // The session enters IDLE by itself, at once; imapflow would wait for seconds of silence.
   disableAutoIdle: true,
   qresync: true,
   clientInfo: { name: 'Posthorn', version: '0.1', vendor: 'Posthorn', 'support-url': '' },
-  // imapflow's own watchdog takes an IDLE that was never acknowledged for a quiet one and waits for ever; ours decides.
+  // imapflow's watchdog mistakes an IDLE that was never acknowledged for a quiet one and waits for ever. The session checks instead.
   socketTimeout: 60 * 60_000,
-  // The largest thing asked for is a part of 1 MB; a hostile server must not fill the memory.
+  // The largest request is for 1 MB of a part; these limits keep a hostile server from filling the memory.
   maxLiteralSize: 64 * 1024 * 1024,
   maxLineLength: 64 * 1024 * 1024,
   maxResponseSize: 128 * 1024 * 1024,
 } satisfies Partial<ImapFlowOptions>
 
-/** The promise's outcome, or the signal's reason when that comes first. */
+/** Rejects with the signal's reason when the signal aborts first. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

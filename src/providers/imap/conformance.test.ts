@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapMailbox } from '../../../test/servers/imap-mailbox.ts'
-import { mailProviderConformance } from '../contract/folder-mailbox-conformance.ts'
+import { folderMailboxConformance } from '../contract/folder-mailbox-conformance.ts'
 
 const servers: Record<string, DovecotOptions> = {
   'imap with QRESYNC': {},
@@ -28,6 +28,6 @@ for (const [name, options] of Object.entries(servers)) {
       server = await startDovecot(options)
     })
     afterAll(() => server.stop())
-    mailProviderConformance(name, () => imapMailbox(server, { pollEveryMs: 100 }))
+    folderMailboxConformance(name, () => imapMailbox(server, { pollIntervalMs: 100 }))
   })
 }

@@ -14,7 +14,7 @@ const login = (response: string, serverResponseCode?: string) =>
     ...(serverResponseCode && { serverResponseCode }),
   })
 
-describe('a failure of IMAP becomes a ProviderError', () => {
+describe('an IMAP error as ProviderError', () => {
   it.each([
     [
       'wrong password',
@@ -66,19 +66,19 @@ describe('a failure of IMAP becomes a ProviderError', () => {
     expect(providerError(error, 'testing')).toMatchObject({ name: 'ProviderError', kind })
   })
 
-  it('carries how long to wait, and whether time ran out', () => {
+  it('has retryAfterMs and timedOut', () => {
     const throttled = failed({ code: 'ETHROTTLE', throttleReset: 92_415, responseStatus: 'BAD' })
     expect(providerError(throttled, 'testing')).toMatchObject({ kind: 'rate_limited', retryAfterMs: 92_415 })
     expect(providerError(failed({ code: 'CONNECT_TIMEOUT' }), 'testing').timedOut).toBe(true)
     expect(providerError(failed({ code: 'ECONNRESET' }), 'testing').timedOut).toBe(false)
   })
 
-  it('never repeats what the server said', () => {
+  it('never quotes the server', () => {
     const error = providerError(login('NO [AUTHENTICATIONFAILED] ann@example.test: hunter2 is wrong'), 'connecting')
     expect(error.message).not.toMatch(/ann@|hunter2/)
   })
 
-  it('leaves a ProviderError as it is', () => {
+  it('is a ProviderError unchanged', () => {
     const error = providerError(failed({ code: 'ECONNRESET' }), 'one')
     expect(providerError(error, 'two')).toBe(error)
   })

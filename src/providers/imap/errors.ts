@@ -2,30 +2,29 @@ import { GuardError } from '../../infra/net/index.ts'
 import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /**
- * Every failure of imapflow, of the socket under it and of the address guard, as a `ProviderError`. The server's own
- * words stay out of messages: they may quote the user name, or anything else.
+ * Maps every failure of imapflow, its socket and the address guard. The server's text stays out of the message: it may quote the user
+ * name, or anything else.
  */
 export function providerError(error: unknown, doing: string): ProviderError {
   if (error instanceof ProviderError) return error
-  const facts = factsOf(error)
-  const { kind, why, ...options } = judge(error, facts)
+  const { kind, why, ...options } = classify(error, factsOf(error))
   return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
 }
 
-/** The connection is over: nothing but a new one helps. */
+/** Only a new connection helps. */
 export function connectionLost(why: string, cause?: unknown): ProviderError {
   return new ProviderError('unavailable', why, cause === undefined ? {} : { cause })
 }
 
-export function timedOut(doing: string, ms: number): ProviderError {
-  return new ProviderError('unavailable', `${doing}: no answer within ${Math.round(ms / 1000)} s`, { timedOut: true })
+export function timeoutError(doing: string, ms: number): ProviderError {
+  return new ProviderError('unavailable', `${doing}: no response within ${Math.round(ms / 1000)} s`, { timedOut: true })
 }
 
-/** What imapflow and Node hang onto their errors, read without trusting any of it. */
+/** What imapflow and Node attach to their errors, read without trusting any of it. */
 interface Facts {
   code: string
   responseCode: string
-  /** Everything the server said, for matching only. */
+  /** The server's text, used for matching only. */
   words: string
   refused: 'NO' | 'BAD' | undefined
   authenticationFailed: boolean
@@ -51,14 +50,14 @@ function factsOf(error: unknown): Facts {
   }
 }
 
-interface Verdict {
+interface Classified {
   kind: ProviderErrorKind
   why: string
   retryAfterMs?: number
   timedOut?: boolean
 }
 
-/** RFC 5530 codes (and Exchange's and Yahoo's words) that mean: later, with the same password. */
+/** RFC 5530 response codes, and texts of Exchange and Yahoo, that mean: try again later with the same password. */
 const BUSY_CODES: ReadonlySet<string> = new Set([
   'LIMIT',
   'UNAVAILABLE',
@@ -81,35 +80,34 @@ const TLS_CODES =
   /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$|STARTTLS_INJECTION$)/
 const TOO_MANY_MS = 60_000
 
-function judge(error: unknown, facts: Facts): Verdict {
+function classify(error: unknown, facts: Facts): Classified {
   if (error instanceof GuardError) return { kind: 'unavailable', why: error.message }
   if (facts.throttleMs !== undefined) {
-    return { kind: 'rate_limited', why: 'the server asks for a pause', retryAfterMs: facts.throttleMs }
+    return { kind: 'rate_limited', why: 'the server asked for a pause', retryAfterMs: facts.throttleMs }
   }
   const busy = BUSY_CODES.has(facts.responseCode) || (facts.responseCode === '' && BUSY_WORDS.test(facts.words))
-  if (facts.authenticationFailed) return busy ? busyVerdict(facts) : refusedLogin(facts)
+  if (facts.authenticationFailed) return busy ? busyServer(facts) : refusedLogin(facts)
   if (facts.tlsFailed || TLS_CODES.test(facts.code)) {
     return { kind: 'tls', why: `the connection could not be secured${facts.code === '' ? '' : ` (${facts.code})`}` }
   }
-  if (facts.missing || MISSING_CODES.has(facts.responseCode))
-    return { kind: 'not_found', why: 'there is no such folder' }
-  if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not answer', timedOut: true }
-  if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyVerdict(facts)
+  if (facts.missing || MISSING_CODES.has(facts.responseCode)) {
+    return { kind: 'not_found', why: 'the folder does not exist' }
+  }
+  if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
+  if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyServer(facts)
   if (facts.refused !== undefined) return { kind: 'rejected', why: 'the server refused the command' }
-  if (facts.code === '') return { kind: 'unavailable', why: 'it failed for a reason of its own' }
+  if (facts.code === '') return { kind: 'unavailable', why: 'an unexpected error occurred' }
   return { kind: 'unavailable', why: `the connection failed (${facts.code})` }
 }
 
-/** Too many connections comes as a failed login, with LIMIT or only in words: the password is as good as before. */
-function busyVerdict(facts: Facts): Verdict {
-  return facts.responseCode === 'LIMIT' ||
-    facts.responseCode === 'OVERQUOTA' ||
-    /too many|maximum number|limit/i.test(facts.words)
+/** Servers report too many connections as a failed login, with LIMIT or only in words. The password is still valid. */
+function busyServer({ responseCode, words }: Facts): Classified {
+  return responseCode === 'LIMIT' || responseCode === 'OVERQUOTA' || /too many|maximum number|limit/i.test(words)
     ? { kind: 'rate_limited', why: 'too many connections or commands', retryAfterMs: TOO_MANY_MS }
     : { kind: 'unavailable', why: 'the server is busy' }
 }
 
-function refusedLogin(facts: Facts): Verdict {
-  if (facts.responseCode === 'PRIVACYREQUIRED') return { kind: 'tls', why: 'the server wants an encrypted connection' }
+function refusedLogin({ responseCode }: Facts): Classified {
+  if (responseCode === 'PRIVACYREQUIRED') return { kind: 'tls', why: 'the server requires an encrypted connection' }
   return { kind: 'auth_expired', why: 'the server refused the user name or password' }
 }

@@ -1,68 +1,67 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import type { RemoteMessage } from '../contract/index.ts'
-import type { Caution } from './caution.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
-import { bareQuery, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
-import { TEXT_BYTES } from './message-text.ts'
-import type { Leaf } from './structure.ts'
+import { bareQuery, type MapContext, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
+import { type Leaf, TEXT_BYTES } from './parts.ts'
+import type { FetchBackoff } from './sync/fetch-backoff.ts'
 
 export interface FetchPlan {
   uidValidity: string
   isNew(uid: number): boolean
   nowMs: number
-  /** Rows below are not wanted: `n:*` answers the last message even when it is older than n. */
+  /** Ignores rows below: servers answer `n:*` with the last message even when its UID is lower than n. */
   lowUid: number
-  /** At most this many; the rest is left to a later call. */
+  /** Returns at most this many messages. */
   limit: number
-  caution?: Caution
+  backoff?: FetchBackoff
 }
 
 /**
- * Messages of the selected folder, by an open range or by their uids, in one round trip. A message that the server or the parser cannot cope with
- * comes with `error`; one that vanished meanwhile does not come at all. Never fewer for any other reason.
+ * Fetches messages of the selected folder by an open range or by UIDs, usually in one round trip. A message that the server or the
+ * parser cannot process has `error` set; one that was deleted meanwhile is left out. No other message is ever missing.
  */
 export async function fetchMessages(
   client: ImapClient,
-  wanted: string | readonly number[],
+  messages: string | readonly number[],
   plan: FetchPlan,
 ): Promise<RemoteMessage[]> {
-  const bad = typeof wanted === 'string' ? [] : wanted.filter((uid) => plan.caution?.isBad(uid))
-  const uids = typeof wanted === 'string' ? [] : wanted.filter((uid) => !bad.includes(uid))
-  const range = typeof wanted === 'string' ? wanted : uidSet(uids)
+  const unreadable = typeof messages === 'string' ? [] : messages.filter((uid) => plan.backoff?.isUnreadable(uid))
+  const uids = typeof messages === 'string' ? [] : messages.filter((uid) => !unreadable.includes(uid))
+  const range = typeof messages === 'string' ? messages : uidSet(uids)
   try {
     const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan)
-    for (const uid of bad) found.set(uid, unreadableMessage(uid, undefined, placeOf(uid, plan)))
+    for (const uid of unreadable) found.set(uid, unreadableMessage(uid, undefined, mapContext(uid, plan)))
     return [...found.values()]
   } catch (error) {
-    if (!client.imap.usable) plan.caution?.lost(uids)
+    if (!client.imap.usable) plan.backoff?.recordLoss(uids)
     throw error
   }
 }
 
 async function fetchRange(client: ImapClient, range: string, plan: FetchPlan): Promise<Map<number, RemoteMessage>> {
   const found = new Map<number, RemoteMessage>()
-  const textless: { uid: number; leaf: Leaf }[] = []
-  const unreadableBefore = client.unreadable()
-  const refused = await eachRow(client.imap, range, messageQuery, async (row) => {
-    if (!isWanted(row, plan, found)) return
-    const { message, missing } = await remoteMessage(row, placeOf(row.uid, plan))
+  const withoutText: { uid: number; leaf: Leaf }[] = []
+  const unparsedBefore = client.unparsedLines()
+  const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
+    if (!isRequested(row, plan, found)) return
+    const { message, missingText } = await remoteMessage(row, mapContext(row.uid, plan))
     found.set(row.uid, message)
-    if (missing !== undefined) textless.push({ uid: row.uid, leaf: missing })
+    if (missingText !== undefined) withoutText.push({ uid: row.uid, leaf: missingText })
   })
-  if (refused || client.unreadable() !== unreadableBefore) await fetchLost(client, range, plan, found)
-  await fetchTexts(client.imap, textless, found)
+  if (wasRefused || client.unparsedLines() !== unparsedBefore) await fetchMissing(client, range, plan, found)
+  await fetchTexts(client.imap, withoutText, found)
   return found
 }
 
-/** Uids of the selected folder, by position or by uid, ascending. SEARCH answers in one line, FETCH with one per message. */
+/** UIDs of the selected folder, by position or by UID, ascending. SEARCH responds with one line, FETCH with one per message. */
 export async function listUids(imap: ImapFlow, range: { seq: string } | { uid: string }): Promise<number[]> {
   const uids = await imap.search(range, { uid: true })
   if (!uids) throw connectionLost('the messages of the folder cannot be listed')
   return uids
 }
 
-/** `3,5:9`, as short as it gets. The uids must ascend. */
+/** A compact sequence set like `3,5:9`. The UIDs must ascend. */
 export function uidSet(uids: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const uid of uids) {
@@ -73,23 +72,23 @@ export function uidSet(uids: readonly number[]): string {
   return ranges.map(([low, high]) => (low === high ? `${low}` : `${low}:${high}`)).join(',')
 }
 
-function placeOf(uid: number, plan: FetchPlan) {
+function mapContext(uid: number, plan: FetchPlan): MapContext {
   return { uidValidity: plan.uidValidity, isNew: plan.isNew(uid), nowMs: plan.nowMs }
 }
 
-/** Among the rows arrive unsolicited flag updates, which have no header, and messages just gone, whose header is NIL. */
-function isWanted(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
+/** Rows may also be unsolicited flag updates, which have no header, or just deleted messages, whose header is NIL. */
+function isRequested(row: FetchMessageObject, plan: FetchPlan, found: ReadonlyMap<number, unknown>): boolean {
   const isMessage = Boolean(row.uid) && bytesOf(row.headers) !== undefined
   return isMessage && row.uid >= plan.lowUid && (found.has(row.uid) || found.size < plan.limit)
 }
 
-/** What imapflow gives for a section: its type does not tell that NIL becomes `false`. */
+/** imapflow's type hides that it returns `false` for NIL. */
 export function bytesOf(section: unknown): Buffer | undefined {
   return Buffer.isBuffer(section) ? section : undefined
 }
 
-/** True when the server refused (part of) the command; a lost connection throws. */
-async function eachRow(
+/** Returns true when the server refused the command or part of it. Throws when the connection is lost. */
+async function forEachRow(
   imap: ImapFlow,
   range: string,
   query: FetchQueryObject,
@@ -105,31 +104,30 @@ async function eachRow(
 }
 
 /**
- * One bad message must not hide the others: a row that cannot be parsed is dropped without a word, and some servers
- * refuse the whole command. What stands in the folder and was not answered is fetched again, alone and without structure.
+ * One bad message must not hide the others: imapflow silently drops a row that it cannot parse, and some servers refuse the entire
+ * command. Messages of the folder that are not among the rows are fetched again one by one, without structure.
  */
-async function fetchLost(client: ImapClient, range: string, plan: FetchPlan, found: Map<number, RemoteMessage>) {
-  const standing = new Map<number, Set<string> | undefined>()
-  await eachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
-    if (row.uid >= plan.lowUid) standing.set(row.uid, row.flags)
+async function fetchMissing(client: ImapClient, range: string, plan: FetchPlan, found: Map<number, RemoteMessage>) {
+  const present = new Map<number, Set<string> | undefined>()
+  await forEachRow(client.imap, range, { uid: true, flags: true }, async (row) => {
+    if (row.uid >= plan.lowUid) present.set(row.uid, row.flags)
   })
-  const lost = [...standing.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
-  for (const uid of lost.slice(0, plan.limit - found.size)) {
-    await eachRow(client.imap, `${uid}`, bareQuery, async (row) => {
+  const missing = [...present.keys()].filter((uid) => !found.has(uid)).sort((left, right) => left - right)
+  for (const uid of missing.slice(0, plan.limit - found.size)) {
+    await forEachRow(client.imap, `${uid}`, bareQuery, async (row) => {
       if (row.uid !== uid || bytesOf(row.headers) === undefined) return
-      found.set(uid, (await remoteMessage(row, placeOf(uid, plan))).message)
+      found.set(uid, (await remoteMessage(row, mapContext(uid, plan))).message)
     })
-    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, standing.get(uid), placeOf(uid, plan)))
+    if (!found.has(uid)) found.set(uid, unreadableMessage(uid, present.get(uid), mapContext(uid, plan)))
   }
 }
 
-/** One FETCH per part number; nearly all mails share one. */
-async function fetchTexts(imap: ImapFlow, wanted: { uid: number; leaf: Leaf }[], found: Map<number, RemoteMessage>) {
-  for (const part of new Set(wanted.map(({ leaf }) => leaf.part))) {
-    const group = wanted.filter(({ leaf }) => leaf.part === part)
-    const leafOf = new Map(group.map(({ uid, leaf }) => [uid, leaf]))
+/** One FETCH per part number. Nearly all messages share the same one. */
+async function fetchTexts(imap: ImapFlow, parts: { uid: number; leaf: Leaf }[], found: Map<number, RemoteMessage>) {
+  for (const part of new Set(parts.map(({ leaf }) => leaf.part))) {
+    const leafOf = new Map(parts.filter(({ leaf }) => leaf.part === part).map(({ uid, leaf }) => [uid, leaf]))
     const query = { uid: true, bodyParts: [{ key: part, start: 0, maxLength: TEXT_BYTES }] }
-    await eachRow(imap, uidSet([...leafOf.keys()].sort((left, right) => left - right)), query, async (row) => {
+    await forEachRow(imap, uidSet([...leafOf.keys()].sort((left, right) => left - right)), query, async (row) => {
       const [message, leaf] = [found.get(row.uid), leafOf.get(row.uid)]
       const content = bytesOf(row.bodyParts?.get(part.toLowerCase()))
       if (message !== undefined && leaf !== undefined && content !== undefined) {

@@ -56,7 +56,7 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
     expect(await session.changedFolders([{ path, cursor: mirror.cursor }])).toEqual([])
   })
 
-  it('that only hold others are listed as not selectable', async () => {
+  it('without messages are listed as not selectable', async () => {
     const { server, session } = await mailbox()
     await server.deliver('ann', plainMail(), { folder: 'Holder/Child' })
     await server.doveadm('mailbox', 'delete', '-u', 'ann', '-Z', 'Holder').catch(() => '')
@@ -66,7 +66,7 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
     expect(await session.changedFolders([{ path: 'Holder', cursor: null }])).toEqual([])
   })
 
-  it('have their roles by name where the server knows no SPECIAL-USE', async () => {
+  it('get their roles by name on a server without SPECIAL-USE', async () => {
     const { server, session } = await mailbox({ hideCapabilities: ['SPECIAL-USE', 'LIST-EXTENDED'] })
     for (const name of ['Gesendete Elemente', 'Brouillons', 'ゴミ箱']) {
       await server.doveadm('mailbox', 'create', '-u', 'ann', name)
@@ -79,7 +79,7 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
     expect(folders.filter(({ role }) => role === 'trash')).toHaveLength(1)
   })
 
-  it('keep what identifies them over a rename, and their cursor goes on', async () => {
+  it('keep their mailboxId over a rename, and their cursor stays valid', async () => {
     const { server, session } = await mailbox()
     await server.deliver('ann', plainMail({ subject: 'kept' }), { folder: 'Old' })
     const before = (await session.listFolders()).find((folder) => folder.path === 'Old')

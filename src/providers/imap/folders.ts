@@ -1,6 +1,6 @@
-import type { ImapFlow, ListResponse } from 'imapflow'
+import type { ImapFlow, ListResponse, MailboxObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
-import type { FolderRole, RemoteFolder } from '../contract/index.ts'
+import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 
 const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Inbox': 'inbox',
@@ -13,41 +13,49 @@ const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Flagged': 'flagged',
 }
 
-/** UIDVALIDITY is usually the time of a folder's birth; small numbers repeat and identify nothing. */
+/** UIDVALIDITY is usually the time at which the folder was created. Smaller numbers repeat and identify nothing. */
 const TIMESTAMP_LIKE = 1_000_000_000n
-const PATH_LIMIT = 1000
+const MAX_PATH = 1000
 
 /**
- * Every folder of the mailbox. imapflow decodes the names, applies the namespace, and where the server knows no
- * SPECIAL-USE finds the roles by the names mail programs give in some forty languages.
+ * Every folder of the mailbox. imapflow decodes the names, applies the namespace, and on servers without SPECIAL-USE derives the roles
+ * from folder names in some forty languages.
  */
 export async function listFolders(imap: ImapFlow): Promise<RemoteFolder[]> {
   // Without LIST-STATUS the query would cost one STATUS per folder.
   const listed = imap.capabilities.has('LIST-STATUS')
     ? await imap.list({ statusQuery: { uidValidity: true } })
     : await imap.list()
-  const seen = new Map<bigint, number>()
+  const counts = new Map<bigint, number>()
   for (const { status } of listed) {
-    if (status?.uidValidity !== undefined) seen.set(status.uidValidity, (seen.get(status.uidValidity) ?? 0) + 1)
+    if (status?.uidValidity !== undefined) counts.set(status.uidValidity, (counts.get(status.uidValidity) ?? 0) + 1)
   }
-  // A name that cannot be stored as it is cannot be selected by that name either.
+  // A path that changes when it is cleaned for storage could not be selected later.
   return listed
-    .filter(
-      (folder) => folder.path !== '' && folder.path.length <= PATH_LIMIT && cleanText(folder.path) === folder.path,
-    )
-    .map((folder) => remoteFolder(folder, seen))
+    .filter(({ path }) => path !== '' && path.length <= MAX_PATH && cleanText(path) === path)
+    .map((folder) => remoteFolder(folder, counts))
 }
 
-function remoteFolder(folder: ListResponse, seen: ReadonlyMap<bigint, number>): RemoteFolder {
+function remoteFolder(folder: ListResponse, counts: ReadonlyMap<bigint, number>): RemoteFolder {
   const selectable = !folder.flags.has('\\Noselect') && !folder.flags.has('\\NonExistent')
   const uidValidity = folder.status?.uidValidity
-  const tellsApart = uidValidity !== undefined && uidValidity > TIMESTAMP_LIKE && seen.get(uidValidity) === 1
+  const isUnique = uidValidity !== undefined && uidValidity > TIMESTAMP_LIKE && counts.get(uidValidity) === 1
   return {
     path: folder.path,
-    name: truncateText(folder.name, PATH_LIMIT),
+    name: truncateText(folder.name, MAX_PATH),
     delimiter: folder.delimiter || null,
     role: (selectable && ROLES[folder.specialUse ?? '']) || null,
     selectable,
-    mailboxId: tellsApart ? `uidvalidity-${uidValidity}` : null,
+    mailboxId: isUnique ? `uidvalidity-${uidValidity}` : null,
   }
+}
+
+/**
+ * The folder's UIDVALIDITY as text. RFC 3501 gives it 32 bits; longer ones are accepted, because it is only compared. Throws `rejected`
+ * when it is missing or not a number: UIDs would then mean nothing.
+ */
+export function uidValidityOf({ uidValidity }: MailboxObject): string {
+  // imapflow's type excludes what some servers send.
+  if (typeof uidValidity === 'bigint' && uidValidity > 0n) return String(uidValidity)
+  throw new ProviderError('rejected', 'the server returned no usable UIDVALIDITY for the folder')
 }

@@ -1,60 +1,62 @@
 /**
- * Mailboxes over IMAP: verify, the standing session that sync works through, and live reads for API requests.
+ * Mailboxes over IMAP: `sync/` keeps one sync connection per account, `request-connection.ts` serves live reads and other folders.
  * Nothing of imapflow leaves this folder; failures leave it as `ProviderError` only. Knows no database and no routes.
  */
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderMailProvider, MailAccess, Provider } from '../contract/index.ts'
-import { cautions } from './caution.ts'
 import { dial } from './client.ts'
-import { FLOOD_ALLOWANCE, type FloodAllowance } from './flood.ts'
-import { Lane } from './lane.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
-import { ImapSession } from './session.ts'
+import { RequestConnection } from './request-connection.ts'
+import { fetchBackoffs } from './sync/fetch-backoff.ts'
+import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
+import { ImapSession } from './sync/session.ts'
 import { verify } from './verify.ts'
 
-/** Every limit of the provider; tests make them small. */
+/** Every interval and limit of the provider; tests make them small. */
 export interface ImapLimits {
   verifyMs: number
   connectMs: number
-  /** A connection on which nothing is heard for so long while an answer is due is given up. */
+  /** A connection is closed when the server sends nothing for this long while a command waits. */
   silenceMs: number
-  /** The standing connection is asked for a sign of life after so long without work, and has `answerMs` for it. */
-  checkEveryMs: number
-  answerMs: number
-  /** How often a server without IDLE is asked for news. */
-  pollEveryMs: number
+  /** An idle sync connection is checked with NOOP this often. It is closed when the server does not respond in `checkTimeoutMs`. */
+  checkIntervalMs: number
+  checkTimeoutMs: number
+  /** How often the watched folder of a server without IDLE is polled. */
+  pollIntervalMs: number
+  /** The request connection closes after this long without work. */
   requestIdleMs: number
+  /** How long a request waits for its turn and for the connection. */
   requestWaitMs: number
-  /** Messages of one step of `syncFolder`. */
+  /** Messages in one step of `syncFolder`. */
   stepMessages: number
-  /** What a server may say on the standing connection while nothing was asked. */
-  flood: FloodAllowance
+  /** How much the server may send on the sync connection unasked. */
+  flood: FloodLimit
 }
 
 const LIMITS: ImapLimits = {
   verifyMs: 10_000,
   connectMs: 30_000,
   silenceMs: 30_000,
-  checkEveryMs: 45_000,
-  answerMs: 12_000,
-  pollEveryMs: 30_000,
+  checkIntervalMs: 45_000,
+  checkTimeoutMs: 12_000,
+  pollIntervalMs: 30_000,
   requestIdleMs: 30_000,
   requestWaitMs: 10_000,
   stepMessages: 500,
-  flood: FLOOD_ALLOWANCE,
+  flood: FLOOD_LIMIT,
 }
 
 export interface ImapDeps {
   guard: AddressGuard
   clock: Clock
   limits?: Partial<ImapLimits>
-  /** Logins under way at one host, and how far the starts of a crowd are spread. */
+  /** Concurrent logins at one host, and the random delay that spreads them. */
   pace?: { concurrent: number; jitterMs: number }
 }
 
-/** One for the whole process: it holds the pacing per host and the operations connection of each account. */
+/** One per process: it holds the pacing per host and the request connection of each account. */
 export function imapProvider({
   guard,
   clock,
@@ -62,42 +64,47 @@ export function imapProvider({
   pace = { concurrent: 16, jitterMs: 250 },
 }: ImapDeps): Provider & { mail: FolderMailProvider } {
   const limits = { ...LIMITS, ...given }
-  const dialling = { guard, pacing: pacing(pace) }
-  const known = cautions()
-  const lanes = new Map<string, { lane: Lane; access: MailAccess }>()
+  const dialing = { guard, pacing: pacing(pace) }
+  const backoffs = fetchBackoffs()
+  const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
-  function laneOf(access: MailAccess): Lane {
-    const open = lanes.get(access.accountId)
-    if (open !== undefined && !open.lane.isClosed && reachesSame(open.access, access)) return open.lane
-    open?.lane.close()
+  function requestConnection(access: MailAccess): RequestConnection {
+    const open = connections.get(access.accountId)
+    if (open !== undefined && !open.connection.isClosed && reachesSame(open.access, access)) return open.connection
+    open?.connection.close()
     const options = { idleMs: limits.requestIdleMs, waitMs: limits.requestWaitMs, silenceMs: limits.silenceMs }
-    // The password goes with the lane: nothing of an account is kept when nobody works on it.
-    const lane = new Lane(access, dialling, options, () => {
-      if (lanes.get(access.accountId)?.lane === lane) lanes.delete(access.accountId)
+    // Forgets the password with the connection.
+    const connection = new RequestConnection(access, dialing, options, () => {
+      if (connections.get(access.accountId)?.connection === connection) connections.delete(access.accountId)
     })
-    lanes.set(access.accountId, { lane, access })
-    return lane
+    connections.set(access.accountId, { connection, access })
+    return connection
   }
 
   return {
     name: 'imap',
     mail: {
       kind: 'folders',
-      verify: (access, signal) => verify(access, dialling, limits.verifyMs, signal),
+      verify: (access, signal) => verify(access, dialing, limits.verifyMs, signal),
       async openSession(access, events, signal) {
-        const options = { urgent: false, timeoutMs: limits.connectMs, signal }
-        const client = await dial(access, dialling, options)
-        const home = access.settings.imap?.mailbox ?? 'INBOX'
         const { accountId } = access
-        const deps = { accountId, lane: () => laneOf(access), cautions: known, clock, options: limits }
-        return new ImapSession(client, home, events, deps)
+        const client = await dial(access, dialing, { urgent: false, timeoutMs: limits.connectMs, signal })
+        return new ImapSession(client, {
+          folder: access.settings.imap?.mailbox ?? 'INBOX',
+          ...{ events, clock, limits },
+          requestConnection: () => requestConnection(access),
+          backoffs: {
+            of: (path) => backoffs.of(accountId, path),
+            clear: (path) => backoffs.clear(accountId, path),
+          },
+        })
       },
-      liveReads: (access) => imapLiveReads(() => laneOf(access), clock),
+      liveReads: (access) => imapLiveReads(() => requestConnection(access), clock),
       async closeConnections(accountId) {
-        for (const [id, { lane }] of [...lanes]) {
+        for (const [id, { connection }] of [...connections]) {
           if (accountId !== undefined && id !== accountId) continue
-          lane.close()
-          lanes.delete(id)
+          connection.close()
+          connections.delete(id)
         }
       },
     },

@@ -33,7 +33,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     return { server, mail, live, placeOf, connections }
   }
 
-  it('streams a 30 MB message and its attachment whole, in bounded memory, while others are served', async () => {
+  it('stream a 30 MB message and its attachment in bounded memory, while other reads run', async () => {
     const { server, live, placeOf } = await mailbox()
     const raw = hugeMail(30 * 1024 * 1024, { subject: 'huge' })
     const encoded = raw.toString('latin1').split('base64\r\n\r\n')[1]?.split('\r\n--mix--')[0] ?? ''
@@ -76,7 +76,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     expect(peak).toBeLessThan(20 * 1024 * 1024)
   })
 
-  it('reads the body in all its forms', async () => {
+  it('read every form of a body', async () => {
     const { server, live, placeOf } = await mailbox()
     await server.deliverMany('ann', [
       plainMail({ subject: 'plain', text: 'Grüße' }),
@@ -92,7 +92,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     expect((await bodyOf('150 deep')).headers).toContainEqual({ name: 'Subject', value: '150 deep' })
   })
 
-  it('pages by offset and by uid, and says how many there are', async () => {
+  it('page by offset and by UID, with the total', async () => {
     const { server, live } = await mailbox()
     await server.deliverMany(
       'ann',
@@ -110,21 +110,21 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     expect(await subjects({ limit: 5, offset: 9 })).toEqual([])
   })
 
-  it('are closed when idle, and opened again when needed', async () => {
+  it('close the connection when idle, and open it again when needed', async () => {
     const { live, connections } = await mailbox({ requestIdleMs: 100 })
     await live.listFolders()
     await eventually(async () => !(await connections()))
     expect(await live.listFolders()).not.toEqual([])
   })
 
-  it('go on after the server was restarted in between', async () => {
+  it('continue after a restart of the server', async () => {
     const { server, live } = await mailbox()
     await live.listFolders()
     await server.restart()
     expect(await live.listFolders()).not.toEqual([])
   })
 
-  it('that wait for a server that does not answer end in time', async () => {
+  it('end in time when the server does not respond', async () => {
     const { server, live } = await mailbox({ requestWaitMs: 300, silenceMs: 300 })
     server.pause()
     const timedOut = { name: 'ProviderError', kind: 'unavailable', timedOut: true }
@@ -137,7 +137,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     server.resume()
   })
 
-  it('are done one at a time per account, each with its own folder', async () => {
+  it('run one at a time per account, each in its folder', async () => {
     const { server, live } = await mailbox()
     await server.deliver('ann', plainMail({ subject: 'in' }))
     await server.deliver('ann', plainMail({ subject: 'out' }), { folder: 'Sent' })
@@ -149,7 +149,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     )
   })
 
-  it('a new password is used at once, and closing ends what is under way', async () => {
+  it('use a new password at once, and fail when the connection is closed', async () => {
     const { server, mail, live, connections } = await mailbox()
     await live.listFolders()
     await server.setPassword('ann', 'new')

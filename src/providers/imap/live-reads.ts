@@ -11,65 +11,64 @@ import {
 } from '../contract/index.ts'
 import { attachmentName, parseHeaders } from '../mime/index.ts'
 import { bytesOf, fetchMessages, listUids } from './fetch.ts'
-import { listFolders } from './folders.ts'
-import type { Lane } from './lane.ts'
-import { decodeText, parseSource } from './message-text.ts'
-import { isBodyText, type Leaf, leaves } from './structure.ts'
+import { listFolders, uidValidityOf } from './folders.ts'
+import { decodeText, isBodyText, type Leaf, leaves, parseSource } from './parts.ts'
+import type { RequestConnection } from './request-connection.ts'
 import { transferDecoder } from './transfer-decoding.ts'
-import { uidValidityOf } from './uid-validity.ts'
 
-/** What stands in memory of a message that is streamed. */
+/** How much of a streamed message is in memory. */
 const CHUNK_BYTES = 512 * 1024
-/** More of a text part is cut off: it is no longer text for people. */
-const BODY_BYTES = 4 * 1024 * 1024
-const HEADERS_BYTES = 1024 * 1024
+/** Cuts off longer text parts. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+const MAX_HEADER_BYTES = 1024 * 1024
 
-/** Live reads over an account's operations connection. `lane()` answers the one of now: it may have been closed meanwhile. */
-export function imapLiveReads(lane: () => Lane, clock: Clock): FolderLiveReads {
+/** Reads over an account's request connection. `connection` returns the current one, because an earlier one may have closed. */
+export function imapLiveReads(connection: () => RequestConnection, clock: Clock): FolderLiveReads {
   function atMessage<T>(
-    place: MessageLocation,
+    location: MessageLocation,
     doing: string,
     work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
-    return lane().useFolder(place.folderPath, {
+    return connection().useFolder(location.folderPath, {
       doing,
       async work({ imap }, box) {
-        if (String(box.uidValidity) !== place.uidValidity) throw gone(doing)
-        return work(imap, String(place.uid), box)
+        if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
+        return work(imap, String(location.uid), box)
       },
     })
   }
 
-  /** The part or the whole message, a piece at a time; between two pieces others use the connection. */
-  async function* pieces(place: MessageLocation, part: string | undefined): AsyncGenerator<Buffer> {
+  /** Reads a part, or the entire message, in chunks. Other tasks use the connection between two chunks. */
+  async function* readChunks(location: MessageLocation, part: string | undefined): AsyncGenerator<Buffer> {
+    const doing = 'reading a message'
     for (let start = 0; ; ) {
-      const piece = await atMessage(place, 'reading a message', async (imap, range) => {
+      const chunk = await atMessage(location, doing, async (imap, range) => {
         const window = { start, maxLength: CHUNK_BYTES }
         const query = part === undefined ? { source: window } : { bodyParts: [{ key: part, ...window }] }
         const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
-        if (!row) throw gone('reading a message')
+        if (!row) throw notFound(doing)
         const bytes = bytesOf(part === undefined ? row.source : row.bodyParts?.get(part.toLowerCase()))
-        // Past the end some servers answer NIL; at the beginning it means that the message has just gone.
-        if (bytes === undefined && start === 0) throw gone('reading a message')
+        // Some servers return NIL past the end. At the beginning it means that the message was just deleted.
+        if (bytes === undefined && start === 0) throw notFound(doing)
         return bytes ?? Buffer.alloc(0)
       })
-      if (piece.length > 0) yield piece
-      // A server that ignores the window answers everything at once.
-      if (piece.length !== CHUNK_BYTES) return
-      start += piece.length
+      if (chunk.length > 0) yield chunk
+      // A server that ignores the window returns everything at once.
+      if (chunk.length !== CHUNK_BYTES) return
+      start += chunk.length
     }
   }
 
   return {
     listFolders: () =>
-      lane().use({
+      connection().use({
         doing: 'listing the folders',
         prepare: async () => {},
         work: ({ imap }) => listFolders(imap),
       }),
 
     listMessages: (folderPath, { limit, beforeUid, offset = 0 }) =>
-      lane().useFolder(folderPath, {
+      connection().useFolder(folderPath, {
         ...{ fresh: true, doing: 'listing messages' },
         async work(client, box) {
           const uidValidity = uidValidityOf(box)
@@ -77,70 +76,59 @@ export function imapLiveReads(lane: () => Lane, clock: Clock): FolderLiveReads {
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
           const uids = await listUids(client.imap, { seq: `${Math.max(1, high - limit + 1)}:${high}` })
-          const plan = {
-            uidValidity,
-            isNew: () => false,
-            nowMs: clock.now(),
-            lowUid: 1,
-            limit,
-          }
+          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
           const messages = await fetchMessages(client, uids, plan)
           return { messages: messages.sort(newestFirst), total: box.exists }
         },
       }),
 
-    getBody: (place) =>
-      atMessage(place, 'reading a message', async (imap, range) => {
+    getBody: (location) =>
+      atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true, bodyParts: [header] }, { uid: true })
-        if (row && bytesOf(row.headers) === undefined) throw gone('reading a message')
-        if (!row) return unstructuredBody(imap, range)
-        const parts = row.bodyStructure === undefined ? [] : leaves(row.bodyStructure)
-        if (parts.length === 0) return unstructuredBody(imap, range)
-        const text = await readTexts(
-          imap,
-          range,
-          parts.filter((leaf) => isBodyText(leaf, 'text/plain')),
-        )
-        const html = await readTexts(
-          imap,
-          range,
-          parts.filter((leaf) => isBodyText(leaf, 'text/html')),
-        )
-        return { text, html, headers: headersOf(row) }
+        if (row && bytesOf(row.headers) === undefined) throw notFound('reading a message')
+        const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
+        if (!row || parts.length === 0) return unstructuredBody(imap, range)
+        const read = (type: 'text/plain' | 'text/html') =>
+          readTexts(
+            imap,
+            range,
+            parts.filter((leaf) => isBodyText(leaf, type)),
+          )
+        return { text: await read('text/plain'), html: await read('text/html'), headers: headersOf(row) }
       }),
 
-    async openRaw(place) {
-      const sizeBytes = await atMessage(place, 'reading a message', async (imap, range) => {
+    async openRaw(location) {
+      const sizeBytes = await atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, size: true, bodyParts: [firstByte] }, { uid: true })
-        if (!row || bytesOf(row.headers) === undefined) throw gone('reading a message')
+        if (!row || bytesOf(row.headers) === undefined) throw notFound('reading a message')
         return row.size ?? 0
       })
-      return { sizeBytes, stream: Readable.from(pieces(place, undefined), { objectMode: false, highWaterMark: 1 }) }
+      const chunks = readChunks(location, undefined)
+      return { sizeBytes, stream: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }) }
     },
 
-    async openAttachment(place, attachmentId) {
-      const leaf = await atMessage(place, 'reading an attachment', async (imap, range) => {
+    async openAttachment(location, attachmentId) {
+      const leaf = await atMessage(location, 'reading an attachment', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, bodyStructure: true }, { uid: true })
         const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
         const found = parts.find(({ part }) => part === attachmentId)
-        if (!found) throw new ProviderError('not_found', 'reading an attachment: there is no such part')
+        if (!found) throw new ProviderError('not_found', 'reading an attachment: the message has no such part')
         return found
       })
+      const chunks = decode(readChunks(location, leaf.part), leaf)
       return {
         contentType: cleanText(leaf.type),
         filename: attachmentName({ ...leaf, id: leaf.part }),
-        stream: Readable.from(decoded(pieces(place, leaf.part), leaf), { objectMode: false, highWaterMark: 1 }),
+        stream: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
       }
     },
   }
 }
 
-/** Of a text that no parser can read; the raw message is there for whoever wants to try. */
-const nothing = { text: null, html: null }
 const firstByte = { key: 'header', start: 0, maxLength: 1 }
-const header = { key: 'header', start: 0, maxLength: HEADERS_BYTES }
+const header = { key: 'header', start: 0, maxLength: MAX_HEADER_BYTES }
 
-function gone(doing: string): ProviderError {
+function notFound(doing: string): ProviderError {
   return new ProviderError('not_found', `${doing}: it is no longer in this folder`)
 }
 
@@ -148,7 +136,7 @@ function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
   return (right.location?.uid ?? 0) - (left.location?.uid ?? 0)
 }
 
-/** How many messages have a uid below this one: the position to go on from. By halving, so that nothing is listed whole. */
+/** How many messages have a lower UID. A binary search by position, so that the folder is not listed entirely. */
 async function countBelow(imap: ImapFlow, exists: number, beforeUid: number): Promise<number> {
   let [low, high] = [0, exists]
   while (low < high) {
@@ -164,7 +152,7 @@ async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]):
   if (parts.length === 0) return null
   const texts: string[] = []
   for (const leaf of parts) {
-    const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: BODY_BYTES }] }
+    const query = { uid: true, bodyParts: [{ key: leaf.part, start: 0, maxLength: MAX_BODY_BYTES }] }
     const row = await imap.fetchOne(range, query, { uid: true })
     const content = bytesOf(row ? row.bodyParts?.get(leaf.part.toLowerCase()) : undefined)
     texts.push(content === undefined ? '' : decodeText(leaf, content).replaceAll('\r\n', '\n'))
@@ -172,12 +160,13 @@ async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]):
   return cleanText(texts.join('\n'))
 }
 
-/** A message without readable structure: its source is parsed here, as much of it as people read. */
+/** For a message without readable structure: parses the beginning of its source. Text that no parser can read stays null. */
 async function unstructuredBody(imap: ImapFlow, range: string): Promise<MessageBody> {
-  const query = { uid: true, source: { start: 0, maxLength: BODY_BYTES }, bodyParts: [header] }
+  const query = { uid: true, source: { start: 0, maxLength: MAX_BODY_BYTES }, bodyParts: [header] }
   const row = await imap.fetchOne(range, query, { uid: true })
-  if (!row) throw gone('reading a message')
-  const { text, html } = await parseSource(bytesOf(row.source) ?? Buffer.alloc(0)).catch(() => nothing)
+  if (!row) throw notFound('reading a message')
+  const source = bytesOf(row.source) ?? Buffer.alloc(0)
+  const { text, html } = await parseSource(source).catch(() => ({ text: null, html: null }))
   return {
     text: text === null ? null : cleanText(text),
     html: html === null ? null : cleanText(html),
@@ -189,7 +178,7 @@ function headersOf(row: FetchMessageObject): MessageBody['headers'] {
   return parseHeaders(bytesOf(row.headers) ?? Buffer.alloc(0))
 }
 
-async function* decoded(chunks: AsyncIterable<Buffer>, leaf: Leaf): AsyncGenerator<Buffer> {
+async function* decode(chunks: AsyncIterable<Buffer>, leaf: Leaf): AsyncGenerator<Buffer> {
   const decoder = transferDecoder(leaf.encoding)
   for await (const chunk of chunks) yield decoder.write(chunk)
   yield decoder.end()

@@ -20,8 +20,8 @@ function row(
 
 const headerOf = async (header: string | Buffer) => (await remoteMessage(row({ header }), place)).message
 
-describe('a fetched message in the terms of the service', () => {
-  it('has its headers decoded, unfolded and without brackets where ids stand in them', async () => {
+describe('a fetched row as RemoteMessage', () => {
+  it('has its headers decoded and unfolded, and ids without brackets', async () => {
     const message = await headerOf(
       [
         'From: =?utf-8?Q?J=C3=B6rg?= <joerg@example.test>',
@@ -54,19 +54,19 @@ describe('a fetched message in the terms of the service', () => {
     })
   })
 
-  it('has an id that was never closed cut at its first word', async () => {
+  it('cuts an unclosed id at its first word', async () => {
     const { messageId, inReplyTo } = await headerOf('Message-ID: <<<<open ended\r\nIn-Reply-To: x <a@b\r\n')
     expect([messageId, inReplyTo]).toEqual(['<<<<open', 'x'])
   })
 
-  it('is known by its header block, wherever it is moved', async () => {
+  it('keeps its header hash wherever it is moved', async () => {
     const one = await headerOf('Subject: a\r\n')
     expect(one.headerHash).toMatch(/^[0-9a-f]{64}$/)
     expect((await headerOf('Subject: a\r\n')).headerHash).toBe(one.headerHash)
     expect((await headerOf('Subject: b\r\n')).headerHash).not.toBe(one.headerHash)
   })
 
-  it('takes the text part of a nested mail, and the words of the HTML only when there is no text', async () => {
+  it('takes the text of a nested message, and of its HTML only without a text part', async () => {
     const alternative = {
       type: 'multipart/alternative',
       part: '1',
@@ -96,7 +96,7 @@ describe('a fetched message in the terms of the service', () => {
     expect((await textOf('   ')).text).toBe('Größe')
   })
 
-  it('bounds everything', async () => {
+  it('bounds every field', async () => {
     const long = 'x'.repeat(200_000)
     const message = await headerOf(
       `Subject: ${long}\r\nFrom: ${long} <a@example.test>\r\nReferences: ${'<a@x> '.repeat(5000)}\r\nTo: ${'a@example.test, '.repeat(5000)}\r\n`,
@@ -107,7 +107,7 @@ describe('a fetched message in the terms of the service', () => {
     expect(text.snippet).toHaveLength(200)
   })
 
-  it('never throws, and every text can be stored, whatever the bytes are', async () => {
+  it('never throws and is always storable, whatever the bytes', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
       fc

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
 import type { RemoteMessage } from '../contract/index.ts'
 import { cleanField, headerFields, parseHeaders, snippet } from '../mime/index.ts'
-import { beginningText, readableText, TEXT_BYTES, unstructuredText } from './message-text.ts'
-import { attachmentsOf, type Leaf, leaves } from './structure.ts'
+import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
 
+const MAX_HEADER_BYTES = 128 * 1024
 const MAX_ID = 500
-const HEADER_BYTES = 128 * 1024
 
-/** Everything a message is made of, in one FETCH. ENVELOPE is left out: servers disagree on broken headers, our parser does not. */
+/** All of a message in one FETCH, without ENVELOPE: servers parse broken headers differently, our parser always the same way. */
 export const messageQuery: FetchQueryObject = {
   uid: true,
   flags: true,
@@ -17,65 +16,63 @@ export const messageQuery: FetchQueryObject = {
   bodyStructure: true,
   threadId: true,
   bodyParts: [
-    { key: 'header', start: 0, maxLength: HEADER_BYTES },
+    { key: 'header', start: 0, maxLength: MAX_HEADER_BYTES },
     { key: 'text', start: 0, maxLength: TEXT_BYTES },
   ],
 }
 
-/** The same for a message whose structure neither the server nor the parser can cope with. */
+/** The same for a message whose structure the server or the parser cannot process. */
 export const bareQuery: FetchQueryObject = { ...messageQuery, bodyStructure: false }
 
-export interface Place {
+export interface MapContext {
   uidValidity: string
   isNew: boolean
   nowMs: number
 }
 
-/** Flags as this service knows them. */
 export function flagState(flags: ReadonlySet<string> | undefined): { unread: boolean; starred: boolean } {
   return { unread: !flags?.has('\\Seen'), starred: flags?.has('\\Flagged') ?? false }
 }
 
 export interface Mapped {
   message: RemoteMessage
-  /** The part to fetch when the beginning of the body holds no text, though the message has one. */
-  missing: Leaf | undefined
+  /** The text part to fetch separately, because the fetched beginning of the body does not contain it. */
+  missingText: Leaf | undefined
 }
 
-/** A fetched row in this service's terms. Never throws: what cannot be read stands in `error`. */
-export async function remoteMessage(row: FetchMessageObject, place: Place): Promise<Mapped> {
-  try {
-    return await readMessage(row, place)
-  } catch {
-    return { message: unreadableMessage(row.uid, row.flags, place), missing: undefined }
-  }
+/** Maps a fetched row. Never throws: `error` says what could not be read. */
+export function remoteMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
+  return readMessage(row, context).catch(() => ({
+    message: unreadableMessage(row.uid, row.flags, context),
+    missingText: undefined,
+  }))
 }
 
-async function readMessage(row: FetchMessageObject, place: Place): Promise<Mapped> {
-  const block = row.headers || Buffer.alloc(0)
-  const { text, missing, error } = await textOf(row, block)
-  const fields = headerFields(parseHeaders(block))
+async function readMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
+  const header = row.headers || Buffer.alloc(0)
+  const { text, missingText, error } = await textOf(row, header)
+  const fields = headerFields(parseHeaders(header))
   const message: RemoteMessage = {
-    ...blankMessage(row.uid, place),
+    ...emptyMessage(row.uid, context),
     providerMessageId: row.emailId ?? null,
     emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
     threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
     ...fields,
-    receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? place.nowMs),
+    receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? context.nowMs),
     sizeBytes: row.size ?? 0,
     ...flagState(row.flags),
     snippet: snippet(text),
     text,
     attachments: row.bodyStructure === undefined ? [] : attachmentsOf(leaves(row.bodyStructure)),
-    headerHash: sha256(block),
+    headerHash: sha256(header),
     error,
   }
-  return { message, missing }
+  return { message, missingText }
 }
 
-/** The message with the text of a part that was fetched afterwards. */
+/** Adds the text of a part that was fetched separately. */
 export function withText(message: RemoteMessage, leaf: Leaf, content: Buffer): RemoteMessage {
-  const text = readableText(leaf, content)
+  const text = searchTextOf(leaf, content)
   return { ...message, snippet: snippet(text), text }
 }
 
@@ -83,24 +80,28 @@ async function textOf(row: FetchMessageObject, header: Buffer) {
   const fetched: unknown = row.bodyParts?.get('text')
   const body = Buffer.isBuffer(fetched) ? fetched : Buffer.alloc(0)
   if (row.bodyStructure !== undefined) {
-    const { text, missing } = beginningText(row.bodyStructure, body)
-    return { text, missing: body.length < TEXT_BYTES ? undefined : missing, error: null }
+    const { text, missing } = firstText(row.bodyStructure, body)
+    return { text, missingText: body.length < TEXT_BYTES ? undefined : missing, error: null }
   }
   const text = await unstructuredText(Buffer.concat([header, body])).catch(() => '')
-  return { text, missing: undefined, error: 'the server gave no structure of this message that could be read' }
+  return { text, missingText: undefined, error: 'the server returned no readable structure of this message' }
 }
 
-/** What is known of a message that could not be fetched at all. */
-export function unreadableMessage(uid: number, flags: ReadonlySet<string> | undefined, place: Place): RemoteMessage {
+/** What is known of a message that could not be fetched. */
+export function unreadableMessage(
+  uid: number,
+  flags: ReadonlySet<string> | undefined,
+  context: MapContext,
+): RemoteMessage {
   return {
-    ...blankMessage(uid, place),
+    ...emptyMessage(uid, context),
     ...flagState(flags),
-    headerHash: sha256(`${place.uidValidity}.${uid}`),
-    error: 'the answer of the server about this message could not be read',
+    headerHash: sha256(`${context.uidValidity}.${uid}`),
+    error: "the server's response for this message could not be read",
   }
 }
 
-function blankMessage(uid: number, { uidValidity, isNew, nowMs }: Place): Omit<RemoteMessage, 'headerHash'> {
+function emptyMessage(uid: number, { uidValidity, isNew, nowMs }: MapContext): Omit<RemoteMessage, 'headerHash'> {
   return {
     location: { uidValidity, uid },
     providerMessageId: null,

@@ -14,7 +14,7 @@ function held() {
 }
 
 describe('connection attempts at one host', () => {
-  it('are never more than allowed, and a person goes before the crowd', async () => {
+  it('never exceed the limit, and urgent ones go first', async () => {
     const pace = pacing({ concurrent: 2, jitterMs: 0 })
     const started: string[] = []
     const holds = new Map<string, ReturnType<typeof held>>()
@@ -35,7 +35,7 @@ describe('connection attempts at one host', () => {
     expect(started).toHaveLength(5)
   })
 
-  it('at another host do not wait', async () => {
+  it('do not wait for another host', async () => {
     const pace = pacing({ concurrent: 1, jitterMs: 60_000 })
     const hold = held()
     const first = pace.run('one.test', false, never(), hold.attempt)
@@ -44,7 +44,7 @@ describe('connection attempts at one host', () => {
     await first
   })
 
-  it('a failed or abandoned attempt leaves its place to the next', async () => {
+  it('free their slot when they fail or are aborted', async () => {
     const pace = pacing({ concurrent: 1, jitterMs: 0 })
     const abort = new AbortController()
     const failing = pace.run('mail.test', false, never(), () => Promise.reject(new Error('refused')))
@@ -56,7 +56,7 @@ describe('connection attempts at one host', () => {
     expect(await next).toBe('next')
   })
 
-  it('of a crowd are spread by the jitter', async () => {
+  it('are spread by the jitter', async () => {
     const pace = pacing({ concurrent: 10, jitterMs: 40, random: () => 1 })
     const startedAt: number[] = []
     const holds = [held(), held(), held()]

@@ -1,72 +1,72 @@
 import { sleep } from '../../lib/abort.ts'
 
 export interface PacingOptions {
-  /** Connection attempts under way at one host. */
+  /** Connection attempts in progress at one host. */
   concurrent: number
-  /** A start that nobody waits for is put off by a random part of this, so that a crowd does not arrive at once. */
+  /** The upper bound of the random delay of attempts that no caller waits for. */
   jitterMs: number
   random?: () => number
 }
 
 /**
- * Spreads connection attempts per host: thousands of accounts on one server must not stampede after it restarts.
- * What a person waits for goes before the crowd and without jitter.
+ * Spreads connection attempts per host, so that thousands of accounts do not overload a server after it restarts. Urgent attempts go
+ * first and without delay.
  */
 export interface Pacing {
   run<T>(host: string, urgent: boolean, signal: AbortSignal, attempt: () => Promise<T>): Promise<T>
 }
 
-interface Lane {
+interface Host {
   running: number
   urgent: (() => void)[]
-  patient: (() => void)[]
+  normal: (() => void)[]
 }
 
 export function pacing({ concurrent, jitterMs, random = Math.random }: PacingOptions): Pacing {
-  const lanes = new Map<string, Lane>()
+  const hosts = new Map<string, Host>()
 
-  function enter(host: string, urgent: boolean, signal: AbortSignal): Promise<Lane> {
-    const lane = lanes.get(host) ?? { running: 0, urgent: [], patient: [] }
-    lanes.set(host, lane)
-    if (lane.running < concurrent) {
-      lane.running += 1
-      return Promise.resolve(lane)
+  function acquire(name: string, urgent: boolean, signal: AbortSignal): Promise<Host> {
+    const host = hosts.get(name) ?? { running: 0, urgent: [], normal: [] }
+    hosts.set(name, host)
+    if (host.running < concurrent) {
+      host.running += 1
+      return Promise.resolve(host)
     }
     return new Promise((resolve, reject) => {
-      const queue = urgent ? lane.urgent : lane.patient
-      const turn = () => {
+      const queue = urgent ? host.urgent : host.normal
+      const start = () => {
         signal.removeEventListener('abort', giveUp)
-        lane.running += 1
-        resolve(lane)
+        host.running += 1
+        resolve(host)
       }
       const giveUp = () => {
-        queue.splice(queue.indexOf(turn), 1)
+        queue.splice(queue.indexOf(start), 1)
         reject(signal.reason)
       }
-      queue.push(turn)
+      queue.push(start)
       signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  function leave(host: string, lane: Lane) {
-    lane.running -= 1
-    const next = lane.urgent.shift() ?? lane.patient.shift()
+  function release(name: string, host: Host) {
+    host.running -= 1
+    const next = host.urgent.shift() ?? host.normal.shift()
     if (next !== undefined) next()
-    else if (lane.running === 0) lanes.delete(host)
+    else if (host.running === 0) hosts.delete(name)
   }
 
   return {
-    async run(host, urgent, signal, attempt) {
+    async run(name, urgent, signal, attempt) {
       signal.throwIfAborted()
-      const busy = lanes.has(host)
-      const lane = await enter(host, urgent, signal)
+      const isBusy = hosts.has(name)
+      const host = await acquire(name, urgent, signal)
       try {
-        // The first of a quiet host goes at once; only a crowd is spread.
-        if (!urgent && busy) await sleep(random() * jitterMs, signal)
+        // The first attempt at a host starts at once.
+        if (!urgent && isBusy) await sleep(random() * jitterMs, signal)
         signal.throwIfAborted()
         return await attempt()
       } finally {
-        leave(host, lane)
+        release(name, host)
       }
     },
   }

@@ -17,8 +17,8 @@ function decodeInPieces(encoding: string, text: string, sizes: readonly number[]
 
 const sizes = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 })
 
-describe('a transfer encoding is undone wherever the pieces end', () => {
-  it('base64, with line ends and noise', () => {
+describe('a transfer encoding is decoded wherever the chunks end', () => {
+  it('decodes base64 with line ends and invalid characters', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
         const encoded = Buffer.from(bytes).toString('base64').replace(/.{76}/g, '$&\r\n')
@@ -27,7 +27,7 @@ describe('a transfer encoding is undone wherever the pieces end', () => {
     )
   })
 
-  it('quoted-printable, with soft line breaks', () => {
+  it('decodes quoted-printable with soft line breaks', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), sizes, (bytes, cuts) => {
         const escaped = [...bytes].map((byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`)
@@ -37,12 +37,12 @@ describe('a transfer encoding is undone wherever the pieces end', () => {
     )
   })
 
-  it('a quoted-printable line without end is not kept whole', () => {
+  it('decodes an endless quoted-printable line without buffering it', () => {
     const text = 'a'.repeat(300_000)
     expect(decodeInPieces('quoted-printable', text, [50_000]).toString()).toBe(text)
   })
 
-  it('quoted-printable, with padding at line ends that was never part of the text', () => {
+  it('removes the padding at quoted-printable line ends', () => {
     fc.assert(
       fc.property(sizes, (cuts) => {
         const decoded = decodeInPieces('quoted-printable', 'one \t\r\n two = \r\nthree\t\n\n=\r\nfo=75r  ', cuts)
@@ -51,13 +51,13 @@ describe('a transfer encoding is undone wherever the pieces end', () => {
     )
   })
 
-  it('quoted-printable in one pass, whatever is sent: megabytes of spaces without a line end', () => {
+  it('decodes megabytes of spaces without a line end in linear time', () => {
     const text = ' '.repeat(4 * 1024 * 1024)
     expect(decodeInPieces('quoted-printable', text, [512 * 1024]).equals(Buffer.from(text))).toBe(true)
     expect(decodeInPieces('quoted-printable', `${text}\r\n`, [8 * 1024 * 1024]).toString()).toBe('\r\n')
   })
 
-  it('an unknown encoding leaves the bytes as they are', () => {
+  it('leaves the bytes of an unknown encoding unchanged', () => {
     expect(decodeInPieces('telepathy', 'a=20b', [2]).toString()).toBe('a=20b')
   })
 })

@@ -51,13 +51,13 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     expect((await verify(starttls)).folders).not.toEqual([])
   })
 
-  it('a certificate nobody vouches for is refused, on both ways, unless it was allowed', async () => {
+  it('refuses an untrusted certificate over TLS and STARTTLS, unless allowed', async () => {
     await expect(verify(access({ allowSelfSigned: false }))).rejects.toMatchObject({ kind: 'tls' })
     const starttls = access({ port: server.imapPort, security: 'starttls', allowSelfSigned: false })
     await expect(verify(starttls)).rejects.toMatchObject({ kind: 'tls' })
   })
 
-  it('a server without STARTTLS is never spoken to in plain text', async () => {
+  it('sends nothing in plain text to a server without STARTTLS', async () => {
     const heard: string[] = []
     const port = await listening((socket) => {
       socket.write('* OK ready\r\n')
@@ -72,13 +72,13 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     expect(heard.join('')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
   })
 
-  it('a wrong password, a wrong user and a wrong folder each get their kind', async () => {
+  it('maps a wrong password, user and folder to their kinds', async () => {
     await expect(verify(access({}, 'wrong'))).rejects.toMatchObject({ kind: 'auth_expired' })
     await expect(verify(access({ username: 'nobody' }))).rejects.toMatchObject({ kind: 'auth_expired' })
     await expect(verify(access({ mailbox: 'No/Such' }))).rejects.toMatchObject({ kind: 'not_found' })
   })
 
-  it('no listener, a listener that is silent, one that hangs up, and one that babbles are unavailable', async () => {
+  it('throws unavailable when nothing listens, or the listener is silent, disconnects or sends garbage', async () => {
     await expect(verify(access({ port: 1 }))).rejects.toMatchObject({ kind: 'unavailable' })
     const silent = await listening(() => {})
     const plain = { port: silent, security: 'starttls' } as const
@@ -93,7 +93,7 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     await expect(verify(access({ port: babbling }), openGuard, 300)).rejects.toMatchObject({ kind: 'tls' })
   })
 
-  it('an address the guard refuses is never contacted', async () => {
+  it('never contacts an address that the guard refuses', async () => {
     let contacts = 0
     const port = await listening(() => {
       contacts += 1
@@ -109,7 +109,7 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     expect(contacts).toBe(0)
   })
 
-  it('goes to the address the guard pinned, with the certificate checked for the name that was given', async () => {
+  it('connects to the pinned address, and checks the certificate for the host name', async () => {
     const pinned: AddressGuard = {
       ...openGuard,
       check: async (target) => ({ ...target, address: '127.0.0.1', family: 4 }),

@@ -1,33 +1,32 @@
 import { type MailAccess, ProviderError, type RemoteFolder } from '../contract/index.ts'
-import { type Dialling, dial } from './client.ts'
-import { providerError, timedOut } from './errors.ts'
+import { type Dialing, dial } from './client.ts'
+import { providerError, timeoutError } from './errors.ts'
 import { listFolders } from './folders.ts'
 
-/** Connects, logs in, lists the folders, looks at the one to synchronise, hangs up. Throws `ProviderError`. */
+/** Connects, logs in, lists the folders, checks the one to sync, and disconnects. Throws `ProviderError`. */
 export async function verify(
   access: MailAccess,
-  dialling: Dialling,
+  dialing: Dialing,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
   const either = AbortSignal.any([signal, limit])
-  const doing = 'looking at the mailbox'
+  const doing = 'checking the mailbox'
   try {
-    const { imap } = await dial(access, dialling, { urgent: true, timeoutMs, signal: either })
+    const { imap } = await dial(access, dialing, { urgent: true, timeoutMs, signal: either })
     const hangUp = () => imap.close()
     either.addEventListener('abort', hangUp, { once: true })
     try {
       const folders = await listFolders(imap)
-      const wanted = access.settings.imap?.mailbox ?? 'INBOX'
-      const status = await imap.status(wanted, { messages: true })
-      if (!status) throw new ProviderError('not_found', `${doing}: there is no such folder`)
+      const status = await imap.status(access.settings.imap?.mailbox ?? 'INBOX', { messages: true })
+      if (!status) throw new ProviderError('not_found', `${doing}: the folder does not exist`)
       return { folders }
     } finally {
       either.removeEventListener('abort', hangUp)
       imap.close()
     }
   } catch (error) {
-    throw limit.aborted ? timedOut(doing, timeoutMs) : providerError(error, doing)
+    throw limit.aborted ? timeoutError(doing, timeoutMs) : providerError(error, doing)
   }
 }

@@ -19,8 +19,8 @@ const whole = {
   ],
 }
 
-describe('a message of Graph in the terms of the service', () => {
-  it('has everything Graph tells of it', () => {
+describe('a message of Graph as RemoteMessage', () => {
+  it('has every field that Graph returns', () => {
     const { message, folders } = foundMessage(whole, context)
     expect(folders).toEqual(['sent-id'])
     expect(message).toMatchObject({
@@ -34,19 +34,19 @@ describe('a message of Graph in the terms of the service', () => {
     })
   })
 
-  it('finds its properties whatever way their numbers are written', () => {
+  it('finds its MAPI properties with and without leading zeros', () => {
     const singleValueExtendedProperties = [{ id: 'Integer 0x0E08', value: '12' }]
     expect(foundMessage({ ...whole, singleValueExtendedProperties }, context).message.sizeBytes).toBe(12)
   })
 
-  it('takes the sender where there is no author, and the folder asked for where none is named', () => {
+  it('falls back to the sender and to the requested folder', () => {
     const { from: _from, parentFolderId: _folder, ...rest } = whole
     const found = foundMessage({ ...rest, sender: person('Bot', 'bot@example.test') }, context)
     expect(found.message.from).toEqual({ name: 'Bot', email: 'bot@example.test' })
     expect(found.folders).toEqual(['inbox-id'])
   })
 
-  it('keeps 4 KB of text and holds no NUL and no half characters', () => {
+  it('keeps 4 KB of text without NUL or split characters', () => {
     const content = `${'x'.repeat(4095)}😀 and more`
     const { message } = foundMessage(
       { ...whole, subject: 'a\0b\ud800', body: { contentType: 'text', content } },
@@ -56,7 +56,7 @@ describe('a message of Graph in the terms of the service', () => {
     expect(message.subject).toBe('ab\ufffd')
   })
 
-  it('never throws, whatever Graph says', () => {
+  it('never throws, whatever Graph returns', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...Object.keys(whole)), fc.jsonValue()), (item) => {
         const { message } = foundMessage(item, context)
@@ -68,18 +68,18 @@ describe('a message of Graph in the terms of the service', () => {
     )
   })
 
-  it('is known to be partial when only what changed is told', () => {
+  it('is incomplete when Graph returns only the changed properties', () => {
     expect(isComplete(whole)).toBe(true)
     expect(isComplete({ id: 'AAMk=', parentFolderId: 'x', isRead: true })).toBe(false)
   })
 
-  it('may have pictures in its text though Graph says that it has no attachments', () => {
+  it('may have inline images although hasAttachments is false', () => {
     expect(mayHaveAttachments(whole)).toBe(false)
     expect(mayHaveAttachments({ ...whole, hasAttachments: true })).toBe(true)
     expect(mayHaveAttachments({ ...whole, body: { content: 'see [cid:logo@1] here' } })).toBe(true)
   })
 
-  it('has attachments of every kind', () => {
+  it('maps attachments of every kind', () => {
     const kind = (name: string) => `#microsoft.graph.${name}`
     expect(
       attachmentsOf([

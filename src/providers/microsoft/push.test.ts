@@ -37,7 +37,7 @@ async function subscribing() {
   return { graph, push, access }
 }
 
-it('a subscription to all mail of a mailbox is begun, told of changes by immutable ids, renewed and ended', async () => {
+it('begins, receives notifications with immutable ids, renews and ends a subscription', async () => {
   const { graph, push, access } = await subscribing()
   const begun = await push.begin(access, WEBHOOK)
   expect(begun.expiresAt - Date.now()).toBeGreaterThan(6 * 24 * 3_600_000)
@@ -59,7 +59,7 @@ it('a subscription to all mail of a mailbox is begun, told of changes by immutab
   expect(graph.subscriptions.of(USER)).toEqual([])
 })
 
-it('a subscription that Graph knows no more is not_found when it is renewed, and no error when it is ended', async () => {
+it('throws not_found when renewing a missing subscription, and ends it without error', async () => {
   const { graph, push, access } = await subscribing()
   const { id } = await push.begin(access, WEBHOOK)
   graph.subscriptions.expire(USER)
@@ -67,7 +67,7 @@ it('a subscription that Graph knows no more is not_found when it is renewed, and
   await push.end(access, id)
 })
 
-it('an address that does not answer, or no address at all, is rejected', async () => {
+it('throws rejected for an address that does not respond, and for a topic', async () => {
   const { push, access } = await subscribing()
   const elsewhere = { ...WEBHOOK, url: 'http://posthorn.test/plain' }
   await expect(push.begin(access, elsewhere)).rejects.toMatchObject({ kind: 'rejected' })

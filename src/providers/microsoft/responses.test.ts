@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Asked, type Scripted, scriptedGraph } from '../../../test/kit/scripted-graph.ts'
+import { type GraphRequest, type GraphResponse, scriptedGraph } from '../../../test/kit/scripted-graph.ts'
 import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
 
 const LONG_ID = `AAMk/${'x'.repeat(1500)}+==`
@@ -18,8 +18,8 @@ const page = (value: object[], token = 'end') => ({
 const gone = { status: 404, body: { error: { code: 'ErrorItemNotFound', message: 'secret words' } } }
 
 /** A mailbox with one message a thousand seconds old, and whatever the test says. */
-function standard(more: (asked: Asked) => Scripted | undefined) {
-  return (asked: Asked): Scripted => {
+function standard(more: (asked: GraphRequest) => GraphResponse | undefined) {
+  return (asked: GraphRequest): GraphResponse => {
     const said = more(asked)
     if (said !== undefined) return said
     if (asked.path === '/me/messages') return { body: { value: [{ id: 'x', receivedDateTime: received(0) }] } }
@@ -35,8 +35,8 @@ async function steps(session: MailboxSession, request: Partial<ScopeSyncRequest>
   return all
 }
 
-describe('what Graph may answer', () => {
-  it('is asked for with immutable ids, in every request and every part of a batch', async () => {
+describe('unusual responses of Graph', () => {
+  it('requests immutable ids in every request and every batch item', async () => {
     const graph = await scriptedGraph(
       standard(({ path }) => {
         if (path === '/me/mailFolders') return { body: { value: [{ id: 'inbox', displayName: 'Inbox' }] } }
@@ -61,7 +61,7 @@ describe('what Graph may answer', () => {
     expect(graph.asked.some(({ path }) => path === `/me/messages/${LONG_ID}`)).toBe(true)
   })
 
-  it('may be a change without the rest of the message: it is fetched, unless it has gone', async () => {
+  it('fetches a message when Graph returns only its changed properties', async () => {
     const graph = await scriptedGraph(
       standard(({ path, part }) => {
         if (path.endsWith('/delta'))
@@ -77,7 +77,7 @@ describe('what Graph may answer', () => {
     expect(step?.changed).toEqual([])
   })
 
-  it('may name a message several times: what comes last holds', async () => {
+  it('uses the last of several items for one message', async () => {
     const removed = (id: string) => ({ id, '@removed': { reason: 'deleted' } })
     const items = [message('a'), message('b'), removed('a'), removed('c'), message('c'), message('b', { isRead: true })]
     const graph = await scriptedGraph(standard(({ path }) => (path.endsWith('/delta') ? page(items) : undefined)))
@@ -94,7 +94,7 @@ describe('what Graph may answer', () => {
     [410, 'syncStateNotFound'],
     [404, 'SyncStateNotFound'],
     [400, 'SyncStateInvalid'],
-  ])('may be that the position is too old (%i %s)', async (status, code) => {
+  ])('throws cursor_expired for %i %s', async (status, code) => {
     let isOld = false
     const graph = await scriptedGraph(
       standard(({ path }) => {
@@ -110,7 +110,7 @@ describe('what Graph may answer', () => {
     await expect(steps(session, { cursor })).rejects.toMatchObject({ kind: 'cursor_expired' })
   })
 
-  it('ends a filtered listing after 5,000 messages: the folder is then listed whole, and older mail only changes', async () => {
+  it('lists a folder again without filter when Graph ends the filtered listing at 5,000 messages', async () => {
     const many = Array.from({ length: 5000 }, (_, index) => message(`m${index}`))
     const graph = await scriptedGraph(
       standard(({ path, query }) => {
@@ -129,7 +129,7 @@ describe('what Graph may answer', () => {
     expect(again?.found).toHaveLength(1)
   })
 
-  it('may go round in circles, or have no end: unavailable', async () => {
+  it('throws unavailable when a page links to itself or has no next link', async () => {
     const link = '/v1.0/me/mailFolders/inbox/messages/delta?$skiptoken=same'
     const circle = await scriptedGraph(
       standard(({ path }) => (path.endsWith('/delta') ? { body: { value: [], '@odata.nextLink': link } } : undefined)),
@@ -141,7 +141,7 @@ describe('what Graph may answer', () => {
     await expect(steps(endless.session())).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
-  it('may hold attachments back: the message is kept, and says so', async () => {
+  it('stores a message with an error when its attachments cannot be listed', async () => {
     const graph = await scriptedGraph(
       standard(({ path }) => {
         if (path.endsWith('/delta')) return page([message('a', { hasAttachments: true })])
@@ -154,7 +154,7 @@ describe('what Graph may answer', () => {
     expect(step?.found[0]?.message).toMatchObject({ attachments: [], error: expect.stringContaining('attachments') })
   })
 
-  it('may refuse parts of a batch for the moment: these alone are asked again', async () => {
+  it('sends only the throttled items of a batch again', async () => {
     let refusals = 2
     const graph = await scriptedGraph(
       standard(({ path }) => {
@@ -173,7 +173,7 @@ describe('what Graph may answer', () => {
     expect(lists).toEqual(['a', 'b', 'c', 'a', 'b'])
   })
 
-  it('may leave a message out of a list that shifts while it is read: it is not taken for gone', async () => {
+  it('does not remove a message that a shifting list leaves out', async () => {
     const graph = await scriptedGraph(
       standard(({ path, part }) => {
         if (path.endsWith('/delta')) return page([message('seen')])
@@ -197,7 +197,7 @@ describe('what Graph may answer', () => {
     expect(all.every((step) => step.refetched)).toBe(true)
   })
 
-  it('may be that a folder has gone: not_found, without a word of Graph', async () => {
+  it('throws not_found for a deleted folder, without quoting Graph', async () => {
     const graph = await scriptedGraph(standard(() => undefined))
     await expect(steps(graph.session())).rejects.toMatchObject({
       kind: 'not_found',
@@ -205,7 +205,7 @@ describe('what Graph may answer', () => {
     })
   })
 
-  it('reads both forms of a body in one request, and no file of a link', async () => {
+  it('reads both forms of a body in one request, and refuses a link attachment', async () => {
     const graph = await scriptedGraph(({ path, prefer }) => {
       if (path.endsWith('/attachments/link')) {
         return { body: { '@odata.type': '#microsoft.graph.referenceAttachment', id: 'link', name: 'plan' } }

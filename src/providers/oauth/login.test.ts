@@ -37,7 +37,7 @@ describe.each([
     return error
   }
 
-  it('asks for consent with a challenge, the hint and the scopes, and for an account when nobody is named', async () => {
+  it('requests consent with a challenge, the login hint and the scopes, and an account choice without a hint', async () => {
     const request = { ...sent, loginHint: 'ada@example.com', forceConsent: false }
     const query = new URL(await login.consentUrl(request)).searchParams
     expect(Object.fromEntries(query)).toMatchObject({
@@ -58,7 +58,7 @@ describe.each([
     expect(unnamed.has('login_hint')).toBe(false)
   })
 
-  it('exchanges a code for tokens, and asks the API who signed in', async () => {
+  it('exchanges a code for tokens, and reads the user from the API', async () => {
     const clock = fixedClock(1_000_000)
     const consent = new URL(await login.consentUrl({ ...sent, loginHint: null, forceConsent: false }))
     const challenge = consent.searchParams.get('code_challenge') ?? ''
@@ -74,14 +74,14 @@ describe.each([
     expect(signIn.bearers).toEqual([`Bearer ${tokens.accessToken}`])
   })
 
-  it('does not exchange a code that comes back with another state, or that another verifier began', async () => {
+  it('refuses a code with another state or another verifier', async () => {
     expect(await failureOf(exchange({ state: 'theirs' }))).toMatchObject({ kind: 'unavailable' })
     expect(signIn.tokenRequests).toEqual([])
     const code = signIn.code('another challenge')
     expect(await failureOf(exchange({ code }))).toMatchObject({ kind: 'auth_expired' })
   })
 
-  it('refreshes, with the new refresh token where one comes', async () => {
+  it('refreshes, with the new refresh token if there is one', async () => {
     const token = signIn.refreshToken()
     expect(await login.refresh(token)).not.toHaveProperty('refreshToken')
     signIn.rotates = { graceMs: 0 }
@@ -90,14 +90,14 @@ describe.each([
     expect(await failureOf(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
   })
 
-  it('tells a box that was unticked from other refusals', async () => {
+  it('distinguishes an unticked scope from other refusals', async () => {
     signIn.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
     const error = await failureOf(exchange())
     expect(error).toMatchObject({ kind: 'rejected', missingScope: true })
     expect(error.message).toMatch(/did not grant \w+ access to mail$/)
   })
 
-  it('takes mail without calendars, however the scopes are spelled', async () => {
+  it('accepts mail without calendars, whatever the spelling of the scopes', async () => {
     signIn.granted.scope =
       name === 'gmail'
         ? 'https://www.googleapis.com/auth/gmail.modify https://www.googleapis.com/auth/userinfo.email openid'
@@ -142,7 +142,7 @@ describe.each([
     for (const secret of [token, SIGN_IN_CLIENT.clientSecret, 'ada@example.com']) expect(told).not.toContain(secret)
   })
 
-  it('calls a service that cannot be reached, or hangs up, unavailable', async () => {
+  it('throws unavailable when the service cannot be reached or disconnects', async () => {
     const silent = createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()
@@ -160,18 +160,18 @@ describe.each([
     expect(await failureOf(login.exchange(callback({ error, state: 'ours' }), sent))).toMatchObject({ kind })
   })
 
-  it('refuses to name a user with a token that the API refuses', async () => {
+  it('throws auth_expired when the API refuses the token', async () => {
     expect(await failureOf(login.identify('made up'))).toMatchObject({ kind: 'auth_expired' })
   })
 
-  it('gives the access back where the provider has a way to', async () => {
+  it('revokes the token where the provider supports it', async () => {
     const token = signIn.refreshToken()
     await login.revoke(token)
     expect(signIn.revoked).toEqual(name === 'gmail' ? [token] : [])
   })
 })
 
-it('asks Google for a refresh token and Microsoft of a national cloud for scopes of its own Graph', async () => {
+it('requests offline access from Google, and the scopes of its own Graph from a national cloud', async () => {
   const request = { ...sent, loginHint: null, forceConsent: false }
   const google = gmailLogin({
     ...SIGN_IN_CLIENT,

@@ -23,13 +23,13 @@ function batches(answer: (item: number, before: number) => string | ProviderErro
 }
 
 describe('requests in batches', () => {
-  it('asks for everything in as few requests as the size allows', async () => {
+  it('sends all items in as few requests as the size allows', async () => {
     const { sent, options } = batches((item) => `answer ${item}`)
     expect([...(await inBatches(items(10), options)).values()]).toEqual(items(10).map((item) => `answer ${item}`))
     expect(sent.map((one) => one.length)).toEqual([4, 4, 2])
   })
 
-  it('asks again for what was refused for a limit or had no answer, together with the rest', async () => {
+  it('sends rate-limited and missing items again, together with the rest', async () => {
     const { sent, options } = batches((item, before) => {
       if (before > 0 || item > 2) return 'yes'
       return item === 1 ? limited() : undefined
@@ -41,7 +41,7 @@ describe('requests in batches', () => {
     ])
   })
 
-  it('leaves what lasts in the result: one item does not stop the others', async () => {
+  it('returns a persistent error as the result of its item', async () => {
     const { options } = batches((item) => (item === 2 ? missing() : item === 3 ? failed() : 'yes'))
     const outcome = await inBatches(items(5), options)
     expect(
@@ -49,7 +49,7 @@ describe('requests in batches', () => {
     ).toEqual([...['yes', 'not_found', 'unavailable', 'yes', 'yes']])
   })
 
-  it('throws a limit that lasts, a long pause, and nothing but failures', async () => {
+  it('throws a persistent limit, a long pause, and nothing but failures', async () => {
     const lasting = batches(() => limited())
     await expect(inBatches(items(8), lasting.options)).rejects.toMatchObject({ kind: 'rate_limited' })
     expect(lasting.sent).toHaveLength(3)

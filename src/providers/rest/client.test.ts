@@ -53,7 +53,7 @@ describe('the REST client', () => {
   const mailbox = (accessToken: MailAccess['accessToken'] = async () => 'good') =>
     client.mailbox({ accountId: 'acc_1', email: 'a@example.test', settings: {}, secrets: {}, accessToken })
 
-  it('sends the token and the query below its root, and reads the JSON that comes back', async () => {
+  it('sends the token and the query below its root, and reads the JSON response', async () => {
     answers.push(json({ name: 'one', more: true }))
     expect(await mailbox().json({ ...get, query: { q: 'a b', id: ['1', '2'], no: undefined } }, named)).toMatchObject({
       name: 'one',
@@ -61,7 +61,7 @@ describe('the REST client', () => {
     expect(asked).toEqual([{ path: '/api/things?q=a+b&id=1&id=2', token: 'Bearer good', body: '' }])
   })
 
-  it('sends JSON, and reads packed answers', async () => {
+  it('sends JSON, and reads compressed responses', async () => {
     answers.push((_req, res) => {
       res.setHeader('content-encoding', 'gzip')
       res.end(gzipSync(JSON.stringify({ name: 'packed' })))
@@ -70,7 +70,7 @@ describe('the REST client', () => {
     expect(asked[0]?.body).toBe('{"a":1}')
   })
 
-  it('asks once for a fresh token when one is refused, then says auth_expired', async () => {
+  it('requests a new token once when one is refused, then throws auth_expired', async () => {
     const told: (string | undefined)[] = []
     const tokens = async (refused?: string) => {
       told.push(refused)
@@ -85,7 +85,7 @@ describe('the REST client', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('follows an address on its own origin, and refuses any other without asking it', async () => {
+  it('follows a link on its own origin, and refuses any other without a request', async () => {
     await mailbox().json({ ...get, path: `${origin}/elsewhere?page=2` }, named)
     expect(asked[0]?.path).toBe('/elsewhere?page=2')
     for (const path of [
@@ -114,13 +114,13 @@ describe('the REST client', () => {
     [400, 'rejected'],
     [500, 'unavailable'],
     [503, 'unavailable'],
-  ])('an answer of %i is %s', async (code, kind) => {
+  ])('maps status %i to %s', async (code, kind) => {
     answers.push(status(code))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ name: 'ProviderError', kind })
     expect(asked).toHaveLength(1)
   })
 
-  it('waits out a short pause and throws a long one with its length, in seconds or as a date', async () => {
+  it('waits for a short Retry-After and throws a long one, in seconds or as a date', async () => {
     answers.push(status(429, { 'retry-after': '0' }), json({ name: 'then' }))
     expect(await mailbox().json({ ...get, method: 'POST' }, named)).toEqual({ name: 'then' })
     answers.push(status(429, { 'retry-after': '60' }))
@@ -152,10 +152,10 @@ describe('the REST client', () => {
       (res: ServerResponse) => res.writeHead(200, { 'content-length': 50 }).write('{"na', () => res.destroy()),
     ],
     [
-      'is badly packed',
+      'is badly compressed',
       (res: ServerResponse) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('secret words'),
     ],
-  ])('an answer that %s is unavailable, and its words are not told', async (_name, write) => {
+  ])('throws unavailable for a response that %s, without quoting it', async (_name, write) => {
     answers.push((_req, res) => void write(res))
     const error = await mailbox()
       .json({ ...get, maxBytes: 2000 }, named)
@@ -164,7 +164,7 @@ describe('the REST client', () => {
     expect(String(error)).not.toContain('secret')
   })
 
-  it('sends a read once more when a kept connection breaks, and nothing else', async () => {
+  it('repeats a read when a reused connection ends, and no other request', async () => {
     answers.push((_req, res) => void res.destroy(), json({ name: 'again' }))
     expect(await mailbox().json(get, named)).toEqual({ name: 'again' })
     answers.push((_req, res) => void res.destroy())
@@ -174,7 +174,7 @@ describe('the REST client', () => {
     expect(await mailbox().json({ ...get, method: 'POST', isRead: true }, named)).toEqual({ name: 'batch' })
   })
 
-  it('an answer that does not come is unavailable with timedOut', async () => {
+  it('throws unavailable with timedOut when no response comes', async () => {
     await client.close()
     client = open({ limits: { timeoutMs: 50 } })
     answers.push(() => {})
@@ -183,7 +183,7 @@ describe('the REST client', () => {
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
   })
 
-  it('no more requests of a mailbox are under way than its pace allows, and urgent ones go first', async () => {
+  it('limits the requests of a mailbox in flight, and sends urgent ones first', async () => {
     const held: ServerResponse[] = []
     const hold: Handler = (_req, res) => void held.push(res)
     answers.push(hold, hold)
@@ -199,7 +199,7 @@ describe('the REST client', () => {
     expect(asked.map(({ path }) => path).slice(3)).toEqual(['/api/4', '/api/3'])
   })
 
-  it('a signal gives a request up, under way or in line', async () => {
+  it('aborts a running or waiting request with its signal', async () => {
     const giveUp = new AbortController()
     const reason = new Error('stopped')
     const reached = new Promise<void>((resolve) => {
@@ -212,7 +212,7 @@ describe('the REST client', () => {
     expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
   })
 
-  it('closing an account gives up what is under way for it, and only that', async () => {
+  it('aborts only the requests of the closed account', async () => {
     const held: ServerResponse[] = []
     answers.push((_req, res) => void held.push(res))
     const mine = mailbox().json(get, named)
@@ -227,7 +227,7 @@ describe('the REST client', () => {
     expect(await other).toEqual({ name: 'whole' })
   })
 
-  it('opens an answer of any length as a stream', async () => {
+  it('streams a response of any length', async () => {
     const content = Buffer.alloc(3_000_000, 'x')
     answers.push((_req, res) => void res.end(content))
     const { body } = await mailbox().open(get)
@@ -241,7 +241,7 @@ describe('the REST client', () => {
     await expect(mailbox().open(get)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
-  it('gives up a stream that nobody reads on, and with it its place', async () => {
+  it('ends a stream that is not read, and frees its slot', async () => {
     await client.close()
     client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 100 } })
     answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))

@@ -13,8 +13,8 @@ async function isIn(entering: Promise<unknown>): Promise<boolean> {
   return Promise.race([entering.then(() => true), waiting])
 }
 
-describe('the gate of a mailbox', () => {
-  it('lets no more be spent than the quota gives, and goes on when some has come back', async () => {
+describe('the rate limiter of a mailbox', () => {
+  it('spends no more than the quota, and continues when it is refilled', async () => {
     const clock = fixedClock(0)
     const limiter = new RateLimiter({ concurrency: 10, quota: { perSecond: 1000, burst: 10 } }, clock)
     expect(await isIn(limiter.acquire(entry({ cost: 8 })))).toBe(true)
@@ -26,7 +26,7 @@ describe('the gate of a mailbox', () => {
     await next
   })
 
-  it('charges urgent requests without making them wait, and one dearer than everything waits for a full measure', async () => {
+  it('charges urgent requests without delay, and makes a request above the burst wait for a full bucket', async () => {
     const clock = fixedClock(0)
     const limiter = new RateLimiter({ concurrency: 10, quota: { perSecond: 1000, burst: 10 } }, clock)
     expect(await isIn(limiter.acquire(entry({ cost: 10 })))).toBe(true)
@@ -38,7 +38,7 @@ describe('the gate of a mailbox', () => {
     await dear
   })
 
-  it('lets the next one in when one that waits for more gives up', async () => {
+  it('starts the next request when a more expensive one is aborted', async () => {
     const limiter = new RateLimiter({ concurrency: 10, quota: { perSecond: 0.001, burst: 10 } }, fixedClock(0))
     expect(await isIn(limiter.acquire(entry({ cost: 8 })))).toBe(true)
     const over = new AbortController()
@@ -50,7 +50,7 @@ describe('the gate of a mailbox', () => {
     expect(await isIn(cheap)).toBe(true)
   })
 
-  it('stays shut for a pause, and says how long to whoever would not wait so long', async () => {
+  it('starts nothing during a pause, and throws its length to requests that would not wait so long', async () => {
     const clock = fixedClock(0)
     const limiter = new RateLimiter({ concurrency: 1 }, clock)
     limiter.pause(2000)
@@ -62,7 +62,7 @@ describe('the gate of a mailbox', () => {
     expect(await isIn(limiter.acquire(entry()))).toBe(true)
   })
 
-  it('does not wait longer than allowed for its turn, and holds no endless line', async () => {
+  it('limits the wait and the length of the queue', async () => {
     const limiter = new RateLimiter({ concurrency: 1 }, systemClock)
     const leave = await limiter.acquire(entry())
     await expect(limiter.acquire(entry({ waitMs: 10 }))).rejects.toMatchObject({ kind: 'rate_limited' })

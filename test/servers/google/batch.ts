@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer, Incoming } from '../stand-in/front.ts'
+import type { FakeRequest, FakeResponse } from '../fake/http-server.ts'
 import { badRequest } from './errors.ts'
 
 const MOST_PARTS = 100
@@ -8,7 +8,10 @@ const MOST_PARTS = 100
  * `POST /batch/gmail/v1`: each part is a whole HTTP request and is answered as one, with a status of its own. A part without
  * `Authorization` has that of the batch.
  */
-export async function answerBatch(request: Incoming, answerPart: (part: Incoming) => Promise<Answer>): Promise<Answer> {
+export async function answerBatch(
+  request: FakeRequest,
+  answerPart: (part: FakeRequest) => Promise<FakeResponse>,
+): Promise<FakeResponse> {
   const boundary = /boundary="?([^";]+)"?/i.exec(request.headers.get('content-type') ?? '')?.[1]
   if (!boundary) return badRequest('The batch has no boundary.')
   const parts = split(request.body.toString('latin1'), boundary)
@@ -24,8 +27,8 @@ export async function answerBatch(request: Incoming, answerPart: (part: Incoming
 
 async function answerText(
   text: string,
-  outer: Incoming,
-  answerPart: (part: Incoming) => Promise<Answer>,
+  outer: FakeRequest,
+  answerPart: (part: FakeRequest) => Promise<FakeResponse>,
 ): Promise<string> {
   const [partHead = '', inner = ''] = cutAtBlankLine(text)
   const [head = '', body = ''] = cutAtBlankLine(inner)

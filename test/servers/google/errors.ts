@@ -1,6 +1,6 @@
-import type { PlannedFault } from '../stand-in/faults.ts'
-import { commonFault } from '../stand-in/faults.ts'
-import type { Answer } from '../stand-in/front.ts'
+import type { PlannedFault } from '../fake/faults.ts'
+import { commonFault } from '../fake/faults.ts'
+import type { FakeResponse } from '../fake/http-server.ts'
 
 /** An error as Google's APIs write it. */
 export function googleError(
@@ -41,7 +41,7 @@ export const missingScope = () =>
 export const oauthError = (error: string, description: string, status = 400) =>
   Response.json({ error, error_description: description }, { status })
 
-export function googleFault(fault: PlannedFault): Answer {
+export function googleFault(fault: PlannedFault): FakeResponse {
   const headers: Record<string, string> =
     fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }
   const limited = { domain: 'usageLimits', headers }

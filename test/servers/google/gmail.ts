@@ -1,5 +1,5 @@
 import type { GoogleMessage } from '@emulators/google'
-import type { Route, Routed } from '../stand-in/router.ts'
+import type { Route, Routed } from '../fake/router.ts'
 import { badRequest, notFound } from './errors.ts'
 import type { Package } from './package.ts'
 import { attachmentOf, type Format, messageResource } from './payload.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { GoogleMessage } from '@emulators/google'
-import { headerOf, isAttachment, type MimePart, parseMime, textOf, walk } from '../stand-in/mime.ts'
+import { headerOf, isAttachment, type MimePart, parseMime, textOf, walk } from '../fake/mime.ts'
 
 export type Format = 'full' | 'metadata' | 'minimal' | 'raw'
 

@@ -1,6 +1,6 @@
 import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
-import type { Route, Routed } from '../stand-in/router.ts'
-import type { Tokens } from '../stand-in/tokens.ts'
+import type { Route, Routed } from '../fake/router.ts'
+import type { Tokens } from '../fake/tokens.ts'
 import { badRequest, notFound, oauthError } from './errors.ts'
 
 const EMAIL = 'posthorn@project.iam.gserviceaccount.test'

@@ -1,4 +1,4 @@
-import type { Route, Routed } from '../stand-in/router.ts'
+import type { Route, Routed } from '../fake/router.ts'
 import { badRequest, googleError } from './errors.ts'
 import type { Gmail } from './gmail.ts'
 import type { Pubsub } from './pubsub.ts'

@@ -1,4 +1,4 @@
-import type { Answer, Incoming } from '../stand-in/front.ts'
+import type { FakeRequest, FakeResponse } from '../fake/http-server.ts'
 import { badRequest } from './errors.ts'
 
 const MOST_PARTS = 20
@@ -12,7 +12,10 @@ interface Part {
 }
 
 /** `POST /v1.0/$batch`: each part is answered with a status of its own; its bearer is that of the batch. */
-export async function answerBatch(request: Incoming, answerPart: (part: Incoming) => Promise<Answer>): Promise<Answer> {
+export async function answerBatch(
+  request: FakeRequest,
+  answerPart: (part: FakeRequest) => Promise<FakeResponse>,
+): Promise<FakeResponse> {
   const { requests } = JSON.parse(request.body.toString() || '{}') as { requests?: Part[] }
   if (!requests || requests.length === 0) return badRequest('The batch is empty.')
   if (requests.length > MOST_PARTS) return badRequest(`The batch may have at most ${MOST_PARTS} requests.`)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Routed } from '../stand-in/router.ts'
+import type { Routed } from '../fake/router.ts'
 import { syncStateNotFound } from './errors.ts'
 import type { MailChange } from './mailbox.ts'
 import { number, type Resource } from './resources.ts'

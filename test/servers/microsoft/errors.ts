@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { commonFault, type PlannedFault } from '../stand-in/faults.ts'
-import type { Answer } from '../stand-in/front.ts'
+import { commonFault, type PlannedFault } from '../fake/faults.ts'
+import type { FakeResponse } from '../fake/http-server.ts'
 
 /** An error as Graph writes it. */
 export function graphError(
@@ -34,7 +34,7 @@ export const oauthError = (error: string, number: number, description: string, s
     { status },
   )
 
-export function graphFault(fault: PlannedFault): Answer {
+export function graphFault(fault: PlannedFault): FakeResponse {
   const headers: Record<string, string> =
     fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }
   const common = commonFault(fault.as)

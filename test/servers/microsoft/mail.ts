@@ -1,5 +1,5 @@
-import type { Answer } from '../stand-in/front.ts'
-import type { Route, Routed } from '../stand-in/router.ts'
+import type { FakeResponse } from '../fake/http-server.ts'
+import type { Route, Routed } from '../fake/router.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
@@ -20,10 +20,11 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
   }
 
   /** Lets `act` have the immutable id of the message in the path, or answers 404. */
-  const withMessage = (act: (request: Routed, id: string) => Answer | Promise<Answer>) => (request: Routed) => {
-    const id = boxes.find(userOf(request), request.params.id ?? '')
-    return id === undefined ? itemNotFound() : act(request, id)
-  }
+  const withMessage =
+    (act: (request: Routed, id: string) => FakeResponse | Promise<FakeResponse>) => (request: Routed) => {
+      const id = boxes.find(userOf(request), request.params.id ?? '')
+      return id === undefined ? itemNotFound() : act(request, id)
+    }
 
   /** The package filters and sorts; the newest come first unless asked otherwise. */
   async function list(request: Routed, path: string) {

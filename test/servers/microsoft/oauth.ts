@@ -1,7 +1,7 @@
-import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../stand-in/consent.ts'
-import type { Incoming } from '../stand-in/front.ts'
-import type { Route, Routed } from '../stand-in/router.ts'
-import type { Tokens } from '../stand-in/tokens.ts'
+import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../fake/consent.ts'
+import type { FakeRequest } from '../fake/http-server.ts'
+import type { Route, Routed } from '../fake/router.ts'
+import type { Tokens } from '../fake/tokens.ts'
 import { oauthError } from './errors.ts'
 import { client, type Package } from './package.ts'
 
@@ -14,7 +14,7 @@ export interface MicrosoftOauth {
   requireInteraction(user: string): void
   /** Every token of the user dies; refreshing is `invalid_grant`. */
   revoke(user: string): void
-  userOf(request: Incoming): string | null
+  userOf(request: FakeRequest): string | null
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -1,5 +1,5 @@
-import { headerOf, parseMime } from '../stand-in/mime.ts'
-import type { Routed } from '../stand-in/router.ts'
+import { headerOf, parseMime } from '../fake/mime.ts'
+import type { Routed } from '../fake/router.ts'
 import type { Mailboxes } from './mailbox.ts'
 import type { FolderRow, Package } from './package.ts'
 

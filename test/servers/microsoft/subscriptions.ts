@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Route, Routed } from '../stand-in/router.ts'
+import type { Route, Routed } from '../fake/router.ts'
 import { graphError } from './errors.ts'
 import type { Mailboxes, MailChange } from './mailbox.ts'
 import type { Package } from './package.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
-import { type Asked, startScripted, type Told } from '../../../../test/servers/scripted.ts'
+import { type ScriptedRequest, type ScriptedResponse, startScripted } from '../../../../test/servers/scripted-http.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { gmailProvider } from '../index.ts'
 
@@ -14,7 +14,7 @@ describe('the history of a Gmail mailbox', () => {
     for (const one of open.splice(0)) await one.close()
   })
 
-  async function mailbox(answer: (asked: Asked) => Told) {
+  async function mailbox(answer: (asked: ScriptedRequest) => ScriptedResponse) {
     const server = await startScripted(answer)
     const { mail } = gmailProvider({ apiUrl: server.url, clock: systemClock })
     open.push({ close: () => mail.closeConnections() }, server)
@@ -30,7 +30,7 @@ describe('the history of a Gmail mailbox', () => {
 
   /** A mailbox of two mails whose history is `pages`. */
   function answers(pages: object[]) {
-    return ({ path, body }: Asked): Told => {
+    return ({ path, body }: ScriptedRequest): ScriptedResponse => {
       if (path.includes('/labels')) return { body: { labels: [{ id: 'INBOX', name: 'INBOX', type: 'system' }] } }
       if (path.includes('/profile')) return { body: { emailAddress: 'a@gmail.test', historyId: BEGIN } }
       if (path.includes('/messages?')) return { body: { messages: [{ id: 'm1' }, { id: 'm2' }] } }
@@ -40,7 +40,7 @@ describe('the history of a Gmail mailbox', () => {
   }
 
   /** Every message asked for, with the label of the state it is in now. */
-  function batchOf(body: string): Told {
+  function batchOf(body: string): ScriptedResponse {
     const asked = [...body.matchAll(/GET \S*\/messages\/(\w+)\?(\S*)/g)]
     const parts = asked.map(([, id = '', query = ''], index) => {
       const payload = query.includes('format=full') ? { payload: { mimeType: 'text/plain', headers: [] } } : {}
@@ -53,7 +53,7 @@ describe('the history of a Gmail mailbox', () => {
 
   const change = (id: string, labelIds?: string[]) => ({ message: { id, ...(labelIds && { labelIds }) } })
 
-  it('takes its ids as text, digit for digit', async () => {
+  it('treats history ids as text', async () => {
     const { server, session } = await mailbox(answers([]))
     const mirror = new MailboxMirror()
     await mirror.sync(session)
@@ -66,7 +66,7 @@ describe('the history of a Gmail mailbox', () => {
     expect(types).toEqual(['messageAdded', 'messageDeleted', 'labelAdded', 'labelRemoved'])
   })
 
-  it('asks for the labels of a mail where the history leaves them out', async () => {
+  it('fetches the labels of a message when the history omits them', async () => {
     const records = [
       { id: '91', labelsAdded: [change('m1', ['INBOX', 'UNREAD'])] },
       { id: '92', labelsRemoved: [change('m2')] },
@@ -83,7 +83,7 @@ describe('the history of a Gmail mailbox', () => {
     expect(step?.removed).toEqual(['gone'])
   })
 
-  it('goes on behind the last record of a page, and what came while it was listed is new', async () => {
+  it('continues after the last record of a page, and reports messages that arrive during the listing as new', async () => {
     const pages = [
       { history: [{ id: '91', messagesAdded: [change('m3')] }], historyId: AFTER, nextPageToken: 'more' },
       { history: [{ id: '95', messagesAdded: [change('m4'), change('gone')] }], historyId: AFTER },
@@ -103,7 +103,7 @@ describe('the history of a Gmail mailbox', () => {
     ).toEqual([null, null])
   })
 
-  it('does not take an empty page for the end', async () => {
+  it('continues after an empty page', async () => {
     const pages = [
       { historyId: AFTER, nextPageToken: 'more' },
       { history: [{ id: '91', messagesAdded: [change('m3')] }], historyId: AFTER },

@@ -6,7 +6,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 /** Google's pace would make a test wait: it is the gate's own test that shows it. */
 const quota = { perSecond: 1_000_000, burst: 1_000_000 }
 
-describe('bringing a Gmail mailbox forward', () => {
+describe('syncing a Gmail mailbox', () => {
   let box: Awaited<ReturnType<typeof gmailMailbox>>
   beforeEach(async () => {
     box = await gmailMailbox({ quota })
@@ -30,7 +30,7 @@ describe('bringing a Gmail mailbox forward', () => {
     return { total: box.google.calls.total(), counts: box.google.calls.counts() }
   }
 
-  it('a first sync of 1,000 messages takes at most 30 calls, and a look at nothing new takes one beside the labels', async () => {
+  it('takes at most 30 calls for a first sync of 1,000 messages, and two for a poll without changes', async () => {
     await deliverAll(1000)
     const mirror = new MailboxMirror(1000)
     const opened = session()
@@ -54,7 +54,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect(news.total).toBe(3)
   })
 
-  it('a comparison asks for ids label by label, and for no mail that is stored and stands', async () => {
+  it('compares ids label by label, without fetching unchanged messages', async () => {
     const ids = await deliverAll(700)
     const mirror = new MailboxMirror(700)
     const opened = session()
@@ -71,7 +71,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect(counts['GET /gmail/v1/users/{userId}/messages']).toBeLessThan(40)
   })
 
-  it('many changes of a mail come as one, and one that went leaves nothing to fetch', async () => {
+  it('merges the changes of a message, and fetches no deleted one', async () => {
     const [first = '', second = ''] = await deliverAll(2)
     const mirror = new MailboxMirror()
     const opened = session()
@@ -93,7 +93,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect([...mirror.rows.keys()]).toEqual([first])
   })
 
-  it('a long history is brought page by page, each with its own place to go on from', async () => {
+  it('syncs a long history page by page, with a cursor for each', async () => {
     const mirror = new MailboxMirror()
     const opened = session()
     await mirror.sync(opened)
@@ -104,7 +104,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect([...mirror.rows.values()].every(({ announced }) => announced)).toBe(true)
   })
 
-  it('parts of a batch that are refused for a limit are asked for again, alone', async () => {
+  it('sends only the rate-limited parts of a batch again', async () => {
     await deliverAll(60)
     box.google.fail({ as: 'rate-limited', parts: true, on: /messages/, times: 5, retryAfter: 0 })
     const mirror = new MailboxMirror()
@@ -120,7 +120,7 @@ describe('bringing a Gmail mailbox forward', () => {
     ['missing-scope', { kind: 'rejected', missingScope: true }],
     ['server-error', { kind: 'unavailable' }],
     ['html', { kind: 'unavailable' }],
-  ] as const)('%s ends the sync as what it is, in a batch too', async (as, expected) => {
+  ] as const)('maps the error %s, in a batch too', async (as, expected) => {
     await deliverAll(3)
     const ask = () => new MailboxMirror().sync(session())
     box.google.fail({ as, on: /labels/, times: 10, ...(as === 'rate-limited-403' && { retryAfter: 30 }) })
@@ -131,7 +131,7 @@ describe('bringing a Gmail mailbox forward', () => {
     await expect(ask()).rejects.toMatchObject({ name: 'ProviderError', ...expected })
   })
 
-  it('a token that is refused inside a batch is no matter for the user', async () => {
+  it('retries when the token expires inside a batch', async () => {
     await deliverAll(3)
     box.google.fail({ as: 'unauthorized', parts: true, times: 2 })
     const mirror = new MailboxMirror()
@@ -139,7 +139,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect(mirror.rows.size).toBe(3)
   })
 
-  it('one mail that Gmail cannot hand out does not stop the others for ever', async () => {
+  it('stores a message that Gmail never returns with an error, after three syncs', async () => {
     const [bad = ''] = await deliverAll(5)
     box.google.fail({ as: 'server-error', parts: true, on: new RegExp(bad), times: 1000 })
     const mirror = new MailboxMirror()
@@ -151,7 +151,7 @@ describe('bringing a Gmail mailbox forward', () => {
     expect(mirror.rows.get(bad)?.message.error).not.toBeNull()
   }, 60_000)
 
-  it('a page of the first sync that is known no more begins the list anew', async () => {
+  it('lists again when Gmail no longer accepts a page token', async () => {
     await deliverAll(7)
     await box.mail.closeConnections()
     const history = box.google.historyId(box.user)

@@ -44,7 +44,7 @@ describe('a mailbox at Graph', () => {
     return graph.calls.counts({ user: USER })
   }
 
-  it('has its folders at any depth with the roles Graph gives them, without the Outbox', async () => {
+  it('lists folders at any depth with their roles, without the Outbox', async () => {
     const projects = graph.createFolder(USER, 'Projekte')
     const inner = graph.createFolder(USER, 'Innen', projects)
     const deep = graph.createFolder(USER, 'Posteingang', inner)
@@ -60,7 +60,7 @@ describe('a mailbox at Graph', () => {
     expect(named(graph.folderId(USER, 'outbox'))).toBeUndefined()
   })
 
-  it('has one scope per folder, the inbox first, then sent mail and drafts', async () => {
+  it('has one scope per folder: first the inbox, then sent messages and drafts', async () => {
     graph.createFolder(USER, 'Aaa')
     const session = mail.openSession(access)
     const scopes = session.scopes(await session.listFolders())
@@ -69,7 +69,7 @@ describe('a mailbox at Graph', () => {
     expect(new Set(scopes).size).toBe((await session.listFolders()).length)
   })
 
-  it('is asked for new mail in two requests, however many folders it has, and one more for each that changed much', async () => {
+  it('is polled in two requests for any number of folders, plus one for each with many changes', async () => {
     const parent = graph.createFolder(USER, 'Projects')
     for (let i = 0; i < 8; i += 1) graph.createFolder(USER, `Project ${i}`, parent)
     const mirror = new MailboxMirror()
@@ -90,7 +90,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.subjects()).toHaveLength(32)
   })
 
-  it('brings the newest thousand of a first sync in at most 30 requests', async () => {
+  it('fetches a thousand messages of a first sync in at most 30 requests', async () => {
     for (let i = 0; i < 1050; i += 1) await deliver(`mail ${i}`, i % 3 === 0 ? 'archive' : 'inbox')
     const mirror = new MailboxMirror(1000)
     const counts = await calls(() => mirror.sync(mail.openSession(access)))
@@ -100,7 +100,7 @@ describe('a mailbox at Graph', () => {
     expect(graph.mostAtOnce(USER)).toBeLessThanOrEqual(4)
   }, 60_000)
 
-  it('takes the newest of the whole mailbox, not of each folder', async () => {
+  it('fetches the newest messages of the entire mailbox, not of each folder', async () => {
     for (let i = 1; i <= 6; i += 1) await deliver(`old ${i}`, 'archive')
     for (let i = 1; i <= 6; i += 1) await deliver(`late ${i}`)
     const mirror = new MailboxMirror(8)
@@ -108,7 +108,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.subjects()).toEqual(['old 5', 'old 6', ...[1, 2, 3, 4, 5, 6].map((i) => `late ${i}`)])
   })
 
-  it('marks as read without asking again, and asks for attachments only where there are some', async () => {
+  it('fetches nothing for a read flag, and attachments only where there are some', async () => {
     const id = await deliver('plain')
     await deliver('file', 'inbox', attachmentMail({ subject: 'file' }))
     const mirror = new MailboxMirror()
@@ -124,7 +124,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.bySubject('plain').message).toMatchObject({ unread: false, subject: 'plain' })
   })
 
-  it('finds old mail in a folder that appears later, and announces none of it', async () => {
+  it('finds old messages in a new folder, none of them as new', async () => {
     const ids = [await deliver('one'), await deliver('two'), await deliver('three')]
     const mirror = new MailboxMirror(2)
     await mirror.sync(mail.openSession(access))
@@ -139,7 +139,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.subjects().filter((subject) => mirror.bySubject(subject).announced)).toHaveLength(5)
   })
 
-  it('announces a mail of the very second in which the mailbox was first seen, and not the one that was there', async () => {
+  it('reports a later message of the baseline second as new, and not the existing one', async () => {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000 - 5000)
     const there = await graph.deliver(USER, plainMail({ subject: 'there' }), { date: at })
     const mirror = new MailboxMirror()
@@ -163,7 +163,7 @@ describe('a mailbox at Graph', () => {
     }
   })
 
-  it('renews no token for a part of a batch that is answered as from a stranger: it is asked again', async () => {
+  it('retries a batch item that is refused with 401, without renewing the token', async () => {
     await deliver('file', 'inbox', attachmentMail({ subject: 'file' }))
     graph.fail({ as: 'unauthorized', on: /attachments/, parts: true })
     const mirror = new MailboxMirror()
@@ -171,7 +171,7 @@ describe('a mailbox at Graph', () => {
     expect(mirror.bySubject('file').message.attachments).toHaveLength(1)
   })
 
-  it('refuses a link to another host, naming it, and shows it no token', async () => {
+  it('refuses a link to another host, names the host, and sends it no token', async () => {
     await deliver('one')
     const session = mail.openSession(access)
     graph.fail({ as: 'foreign-link', on: /messages\/delta/, foreignOrigin: 'http://127.0.0.1:9' })

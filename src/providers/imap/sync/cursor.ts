@@ -1,22 +1,22 @@
-import { ProviderError } from '../contract/index.ts'
+import { ProviderError } from '../../contract/index.ts'
 
-/** How far a folder is stored. Every number is a promise about rows that were stored together with it. */
+/** The position of a folder. Every field describes rows that were stored together with it. */
 export interface Cursor {
   uidValidity: string
-  /** Every message below this uid is stored, or older than what is kept. */
+  /** Every message below this UID is stored, or older than what is synced. */
   uidNext: number
   /** Flag changes and removals up to this mod-sequence are stored; null where the server has none. */
   modseq: string | null
-  /** Uids above were not there when the folder was first seen: they arrived. */
+  /** Messages above this UID arrived after the first sync began. */
   baseline: number
-  /** The lowest uid that is kept in step; older mail is backfill's. */
+  /** The lowest synced UID. */
   low: number
   /** What a first sync has still to fetch, newest first. */
   pending: { left: number; refetched: boolean } | null
-  /** Messages and unread ones at the server when the folder was last seen in step: a difference tells of a change. */
+  /** Messages and unread messages at the server when the folder was last in sync. A difference shows a change. */
   exists: number
   unseen: number
-  /** When flags and removals were last compared message by message; for servers without mod-sequences. */
+  /** When the folder was last compared message by message, for servers without mod-sequences. */
   comparedAt: number
 }
 
@@ -24,7 +24,7 @@ export function writeCursor(cursor: Cursor): string {
   return JSON.stringify({ v: 1, ...cursor })
 }
 
-/** Throws `cursor_expired` for anything this version did not write. */
+/** Throws `cursor_expired` for anything that this version did not write. */
 export function readCursor(text: string): Cursor {
   try {
     const value: unknown = JSON.parse(text)

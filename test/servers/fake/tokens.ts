@@ -6,7 +6,7 @@ export interface Grant {
   expiresAt: number
 }
 
-/** The access tokens a stand-in gave out, and how often each user's were refreshed. */
+/** The access tokens a fake gave out, and how often each user's were refreshed. */
 export class Tokens {
   readonly #grants = new Map<string, Grant>()
   readonly #refreshes = new Map<string, number>()

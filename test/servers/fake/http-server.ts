@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** One request, whole; parts of a batch take the same form. */
-export interface Incoming {
+export interface FakeRequest {
   method: string
   url: URL
   headers: Headers
@@ -13,9 +13,9 @@ export interface Incoming {
 }
 
 /** `hang` never answers, `reset` cuts the connection. */
-export type Answer = Response | 'hang' | 'reset'
+export type FakeResponse = Response | 'hang' | 'reset'
 
-export interface Front {
+export interface HttpServer {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   url: string
   /** Cuts what is still open. Twice is as good as once. */
@@ -23,13 +23,16 @@ export interface Front {
 }
 
 /** A real HTTP server on loopback before a function that answers. */
-export async function startFront(answer: (request: Incoming) => Promise<Answer>, port = 0): Promise<Front> {
+export async function startHttpServer(
+  answer: (request: FakeRequest) => Promise<FakeResponse>,
+  port = 0,
+): Promise<HttpServer> {
   const server = createServer((request, response) => {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     read(request, gone.signal)
       .then(answer)
-      .catch((error: unknown) => Response.json({ error: `the stand-in failed: ${error}` }, { status: 500 }))
+      .catch((error: unknown) => Response.json({ error: `the fake failed: ${error}` }, { status: 500 }))
       .then((result) => write(response, result))
       .catch(() => response.destroy())
   })
@@ -48,7 +51,7 @@ export async function startFront(answer: (request: Incoming) => Promise<Answer>,
   }
 }
 
-async function read(request: IncomingMessage, gone: AbortSignal): Promise<Incoming> {
+async function read(request: IncomingMessage, gone: AbortSignal): Promise<FakeRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const headers = new Headers()
@@ -58,7 +61,7 @@ async function read(request: IncomingMessage, gone: AbortSignal): Promise<Incomi
   return { method: request.method ?? 'GET', url, headers, body: Buffer.concat(chunks), gone }
 }
 
-async function write(response: ServerResponse, answer: Answer): Promise<void> {
+async function write(response: ServerResponse, answer: FakeResponse): Promise<void> {
   if (answer === 'hang') return
   if (answer === 'reset') {
     response.destroy()

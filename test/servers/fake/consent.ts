@@ -1,4 +1,4 @@
-import type { Incoming } from './front.ts'
+import type { FakeRequest } from './http-server.ts'
 
 /** What the consent page was asked for, kept until its code is exchanged: the packages' pages forget most of it. */
 export interface Consent {
@@ -22,10 +22,10 @@ export function consentOf(query: URLSearchParams, tenant = ''): Consent {
   }
 }
 
-export const form = (request: Incoming): URLSearchParams => new URLSearchParams(request.body.toString())
+export const form = (request: FakeRequest): URLSearchParams => new URLSearchParams(request.body.toString())
 
 /** A form with the client's name and secret in it, also when they came in a Basic header. */
-export function clientForm(request: Incoming): URLSearchParams {
+export function clientForm(request: FakeRequest): URLSearchParams {
   const fields = form(request)
   const basic = /^Basic\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   if (basic === undefined) return fields

@@ -1,7 +1,7 @@
-import type { Answer, Incoming } from './front.ts'
+import type { FakeRequest, FakeResponse } from './http-server.ts'
 
 /** A request that found its route. */
-export interface Routed extends Incoming {
+export interface Routed extends FakeRequest {
   /** The address of the user whose token it carries. */
   user: string | null
   /** Values of the `{names}` in the pattern, decoded. */
@@ -14,7 +14,7 @@ export interface Route {
   /** `/v1.0/me/messages/{id}`; one name per segment. */
   pattern: string
   /** Missing: the published package answers. */
-  answer?: (request: Routed) => Answer | Promise<Answer>
+  answer?: (request: Routed) => FakeResponse | Promise<FakeResponse>
   /** Needs a good bearer token; default true. */
   signedIn?: boolean
 }

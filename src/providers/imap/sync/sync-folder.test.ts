@@ -1,12 +1,12 @@
 import { truncate } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { FolderMirror } from '../../../test/kit/mirror.ts'
-import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
-import { plainMail, uglyMails } from '../../../test/servers/messages.ts'
-import { systemClock } from '../../lib/clock.ts'
-import type { FolderSession } from '../contract/index.ts'
-import { imapProvider } from './index.ts'
+import { FolderMirror } from '../../../../test/kit/mirror.ts'
+import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
+import { plainMail, uglyMails } from '../../../../test/servers/messages.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import type { FolderSession } from '../../contract/index.ts'
+import { imapProvider } from '../index.ts'
 
 const kinds: [string, DovecotOptions][] = [
   ['QRESYNC', {}],
@@ -46,7 +46,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     return Array.from({ length: to - from + 1 }, (_, i) => plainMail({ subject: `mail ${from + i}`, text: 'short' }))
   }
 
-  it('a first sync comes in steps, newest first, and goes on after a crash between them', async () => {
+  it('runs a first sync in steps, newest first, and continues after a crash between them', async () => {
     const name = await user()
     await server.deliverMany(name, mails(1, 130))
     const mirror = new FolderMirror('INBOX', 120)
@@ -66,7 +66,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     ])
   })
 
-  it('mail that comes during a long first sync comes before the rest of it', async () => {
+  it('reports messages that arrive during a long first sync before the rest of it', async () => {
     const name = await user()
     await server.deliverMany(name, mails(1, 110))
     const mirror = new FolderMirror('INBOX', 2000)
@@ -81,7 +81,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.rows.size).toBe(111)
   })
 
-  it('a crowd that came while nobody looked comes in steps, oldest first', async () => {
+  it('syncs many new messages in steps, oldest first', async () => {
     const name = await user()
     const mirror = new FolderMirror('INBOX')
     await mirror.sync(await session(name))
@@ -91,7 +91,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.subjects()).toEqual(Array.from({ length: 115 }, (_, i) => `mail ${i + 1}`))
   })
 
-  it('a large mailbox that was changed behind our back is in step again', async () => {
+  it('syncs a large mailbox that changed while disconnected', async () => {
     const name = await user()
     await server.deliverMany(name, mails(1, 200))
     const mirror = new FolderMirror('INBOX', 200)
@@ -110,7 +110,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     for (const step of await mirror.sync(await session(name))) expect(step).toEqual(empty)
   })
 
-  it('a new numbering (UIDVALIDITY) resets, and fetches at least as many again as were known', async () => {
+  it('resets after a UIDVALIDITY change, and fetches at least as many messages as were stored', async () => {
     const name = await user()
     await server.deliverMany(name, mails(1, 70))
     const mirror = new FolderMirror('INBOX', 20)
@@ -128,7 +128,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.bySubject('mail 131').location?.uidValidity).toBe('4000000001')
   })
 
-  it('a new numbering under an open session is noticed too', async () => {
+  it('notices a UIDVALIDITY change during a session', async () => {
     const name = await user()
     await server.deliverMany(name, mails(1, 3))
     const mirror = new FolderMirror('INBOX')
@@ -143,7 +143,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.subjects()).toEqual(['mail 1', 'mail 2', 'mail 3', 'mail 4'])
   })
 
-  it('every broken mail of the wild arrives, none keeps the others away, all texts can be stored', async () => {
+  it('syncs every broken message of the collection in storable form', async () => {
     const name = await user()
     for (const raw of Object.values(uglyMails)) await server.deliver(name, raw)
     const mirror = new FolderMirror('INBOX')
@@ -175,7 +175,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(later.rows.size).toBe(2 * Object.keys(uglyMails).length)
   })
 
-  it('a message on which the server hangs up is found and left behind with an error; the others come', async () => {
+  it('isolates a message on which the server disconnects, and fetches the others', async () => {
     const name = await user()
     const mirror = new FolderMirror('INBOX')
     await mirror.sync(await session(name))
@@ -200,7 +200,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.bySubject('mail 60').isNew).toBe(true)
   })
 
-  it('finds the text of a mail whose first part is large', async () => {
+  it('finds the text of a message whose first part is large', async () => {
     const name = await user()
     const filler = Array.from({ length: 600 }, () => 'A'.repeat(76)).join('\r\n')
     const part = (type: string, encoding: string, body: string) =>

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Databases } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import type { Fault } from '../servers/stand-in/faults.ts'
+import type { Fault } from '../servers/fake/faults.ts'
 import { type OAuthStage, type SiteName, startOAuthStage } from './oauth.ts'
 import { old, servers, type Tried, tried } from './oauth-trouble.ts'
 
@@ -12,7 +12,7 @@ const TOKEN = { gmail: /\/token$/, microsoft: /\/oauth2\/v2\.0\/token/ }
 const FOR_EVER = 100_000
 
 /** Every failure that a provider may cause, each once, through the built service: about two minutes per database. */
-export function tryEveryTrouble(databases: Databases): void {
+export function testEveryProviderFailure(databases: Databases): void {
   let stage: OAuthStage
   let bystanders: Record<SiteName, Tried>
   let mails = 0

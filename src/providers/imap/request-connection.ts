@@ -1,12 +1,12 @@
 import type { MailboxObject } from 'imapflow'
 import type { MailAccess } from '../contract/index.ts'
-import { type Dialling, dial, type ImapClient, whileHeard } from './client.ts'
-import { connectionLost, providerError, timedOut } from './errors.ts'
+import { closeOnSilence, type Dialing, dial, type ImapClient } from './client.ts'
+import { connectionLost, providerError, timeoutError } from './errors.ts'
 
-export interface LaneOptions {
-  /** Closed after so long without work. */
+export interface RequestConnectionOptions {
+  /** The connection closes after this long without work. */
   idleMs: number
-  /** How long a piece of work waits for its turn and the connection. */
+  /** How long work waits for its turn and the connection. */
   waitMs: number
   silenceMs: number
 }
@@ -17,19 +17,19 @@ interface Task {
 }
 
 export interface FolderTask<T> extends Task {
-  /** Select anew: else the folder is seen as of the last word of the server, maybe as old as the connection. */
+  /** Selects the folder again. Otherwise its state may be as old as the connection. */
   fresh?: boolean
   work(client: ImapClient, box: MailboxObject): Promise<T>
 }
 
 /**
- * The operations connection of one account: opened when there is work, one piece at a time, closed when idle. Work is
- * only reading: what fails because an idle connection had died unnoticed is done once more on a new one.
+ * The request connection of one account: opened on demand, used by one task at a time, closed when idle. All tasks only read, so a
+ * task that fails because an idle connection had ended unnoticed runs again on a new one.
  */
-export class Lane {
+export class RequestConnection {
   readonly #access: MailAccess
-  readonly #dialling: Dialling
-  readonly #options: LaneOptions
+  readonly #dialing: Dialing
+  readonly #options: RequestConnectionOptions
   readonly #onIdle: () => void
   readonly #closing = new AbortController()
   #client: ImapClient | undefined
@@ -37,10 +37,10 @@ export class Lane {
   #waiting = 0
   #idleTimer: NodeJS.Timeout | undefined
 
-  /** `onIdle` is called once, when the lane closed itself for want of work. */
-  constructor(access: MailAccess, dialling: Dialling, options: LaneOptions, onIdle: () => void) {
+  /** Calls `onIdle` once, when the connection has closed itself for lack of work. */
+  constructor(access: MailAccess, dialing: Dialing, options: RequestConnectionOptions, onIdle: () => void) {
     this.#access = access
-    this.#dialling = dialling
+    this.#dialing = dialing
     this.#options = options
     this.#onIdle = onIdle
   }
@@ -49,7 +49,7 @@ export class Lane {
     return this.#closing.signal.aborted
   }
 
-  /** With this folder selected (for reading only). Throws as `use`, and `not_found`. */
+  /** Runs a task with this folder selected read-only. Throws like `use`, and `not_found`. */
   useFolder<T>(path: string, { fresh = false, work, ...task }: FolderTask<T>): Promise<T> {
     return this.use({
       ...task,
@@ -62,8 +62,8 @@ export class Lane {
   }
 
   /**
-   * `prepare` counts as waiting. Throws `ProviderError`; `unavailable` with `timedOut` when the turn or the connection
-   * did not come in time.
+   * Runs a task when it is its turn; `prepare` counts as waiting. Throws `ProviderError`: `unavailable` with `timedOut` when the turn or
+   * the connection does not come in time.
    */
   async use<P, T>(
     task: Task & { prepare(client: ImapClient): Promise<P>; work(client: ImapClient, prepared: P): Promise<T> },
@@ -72,19 +72,19 @@ export class Lane {
     const { waitMs, silenceMs } = this.#options
     const wait = AbortSignal.timeout(waitMs)
     const signal = AbortSignal.any([wait, this.#closing.signal, ...(task.signal ? [task.signal] : [])])
-    const leave = await this.#enter(signal, task.doing, wait)
+    const release = await this.#acquire(signal, task.doing, wait)
     let isReady = false
     try {
-      return await this.#twice(signal, async (client) => {
-        const prepared = await hangUpOn(signal, client, task.prepare(client))
+      return await this.#withRetry(signal, async (client) => {
+        const prepared = await closeOnAbort(signal, client, task.prepare(client))
         isReady = true
-        return whileHeard(client, silenceMs, task.doing, task.work(client, prepared))
+        return closeOnSilence(client, silenceMs, task.doing, task.work(client, prepared))
       })
     } catch (error) {
-      if (wait.aborted && !isReady) throw timedOut(task.doing, waitMs)
+      if (wait.aborted && !isReady) throw timeoutError(task.doing, waitMs)
       throw providerError(error, task.doing)
     } finally {
-      leave()
+      release()
     }
   }
 
@@ -95,8 +95,8 @@ export class Lane {
     this.#client = undefined
   }
 
-  /** Waits for its turn; answers how to give it back. Who gives up while waiting leaves the order of the others as it was. */
-  async #enter(signal: AbortSignal, doing: string, wait: AbortSignal): Promise<() => void> {
+  /** Waits for the turn and returns the function that ends it. A caller that gives up does not change the order of the others. */
+  async #acquire(signal: AbortSignal, doing: string, wait: AbortSignal): Promise<() => void> {
     clearTimeout(this.#idleTimer)
     this.#waiting += 1
     const before = this.#tail
@@ -104,18 +104,18 @@ export class Lane {
     this.#tail = new Promise<void>((resolve) => {
       pass = resolve
     })
-    const leave = () => {
+    const release = () => {
       void before.then(pass)
       this.#waiting -= 1
       if (this.#waiting === 0 && !this.isClosed) this.#closeWhenIdle()
     }
     await Promise.race([before, aborted(signal)])
-    if (!signal.aborted) return leave
-    leave()
-    throw wait.aborted ? timedOut(doing, this.#options.waitMs) : providerError(signal.reason, doing)
+    if (!signal.aborted) return release
+    release()
+    throw wait.aborted ? timeoutError(doing, this.#options.waitMs) : providerError(signal.reason, doing)
   }
 
-  async #twice<T>(signal: AbortSignal, attempt: (client: ImapClient) => Promise<T>): Promise<T> {
+  async #withRetry<T>(signal: AbortSignal, attempt: (client: ImapClient) => Promise<T>): Promise<T> {
     const reused = this.#client?.imap.usable ? this.#client : undefined
     if (reused !== undefined) {
       try {
@@ -125,7 +125,7 @@ export class Lane {
       }
     }
     const options = { urgent: true, timeoutMs: this.#options.waitMs, signal }
-    const client = await dial(this.#access, this.#dialling, options)
+    const client = await dial(this.#access, this.#dialing, options)
     this.#client = client
     if (this.isClosed) client.imap.close()
     return attempt(client)
@@ -140,14 +140,14 @@ export class Lane {
   }
 }
 
-/** A server that lets us in and then says nothing is no different from one that cannot be reached. */
-async function hangUpOn<T>(signal: AbortSignal, { imap }: ImapClient, work: Promise<T>): Promise<T> {
-  const hangUp = () => imap.close()
-  signal.addEventListener('abort', hangUp, { once: true })
+/** Closes the connection on abort: a server may accept the login and then never respond. */
+async function closeOnAbort<T>(signal: AbortSignal, { imap }: ImapClient, work: Promise<T>): Promise<T> {
+  const close = () => imap.close()
+  signal.addEventListener('abort', close, { once: true })
   try {
     return await work
   } finally {
-    signal.removeEventListener('abort', hangUp)
+    signal.removeEventListener('abort', close)
   }
 }
 

@@ -1,39 +1,39 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
-import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../contract/index.ts'
+import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../../contract/index.ts'
+import { fetchMessages, listUids } from '../fetch.ts'
+import { uidValidityOf } from '../folders.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { fetchMessages, listUids } from './fetch.ts'
-import { ensureSame, type Pass, type PassContext } from './pass.ts'
-import { uidValidityOf } from './uid-validity.ts'
+import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
 
 /**
  * One pass over one folder:
  *
- *   new mail ─→ flags and removals ─→ the rest of a first sync, a step at a time, newest first
- *      ↑______________________________________│ whenever the folder grew meanwhile
+ *   new messages ─→ flags and removals ─→ the rest of a first sync, a step at a time, newest first
+ *      ↑_________________________________________│ whenever new messages arrived meanwhile
  *
- * The cursor is rewritten with every step; everything it says is true once that step is stored.
+ * Every step carries a cursor that is valid once that step is stored.
  */
-export async function* folderSteps(request: FolderSyncRequest, context: PassContext): AsyncGenerator<FolderStep> {
+export async function* syncSteps(request: FolderSyncRequest, context: PassContext): AsyncGenerator<FolderStep> {
   const pass = await begin(request, context)
-  let emitted = request.cursor ?? ''
+  let lastCursor = request.cursor ?? ''
   function* emit(part: Partial<FolderStep>): Generator<FolderStep> {
     const cursor = writeCursor(pass.cursor)
     const isEmpty = !part.added?.length && !part.changed?.length && !part.removed?.length
-    if (cursor === emitted && isEmpty) return
-    emitted = cursor
+    if (cursor === lastCursor && isEmpty) return
+    lastCursor = cursor
     const { reset, total } = pass
     pass.reset = false
     yield { reset, refetched: false, added: [], changed: [], removed: [], ...part, cursor, total }
   }
-  const suspect = context.suspect()
+  const needsComparison = context.needsComparison()
 
   if (request.cursor !== null && !pass.reset) {
-    for await (const added of newMail(pass, context)) yield* emit({ added })
+    for await (const added of newMessages(pass, context)) yield* emit({ added })
+    // Emits each step once the next one is known: only the last may carry the advanced cursor.
     let last: Partial<FolderStep> = {}
-    for await (const changes of changesIn(pass, request, context, suspect)) {
-      // The last step alone carries the advanced cursor; most passes have but one.
+    for await (const changes of flagsAndRemovals(pass, request, context, needsComparison)) {
       yield* emit(last)
       last = changes
     }
@@ -42,33 +42,35 @@ export async function* folderSteps(request: FolderSyncRequest, context: PassCont
   while (pass.cursor.pending !== null) {
     request.signal.throwIfAborted()
     const refetched = pass.cursor.pending.refetched
-    yield* emit({ refetched, added: await olderMail(pass, context) })
-    if (pass.cursor.pending !== null && pass.grew) {
-      for await (const added of newMail(pass, context)) yield* emit({ added })
+    yield* emit({ refetched, added: await olderMessages(pass, context) })
+    if (pass.cursor.pending !== null && pass.hasNewMessages) {
+      for await (const added of newMessages(pass, context)) yield* emit({ added })
     }
   }
 }
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
   const stored = request.cursor === null ? null : readCursor(request.cursor)
-  const box = await context.hold(async ({ imap }, selected) => {
-    // What came since the last word of the server shows only now, unless it has announced more than is stored.
+  const box = await context.use(async ({ imap }, selected) => {
+    // Asks for pending updates, unless the server has already announced new messages.
     if (stored !== null && selected.exists <= stored.exists) await imap.noop()
-    // The counts of a first sync are what later ones are judged by.
+    // Later passes compare their counts with those of the first sync.
     const isFirst = stored?.uidValidity !== String(selected.uidValidity)
     const status = isFirst ? await imap.status(selected.path, { unseen: true }) : false
     return {
       ...stateOf(imap, selected),
       unseen: (status ? status.unseen : undefined) ?? 0,
-      // Some servers do not say which uid comes next.
+      // Some servers do not send UIDNEXT.
       uidNext: selected.uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
     }
   })
-  const blank: Omit<Pass, 'cursor' | 'reset'> = { total: box.exists, older: undefined, grew: false, added: new Map() }
-  if (stored !== null && stored.uidValidity === box.uidValidity) return { ...blank, cursor: stored, reset: false }
+  const empty: Omit<Pass, 'cursor' | 'reset'> = {
+    ...{ total: box.exists, older: undefined, hasNewMessages: false, added: new Map() },
+  }
+  if (stored !== null && stored.uidValidity === box.uidValidity) return { ...empty, cursor: stored, reset: false }
   const left = stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
   return {
-    ...blank,
+    ...empty,
     reset: stored !== null,
     cursor: {
       ...box,
@@ -88,21 +90,21 @@ function stateOf(imap: ImapFlow, box: MailboxObject) {
   }
 }
 
-async function* newMail(pass: Pass, context: PassContext): AsyncGenerator<RemoteMessage[]> {
-  const { hold, caution } = context
+async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<RemoteMessage[]> {
+  const { use, backoff } = context
   for (;;) {
-    const limit = caution.limit(context.step)
-    const added = await hold(async (client, box) => {
-      ensureSame(box, pass)
+    const limit = backoff.limit(context.step)
+    const added = await use(async (client, box) => {
+      ensureSameFolder(box, pass)
       pass.total = box.exists
       const from = pass.cursor.uidNext
       const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
-      // Nearly always a handful: fetched without asking first. A crowd is counted before, to keep a step small.
-      const isCounted = expected > limit || caution.isCareful()
-      const wanted = isCounted ? await firstUids(client.imap, from, limit) : `${from}:*`
-      return fetchMessages(client, wanted, { ...planOf(pass, context), lowUid: from, limit })
+      // A few messages, the usual case, are fetched without listing their UIDs first.
+      const isListed = expected > limit || backoff.isActive()
+      const range = isListed ? await firstUids(client.imap, from, limit) : `${from}:*`
+      return fetchMessages(client, range, { ...fetchPlan(pass, context), lowUid: from, limit })
     })
-    pass.grew = false
+    pass.hasNewMessages = false
     let highest = pass.cursor.uidNext - 1
     for (const { location, unread, starred } of added) {
       if (location === undefined) continue
@@ -120,17 +122,17 @@ async function firstUids(imap: ImapFlow, from: number, limit: number): Promise<n
   return uids.filter((uid) => uid >= from).slice(0, limit)
 }
 
-async function olderMail(pass: Pass, context: PassContext): Promise<RemoteMessage[]> {
+async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMessage[]> {
   const pending = pass.cursor.pending ?? { left: 0, refetched: false }
-  return context.hold(async (client, box) => {
-    ensureSame(box, pass)
+  return context.use(async (client, box) => {
+    ensureSameFolder(box, pass)
     pass.total = box.exists
     pass.older ??= await olderUids(client.imap, box, pass.cursor, pending.left)
-    const limit = context.caution.limit(context.step)
+    const limit = context.backoff.limit(context.step)
     const chunk = pass.older.splice(-limit)
-    const messages = await fetchMessages(client, chunk, { ...planOf(pass, context), lowUid: 1, limit })
+    const messages = await fetchMessages(client, chunk, { ...fetchPlan(pass, context), lowUid: 1, limit })
     const isDone = pass.older.length === 0
-    pass.grew = box.exists > pass.cursor.exists + pass.added.size
+    pass.hasNewMessages = box.exists > pass.cursor.exists + pass.added.size
     pass.cursor = {
       ...pass.cursor,
       low: chunk[0] ?? pass.cursor.low,
@@ -140,43 +142,43 @@ async function olderMail(pass: Pass, context: PassContext): Promise<RemoteMessag
   })
 }
 
-/** The newest `left` uids below what is already there, ascending. By position, so that a huge folder is not listed whole. */
+/** The newest `left` UIDs below the synced ones, ascending. Searches by position, so that a large folder is not listed entirely. */
 async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, left: number): Promise<number[]> {
   if (box.exists === 0 || left <= 0) return []
-  const stored = await listUids(imap, { uid: `${cursor.low}:*` })
-  const top = box.exists - stored.filter((uid) => uid >= cursor.low).length
+  const synced = await listUids(imap, { uid: `${cursor.low}:*` })
+  const top = box.exists - synced.filter((uid) => uid >= cursor.low).length
   if (top <= 0) return []
   const uids = await listUids(imap, { seq: `${Math.max(1, top - left + 1)}:${top}` })
   return uids.filter((uid) => uid < cursor.low)
 }
 
-/** The last of these is to be stored together with the cursor as it stands when this ends. */
-async function* changesIn(
+/** When this ends, `pass.cursor` is the one to store with the last of the changes. */
+async function* flagsAndRemovals(
   pass: Pass,
   request: FolderSyncRequest,
   context: PassContext,
-  suspect: boolean,
+  needsComparison: boolean,
 ): AsyncGenerator<Partial<Changes>> {
-  const outcome = await changesSince(pass, request, context, suspect)
-  yield* outcome.steps
-  if (outcome.compare) {
-    // What was found so far is stored before it is compared with what is stored.
+  const { steps, compare, advance } = await changesSince(pass, request, context, needsComparison)
+  yield* steps
+  if (compare) {
+    // Lets the caller store the changes found so far before they are compared with the stored messages.
     yield {}
-    const hold = <T>(work: (imap: ImapFlow) => Promise<T>) =>
-      context.hold((client, box) => {
-        ensureSame(box, pass)
+    const use = <T>(work: (imap: ImapFlow) => Promise<T>) =>
+      context.use((client, box) => {
+        ensureSameFolder(box, pass)
         return work(client.imap)
       })
-    yield* compareWindows(hold, request, pass.cursor.low, pass.cursor.uidNext - 1)
+    yield* compareWindows(use, request, pass.cursor.low, pass.cursor.uidNext - 1)
   }
-  pass.cursor = { ...pass.cursor, ...outcome.advance }
+  pass.cursor = { ...pass.cursor, ...advance }
 }
 
-function planOf({ cursor }: Pass, { now, caution }: PassContext) {
+function fetchPlan({ cursor }: Pass, { now, backoff }: PassContext) {
   return {
     uidValidity: cursor.uidValidity,
     isNew: (uid: number) => uid > cursor.baseline,
     nowMs: now(),
-    caution,
+    backoff,
   }
 }

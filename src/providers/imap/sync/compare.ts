@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow'
-import type { FolderSyncRequest } from '../contract/index.ts'
-import { flagState } from './map.ts'
+import type { FolderSyncRequest } from '../../contract/index.ts'
+import { flagState } from '../map.ts'
 
 export interface Changes {
   changed: { uid: number; unread: boolean; starred: boolean }[]
@@ -8,14 +8,14 @@ export interface Changes {
 }
 
 const FIRST_WINDOW = 2000
-const FEW_ROWS = 500
+const FEW_MESSAGES = 500
 
 /**
- * For servers that cannot say what changed: reads the flags of all messages from `highUid` down to `lowUid`, in windows of
- * uids, and compares each with what is stored. Memory holds one window at a time.
+ * For servers that cannot say what changed: reads the flags of all messages from `highUid` down to `lowUid` and compares them with the
+ * stored messages, in windows of UIDs. Holds one window in memory.
  */
 export async function* compareWindows(
-  hold: <T>(work: (imap: ImapFlow) => Promise<T>) => Promise<T>,
+  use: <T>(work: (imap: ImapFlow) => Promise<T>) => Promise<T>,
   request: Pick<FolderSyncRequest, 'known' | 'signal'>,
   lowUid: number,
   highUid: number,
@@ -24,13 +24,13 @@ export async function* compareWindows(
   for (let high = highUid; high >= lowUid; ) {
     request.signal.throwIfAborted()
     const low = Math.max(lowUid, high - width + 1)
-    // Read before the server is asked: a message stored meanwhile must not look as if it were gone.
+    // Read before the server's flags, so that a message stored meanwhile does not look deleted.
     const known = await request.known(low, high)
-    const standing = await hold((imap) => readFlags(imap, low, high))
-    const changes = difference(known, standing)
+    const present = await use((imap) => readFlags(imap, low, high))
+    const changes = difference(known, present)
     if (changes.changed.length > 0 || changes.removed.length > 0) yield changes
-    // Uids may be sparse: empty stretches are crossed in ever larger steps.
-    width = Math.max(standing.size, known.length) < FEW_ROWS ? width * 4 : FIRST_WINDOW
+    // UIDs may be sparse: crosses gaps in ever larger windows.
+    width = Math.max(present.size, known.length) < FEW_MESSAGES ? width * 4 : FIRST_WINDOW
     high = low - 1
   }
 }
@@ -38,17 +38,17 @@ export async function* compareWindows(
 type Flags = { unread: boolean; starred: boolean }
 
 async function readFlags(imap: ImapFlow, low: number, high: number): Promise<Map<number, Flags>> {
-  const standing = new Map<number, Flags>()
+  const flags = new Map<number, Flags>()
   for await (const row of imap.fetch(`${low}:${high}`, { uid: true, flags: true }, { uid: true })) {
-    if (row.uid) standing.set(row.uid, flagState(row.flags))
+    if (row.uid) flags.set(row.uid, flagState(row.flags))
   }
-  return standing
+  return flags
 }
 
-function difference(known: readonly ({ uid: number } & Flags)[], standing: ReadonlyMap<number, Flags>): Changes {
+function difference(known: readonly ({ uid: number } & Flags)[], present: ReadonlyMap<number, Flags>): Changes {
   const changes: Changes = { changed: [], removed: [] }
   for (const { uid, unread, starred } of known) {
-    const now = standing.get(uid)
+    const now = present.get(uid)
     if (now === undefined) changes.removed.push(uid)
     else if (now.unread !== unread || now.starred !== starred) changes.changed.push({ uid, ...now })
   }

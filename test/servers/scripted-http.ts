@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Asked {
+export interface ScriptedRequest {
   method: string
   /** With the query. */
   path: string
@@ -10,16 +10,16 @@ export interface Asked {
   body: string
 }
 
-export interface Told {
+export interface ScriptedResponse {
   status?: number
   headers?: Record<string, string>
   /** An object is sent as JSON. */
   body?: string | Buffer | object
 }
 
-/** An HTTP server that answers what the test says, for answers that no stand-in gives. */
-export async function startScripted(answer: (asked: Asked) => Told | Promise<Told>) {
-  const asked: Asked[] = []
+/** An HTTP server that answers what the test says, for answers that no fake gives. */
+export async function startScripted(answer: (asked: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>) {
+  const asked: ScriptedRequest[] = []
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)

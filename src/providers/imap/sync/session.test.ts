@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { FolderMirror } from '../../../test/kit/mirror.ts'
-import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
-import { plainMail } from '../../../test/servers/messages.ts'
-import { systemClock } from '../../lib/clock.ts'
-import type { FolderSession, ProviderError } from '../contract/index.ts'
-import { type ImapLimits, imapProvider } from './index.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { FolderMirror } from '../../../../test/kit/mirror.ts'
+import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
+import { plainMail } from '../../../../test/servers/messages.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import type { FolderSession, ProviderError } from '../../contract/index.ts'
+import { type ImapLimits, imapProvider } from '../index.ts'
 
 describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
   const cleanUps: (() => Promise<void>)[] = []
@@ -46,7 +46,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     })
   }
 
-  it('hears every one of many mails in a row: it listens again right after each fetch', async () => {
+  it('reports every one of many messages in a row, because it returns to IDLE after each fetch', async () => {
     const { server, session, mirror, changes } = await watching()
     for (let i = 1; i <= 5; i += 1) {
       await server.deliver('ann', plainMail({ subject: `row ${i}` }))
@@ -55,7 +55,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     expect(mirror.subjects()).toHaveLength(5)
   })
 
-  it('follows what a second client and the administrator do: flags, copies, removals, moves away', async () => {
+  it('reports flags, copies, removals and moves by other clients', async () => {
     const { server, session, mirror, changes } = await watching()
     await server.deliverMany(
       'ann',
@@ -74,21 +74,21 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     await follow(session, mirror, changes, () => mirror.subjects().join() === 'mail 1,mail 1')
   })
 
-  it('polls a server that has no IDLE', async () => {
-    const { server, session, mirror, changes } = await watching({ hideCapabilities: ['IDLE'] }, { pollEveryMs: 50 })
+  it('polls a server without IDLE', async () => {
+    const { server, session, mirror, changes } = await watching({ hideCapabilities: ['IDLE'] }, { pollIntervalMs: 50 })
     await server.deliver('ann', plainMail({ subject: 'polled' }))
     await follow(session, mirror, changes, () => mirror.subjects().includes('polled'))
   })
 
-  it('finds a server that has stopped answering, and says so once', async () => {
-    const { server, closed } = await watching({}, { checkEveryMs: 150, answerMs: 2000 })
+  it('detects a server that stopped responding, and emits onClose once', async () => {
+    const { server, closed } = await watching({}, { checkIntervalMs: 150, checkTimeoutMs: 2000 })
     server.pause()
     await eventually(() => closed.length > 0)
     expect(closed).toEqual([expect.objectContaining({ kind: 'unavailable', timedOut: true })])
     server.resume()
   })
 
-  it('finds a server that stops answering in the middle of work', async () => {
+  it('detects a server that stops responding during a command', async () => {
     const { server, session, closed } = await watching({}, { silenceMs: 2000 })
     server.pause()
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'unavailable' })
@@ -96,8 +96,8 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     server.resume()
   })
 
-  it('asking for signs of life does not disturb: mail is heard across many renewals of IDLE', async () => {
-    const { server, session, mirror, changes, closed } = await watching({}, { checkEveryMs: 20 })
+  it('reports messages across many renewals of IDLE', async () => {
+    const { server, session, mirror, changes, closed } = await watching({}, { checkIntervalMs: 20 })
     for (let i = 1; i <= 3; i += 1) {
       await server.deliver('ann', plainMail({ subject: `renewed ${i}` }))
       await follow(session, mirror, changes, () => mirror.subjects().includes(`renewed ${i}`))
@@ -105,7 +105,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     expect(closed).toEqual([])
   })
 
-  it('ends when the server restarts, and a new session goes on from the cursor', async () => {
+  it('ends when the server restarts, and a new session continues from the cursor', async () => {
     const { server, closed, mirror, open } = await watching()
     await server.deliver('ann', plainMail({ subject: 'before' }))
     await server.restart()
@@ -117,7 +117,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     expect([...mirror.rows.values()].every((message) => message.isNew)).toBe(true)
   })
 
-  it('a changed password ends in auth_expired at the next login, and the new one goes on', async () => {
+  it('throws auth_expired at the next login after a password change, and continues with the new one', async () => {
     const { server, closed, open, mirror } = await watching()
     await server.setPassword('ann', 'other')
     await server.doveadm('kick', 'ann')
@@ -128,12 +128,12 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     expect(mirror.bySubject('meanwhile').isNew).toBe(true)
   })
 
-  it('too many connections is a matter of time, not of the password', async () => {
+  it('maps too many connections to rate_limited, not auth_expired', async () => {
     const { open } = await watching({ maxUserIpConnections: 1 })
     await expect(open()).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: expect.any(Number) })
   })
 
-  it('reads its other folders on the operations connection, or on its own where no second one is allowed', async () => {
+  it('reads other folders on the request connection, or on its own if the server allows only one', async () => {
     for (const maxUserIpConnections of [2, 1]) {
       const { server, session, mirror, changes } = await watching({ maxUserIpConnections })
       await server.doveadm('mailbox', 'create', '-u', 'ann', 'Projects')
@@ -152,7 +152,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     }
   })
 
-  it('opening one is given up when asked to', async () => {
+  it('stops opening when its signal aborts', async () => {
     const { server, mail } = await watching()
     server.pause()
     const abort = new AbortController()
@@ -162,7 +162,7 @@ describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
     server.resume()
   })
 
-  it('a watched folder that is removed is gone from the list and not_found for the next session', async () => {
+  it('a deleted watched folder is not listed, and not_found in the next session', async () => {
     const { server, session, closed, open } = await watching()
     await server.doveadm('mailbox', 'create', '-u', 'ann', 'Gone')
     await session.watch('Gone')

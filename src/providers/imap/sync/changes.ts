@@ -1,0 +1,141 @@
+import type { ImapFlow, MailboxObject } from 'imapflow'
+import type { FolderSyncRequest } from '../../contract/index.ts'
+import { connectionLost, providerError } from '../errors.ts'
+import { flagState } from '../map.ts'
+import type { Changes } from './compare.ts'
+import { type Cursor, readCursor } from './cursor.ts'
+import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
+
+/** Compares a folder's STATUS with its cursor. A deleted folder counts as unchanged. */
+export async function hasChanged(
+  imap: ImapFlow,
+  path: string,
+  cursorText: string | null,
+  { isCompared, nowMs }: { isCompared: boolean; nowMs: number },
+): Promise<boolean> {
+  const query = { messages: true, unseen: true, uidNext: true, uidValidity: true, highestModseq: true }
+  const status = await imap.status(path, query).catch((error) => {
+    if (providerError(error, '').kind === 'not_found') return false as const
+    throw error
+  })
+  if (!status) return false
+  const cursor = cursorText === null ? undefined : cursorOrNone(cursorText)
+  if (cursor === undefined || cursor.pending !== null) return true
+  if (String(status.uidValidity) !== cursor.uidValidity) return true
+  if (status.uidNext !== undefined && status.uidNext !== cursor.uidNext) return true
+  if (cursor.modseq !== null && status.highestModseq !== undefined)
+    return String(status.highestModseq) !== cursor.modseq
+  const countsDiffer = status.messages !== cursor.exists || status.unseen !== cursor.unseen
+  return countsDiffer || !isCompared || nowMs - cursor.comparedAt > RECOMPARE_MS
+}
+
+/** Treats an unreadable cursor as none: `syncFolder` then throws the error. */
+function cursorOrNone(text: string): Cursor | undefined {
+  try {
+    return readCursor(text)
+  } catch {
+    return undefined
+  }
+}
+
+export interface ChangesSince {
+  steps: Changes[]
+  /** The folder must be compared message by message. */
+  compare: boolean
+  /** The cursor fields that are valid once all of this is stored. */
+  advance: Partial<Cursor>
+}
+
+/**
+ * Reads flag changes and removals since the cursor as cheaply as the server allows: by mod-sequence (CONDSTORE), with the vanished
+ * UIDs (QRESYNC); otherwise the counts decide whether the folder must be compared message by message.
+ */
+export async function changesSince(
+  pass: Pass,
+  request: FolderSyncRequest,
+  { use, now, step }: PassContext,
+  needsComparison: boolean,
+): Promise<ChangesSince> {
+  const { cursor } = pass
+  const found = await use(async ({ imap }, box) => {
+    ensureSameFolder(box, pass)
+    // STATUS goes first: changes made in between are then read twice, never skipped. imapflow's own highestModseq does not
+    // serve, because it advances with every fetched row.
+    const status = await imap.status(box.path, { messages: true, unseen: true, uidNext: true, highestModseq: true })
+    if (!status) throw connectionLost('the state of the folder cannot be read')
+    const reached = hasModseq(imap, box) ? status.highestModseq : undefined
+    const since = cursor.modseq === null ? undefined : BigInt(cursor.modseq)
+    const isExact = since !== undefined && reached !== undefined && reached >= since
+    const changes =
+      isExact && reached > since ? await readChanges(imap, box.path, pass, since) : { changed: [], removed: [] }
+    // The server gained, lost or restarted mod-sequences: what happened in between is unknown.
+    const isBroken = !isExact && (since !== undefined || reached !== undefined)
+    return { status, reached, changes, isExact, isBroken, reportsRemovals: isExact && imap.enabled.has('QRESYNC') }
+  })
+  const { status, changes } = found
+  const messages = status.messages ?? cursor.exists
+  const unseen = status.unseen ?? cursor.unseen
+  const expected = cursor.exists + pass.added.size
+  const arrivedSince = Math.max(0, (status.uidNext ?? cursor.uidNext) - cursor.uidNext)
+  const addedUnread = [...pass.added.values()].filter(({ unread }) => unread).length
+  const unseenDiffers = unseen !== cursor.unseen + addedUnread && arrivedSince === 0
+  const isOld = now() - cursor.comparedAt > RECOMPARE_MS
+  const flagsUnknown = !found.isExact && (found.isBroken || unseenDiffers || isOld || needsComparison)
+  const compare = flagsUnknown || (!found.reportsRemovals && messages < expected)
+  return {
+    steps: await inSteps(changes, request, step),
+    compare,
+    advance: {
+      modseq: found.reached === undefined ? null : String(found.reached),
+      // Leaves out messages that arrived after the fetch: counting them would make their fetch look like a removal.
+      exists: compare || found.reportsRemovals ? messages - arrivedSince : Math.min(messages, expected),
+      unseen,
+      comparedAt: compare ? now() : cursor.comparedAt,
+    },
+  }
+}
+
+/** Whether mod-sequences are reliable here. Some servers send them without CONDSTORE being enabled. */
+export function hasModseq(imap: ImapFlow, box: MailboxObject): boolean {
+  return imap.enabled.has('CONDSTORE') && !box.noModseq
+}
+
+/** Rows and VANISHED responses may repeat or name unknown messages, and rows may lack a UID. */
+async function readChanges(imap: ImapFlow, path: string, { cursor, added }: Pass, since: bigint): Promise<Changes> {
+  const changed = new Map<number, { uid: number; unread: boolean; starred: boolean }>()
+  const removed = new Set<number>()
+  const isSynced = (uid: number) => uid >= cursor.low && uid < cursor.uidNext
+  const onExpunge = (event: { path: string; uid?: number | undefined }) => {
+    if (event.path === path && event.uid !== undefined && isSynced(event.uid)) removed.add(event.uid)
+  }
+  imap.on('expunge', onExpunge)
+  try {
+    const range = `${cursor.low}:*`
+    for await (const row of imap.fetch(range, { uid: true, flags: true }, { uid: true, changedSince: since })) {
+      if (!row.uid || !row.flags || !isSynced(row.uid)) continue
+      const now = flagState(row.flags)
+      const before = added.get(row.uid)
+      if (before?.unread === now.unread && before.starred === now.starred) continue
+      changed.set(row.uid, { uid: row.uid, ...now })
+    }
+  } finally {
+    imap.off('expunge', onExpunge)
+  }
+  for (const uid of removed) changed.delete(uid)
+  return { changed: [...changed.values()], removed: [...removed] }
+}
+
+/** A server without tombstones reports every UID that was ever removed; only the stored ones are passed on. */
+async function inSteps({ changed, removed }: Changes, { known }: FolderSyncRequest, step: number): Promise<Changes[]> {
+  const steps: Changes[] = []
+  for (let at = 0; at < changed.length; at += step) steps.push({ changed: changed.slice(at, at + step), removed: [] })
+  const sorted = removed.sort((left, right) => left - right)
+  for (let at = 0; at < sorted.length; at += step) {
+    const chunk = sorted.slice(at, at + step)
+    const stored = sorted.length <= step ? undefined : await known(chunk[0] ?? 0, chunk.at(-1) ?? 0)
+    const storedUids = stored && new Set(stored.map(({ uid }) => uid))
+    const removedChunk = chunk.filter((uid) => storedUids === undefined || storedUids.has(uid))
+    if (removedChunk.length > 0) steps.push({ changed: [], removed: removedChunk })
+  }
+  return steps
+}

@@ -1,0 +1,201 @@
+import type { MailboxObject } from 'imapflow'
+import { withTimeout } from '../../../lib/abort.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { closeOnSilence, type ImapClient } from '../client.ts'
+import { connectionLost, providerError, timeoutError } from '../errors.ts'
+import { FloodGauge, type FloodLimit, floodError } from './flood.ts'
+
+export interface SyncConnectionOptions {
+  checkIntervalMs: number
+  checkTimeoutMs: number
+  silenceMs: number
+  pollIntervalMs: number
+  flood: FloodLimit
+}
+
+export interface SyncConnectionEvents {
+  /** The server reported a change of this folder. `isUncounted`: the folder's counts may not show it. */
+  onChange(path: string, isUncounted: boolean): void
+  onClose(error: unknown): void
+}
+
+export type FolderWork<T> = (client: ImapClient, box: MailboxObject) => Promise<T>
+
+/** An IDLE that ends by itself this soon was refused, not interrupted. */
+const REFUSED_IDLE_MS = 1000
+const MAX_REFUSALS = 3
+const SELECTING = 'selecting the watched folder'
+
+/**
+ * The connection that sync works through. It keeps the watched folder selected, runs commands when asked, and returns to IDLE as soon as
+ * they are done.
+ *
+ *   IDLE ──EXISTS──→ onChange ─→ syncFolder: one FETCH ─→ IDLE
+ *     └─ no command for checkIntervalMs: NOOP, answered within checkTimeoutMs, else onClose
+ */
+export class SyncConnection {
+  readonly #client: ImapClient
+  readonly #clock: Clock
+  readonly #options: SyncConnectionOptions
+  readonly #events: SyncConnectionEvents
+  /** The watched folder; before `watch` the one to select first. */
+  #folder: string
+  #isWatching = false
+  #running = 0
+  #isClosed = false
+  #idleRefusals = 0
+  #nextCheck: NodeJS.Timeout | undefined
+  #nextIdle: NodeJS.Immediate | undefined
+  readonly #flood: FloodGauge
+  #received: number
+  /** Work that needs a selected folder runs one at a time. */
+  #selection: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    client: ImapClient,
+    deps: { folder: string; clock: Clock; options: SyncConnectionOptions; events: SyncConnectionEvents },
+  ) {
+    this.#client = client
+    this.#folder = deps.folder
+    this.#clock = deps.clock
+    this.#options = deps.options
+    this.#events = deps.events
+    const { imap } = client
+    imap.on('exists', ({ path }) => this.#events.onChange(path, false))
+    imap.on('expunge', (event) => {
+      if (!event.vanished || !event.earlier) this.#events.onChange(event.path, true)
+    })
+    imap.on('flags', ({ path }) => this.#events.onChange(path, true))
+    imap.on('close', () => this.#onClosed())
+    this.#flood = new FloodGauge(deps.options.flood, deps.clock.monotonic())
+    this.#received = imap.stats().received
+    client.onLine = () => this.#countUnasked()
+    this.#listen()
+  }
+
+  get folder(): string {
+    return this.#folder
+  }
+
+  isWatched(path: string): boolean {
+    return this.#isWatching && !this.#isClosed && path === this.#folder
+  }
+
+  async watch(path: string): Promise<void> {
+    this.#folder = path
+    this.#isWatching = true
+    await this.inFolder(path, SELECTING, async () => {})
+  }
+
+  /** Runs commands that need no selected folder. imapflow ends the IDLE before them; the connection re-enters it afterwards. */
+  async run<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
+    if (this.#isClosed || !this.#client.imap.usable) throw connectionLost(`${doing}: the connection is closed`)
+    this.#running += 1
+    clearTimeout(this.#nextCheck)
+    try {
+      return await closeOnSilence(this.#client, this.#options.silenceMs, doing, work(this.#client))
+    } catch (error) {
+      throw providerError(error, doing)
+    } finally {
+      this.#running -= 1
+      this.#listen()
+    }
+  }
+
+  /** Runs commands with this folder selected. */
+  inFolder<T>(path: string, doing: string, work: FolderWork<T>): Promise<T> {
+    const turn = this.#selection.then(() =>
+      this.run(doing, async (client) => {
+        const { imap } = client
+        const selected = imap.mailbox && imap.mailbox.path === path ? imap.mailbox : undefined
+        return work(client, selected ?? (await imap.mailboxOpen(path, { readOnly: true })))
+      }),
+    )
+    this.#selection = turn.catch(() => {})
+    return turn
+  }
+
+  /** Leaves the watched folder for one piece of work, then reports a change if the watched folder changed meanwhile. */
+  async inOtherFolder<T>(path: string, doing: string, work: FolderWork<T>): Promise<T> {
+    const watched = this.#client.imap.mailbox
+    const before = watched && watched.path === this.#folder ? stateOf(watched) : undefined
+    try {
+      return await this.inFolder(path, doing, work)
+    } finally {
+      if (this.isWatched(this.#folder) && this.#client.imap.usable) {
+        const back = this.inFolder(this.#folder, SELECTING, async (_client, box) => stateOf(box))
+        const after = await back.catch(() => undefined)
+        if (after !== before) this.#events.onChange(this.#folder, true)
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#nextCheck)
+    clearImmediate(this.#nextIdle)
+    this.#client.imap.close()
+  }
+
+  #listen() {
+    if (this.#isClosed || this.#running > 0) return
+    const { imap } = this.#client
+    const { checkIntervalMs, pollIntervalMs } = this.#options
+    const canIdle = imap.capabilities.has('IDLE') && this.#idleRefusals < MAX_REFUSALS
+    const isPolled = this.#isWatching && !canIdle
+    clearTimeout(this.#nextCheck)
+    this.#nextCheck = setTimeout(
+      () => void this.#check(),
+      isPolled ? Math.min(pollIntervalMs, checkIntervalMs) : checkIntervalMs,
+    )
+    // Delayed, because work that follows at once would have to end the IDLE again, which costs a round trip.
+    clearImmediate(this.#nextIdle)
+    if (this.#isWatching && canIdle) this.#nextIdle = setImmediate(() => void this.#idle())
+  }
+
+  async #idle() {
+    const { imap } = this.#client
+    if (this.#isClosed || this.#running > 0 || !imap.usable || !imap.mailbox || imap.idling) return
+    const startedMs = this.#clock.monotonic()
+    // A failure ends the connection, or shows as an IDLE that ends right away.
+    await imap.idle().catch(() => false)
+    const endedByItself = !this.#isClosed && imap.usable && this.#running === 0
+    if (!endedByItself) return
+    this.#idleRefusals = this.#clock.monotonic() - startedMs < REFUSED_IDLE_MS ? this.#idleRefusals + 1 : 0
+    this.#listen()
+  }
+
+  /** Sends NOOP, which ends the IDLE (so it is renewed long before 29 minutes) and reports changes. */
+  async #check() {
+    if (this.#isClosed || this.#running > 0) return
+    const { checkTimeoutMs } = this.#options
+    const doing = 'checking the sync connection'
+    const timedOut = () => timeoutError(doing, checkTimeoutMs)
+    try {
+      await this.run(doing, ({ imap }) => withTimeout(imap.noop(), checkTimeoutMs, timedOut))
+    } catch (error) {
+      this.#client.closeWith(error)
+    }
+  }
+
+  /** Counts what arrives while no command runs: a server that never stops sending would take an entire CPU. */
+  #countUnasked() {
+    const before = this.#received
+    this.#received = this.#client.imap.stats().received
+    if (this.#running > 0 || this.#isClosed) return
+    const isFlood = this.#flood.add(1, this.#received - before, this.#clock.monotonic())
+    if (isFlood) this.#client.closeWith(floodError())
+  }
+
+  #onClosed() {
+    clearTimeout(this.#nextCheck)
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#events.onClose(this.#client.failure())
+  }
+}
+
+function stateOf(box: MailboxObject): string {
+  return [box.uidValidity, box.exists, box.uidNext, box.highestModseq].join('.')
+}

@@ -1,0 +1,39 @@
+import type { MailboxObject } from 'imapflow'
+import { connectionLost } from '../errors.ts'
+import type { FolderWork } from './connection.ts'
+import type { Cursor } from './cursor.ts'
+import type { FetchBackoff } from './fetch-backoff.ts'
+
+/** How often to compare everything on a server without mod-sequences, which cannot report changes made while disconnected. */
+export const RECOMPARE_MS = 15 * 60_000
+
+export interface PassContext {
+  /** Runs work with the folder selected. Between two calls others may use the connection, or it is in IDLE. */
+  use: <T>(work: FolderWork<T>) => Promise<T>
+  /** Whether flags or messages may have changed without a change of the counts. Called once per pass, which resets it. */
+  needsComparison(): boolean
+  now(): number
+  /** Messages in one step: the size of a transaction and of the memory in use. */
+  step: number
+  backoff: FetchBackoff
+}
+
+/** The state of one pass over a folder. */
+export interface Pass {
+  cursor: Cursor
+  /** The next step is the first after a UIDVALIDITY change. */
+  reset: boolean
+  total: number
+  /** UIDs that a first sync has still to fetch, ascending; undefined until they are listed. */
+  older: number[] | undefined
+  hasNewMessages: boolean
+  /** New messages of this pass, with the flags they were stored with. */
+  added: Map<number, { unread: boolean; starred: boolean }>
+}
+
+/** Throws when UIDVALIDITY changed between two uses of the connection, because UIDs would then name other messages. */
+export function ensureSameFolder(box: MailboxObject, pass: Pass): void {
+  if (String(box.uidValidity) !== pass.cursor.uidValidity) {
+    throw connectionLost('UIDVALIDITY of the folder changed while it was read')
+  }
+}
