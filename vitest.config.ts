@@ -22,7 +22,7 @@ export default defineConfig(({ mode }) => ({
             'test/e2e/**/*.test.ts',
             'test/servers/**/*.test.ts',
           ],
-    globalSetup: ['test/kit/random-seed.ts', 'test/kit/postgres-server.ts'],
+    globalSetup: ['test/kit/random-seed.ts', 'test/kit/postgres-server.ts', 'test/kit/worker-bundles.ts'],
     // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long.
     testTimeout: 150_000,
     hookTimeout: 150_000,

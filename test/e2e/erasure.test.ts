@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
 import { accountsRoom, imapUser } from '../kit/accounts.ts'
 import { describeEachDatabase, type Place } from '../kit/database.ts'
+import { startWorker } from '../kit/worker.ts'
 
 const MESSAGES = 3000
 /** Tables that hold something of an account, and the column that says of which. */
@@ -21,8 +21,7 @@ const TABLES = [
 describeEachDatabase('an erasure whose process is killed in the middle', (open) => {
   /** Runs a process that dies in that part (0: lives to the end); answers how it ended. */
   async function run(place: Place, name: string, dieIn: number, dead = ''): Promise<string | number | null> {
-    const script = ['--import', 'tsx', 'test/kit/erasure-worker.ts', JSON.stringify(place), name, String(dieIn), dead]
-    const child = spawn(process.execPath, script, { stdio: ['ignore', 'inherit', 'inherit'] })
+    const child = startWorker('erasure-worker', [JSON.stringify(place), name, String(dieIn), dead])
     await once(child, 'exit')
     return child.signalCode ?? child.exitCode
   }

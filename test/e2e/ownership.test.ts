@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import type { Db } from '../../src/infra/db/index.ts'
 import { accountsRoom, imapUser } from '../kit/accounts.ts'
 import { describePostgres } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
+import { startWorker } from '../kit/worker.ts'
 
 const DEAD_AFTER_MS = 3000
 /** A process stopped inside a transaction holds its rows until PostgreSQL ends its session after 30 s. */
@@ -22,8 +23,7 @@ describePostgres('instances that are processes of their own', (open) => {
   })
 
   function start(url: string | undefined, name: string) {
-    const script = ['--import', 'tsx', 'test/kit/ownership-worker.ts', url ?? '', name, String(DEAD_AFTER_MS)]
-    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = startWorker('ownership-worker', [url ?? '', name, String(DEAD_AFTER_MS)])
     children.push(child)
     const told: string[][] = []
     createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line).owned))

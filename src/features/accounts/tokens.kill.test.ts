@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { accountsRoom } from '../../../test/kit/accounts.ts'
@@ -6,6 +6,7 @@ import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../test/kit/oauth.ts'
 import { random } from '../../../test/kit/random.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -46,10 +47,10 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
   }
 
   async function begin(place: Place, accountId: string): Promise<ChildProcess> {
-    const args = ['--import', 'tsx', 'test/kit/token-worker.ts', JSON.stringify(place), ring, signIn.url, accountId]
-    worker = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(worker.stdout ?? worker, 'data')
-    return worker
+    const child = startWorker('token-worker', [JSON.stringify(place), ring, signIn.url, accountId])
+    worker = child
+    await once(child.stdout, 'data')
+    return child
   }
 
   /** Lets it refresh some times, then kills it wherever it happens to be. */

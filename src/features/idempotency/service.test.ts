@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { api } from '../../../test/kit/http.ts'
 import { countThings, type Moments, THINGS_KEY, thingsServer } from '../../../test/kit/things-server.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -190,8 +190,7 @@ const PROCESS_TEST_MS = 60_000
 /** Runs the same server as a process that kills itself during its first request. Resolves when it has exited. */
 async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring: string): Promise<void> {
   const database = place.databaseUrl ?? join(place.dataDir, 'posthorn.db')
-  const args = ['--import', 'tsx', 'test/kit/dying-service.ts', moment, database, ring]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startWorker('dying-service-worker', [moment, database, ring])
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
   const [address] = await once(child.stdout, 'data')

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
@@ -7,6 +6,7 @@ import { mail, mailboxOf } from '../../../test/kit/in-step.ts'
 import { announced, mailEvents, servedMails, storedMails } from '../../../test/kit/mailbox-state.ts'
 import { random } from '../../../test/kit/random.ts'
 import { syncService } from '../../../test/kit/sync.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { sleep } from '../../lib/abort.ts'
 
@@ -88,9 +88,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
 })
 
 async function started({ dataDir, databaseUrl = '' }: Place) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/kit/sync-worker.ts', dataDir, databaseUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = startWorker('sync-worker', [dataDir, databaseUrl])
   await once(child.stdout, 'data')
   return child
 }

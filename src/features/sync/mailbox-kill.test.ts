@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -7,6 +6,7 @@ import { fileStore, MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { PROVIDERS, QUIET, watchedMailbox } from '../../../test/kit/mailbox-in-step.ts'
 import { random } from '../../../test/kit/random.ts'
 import { syncService } from '../../../test/kit/sync.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { sleep } from '../../lib/abort.ts'
 
 const KILLS = 4
@@ -71,8 +71,7 @@ function named(prefix: string, count: number): string[] {
 }
 
 async function started({ dataDir, databaseUrl = '' }: Place, kind: string, file: string) {
-  const args = ['--import', 'tsx', 'test/kit/mailbox-sync-worker.ts', dataDir, databaseUrl, kind, file]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startWorker('mailbox-sync-worker', [dataDir, databaseUrl, kind, file])
   await once(child.stdout, 'data')
   return child
 }

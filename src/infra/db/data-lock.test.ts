@@ -1,23 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { lockDataFolder } from './index.ts'
 
 /** A process of its own that locks the folder, says so, and stays. */
 async function holder(folder: string): Promise<ChildProcess> {
-  const code = `
-    import { lockDataFolder } from ${JSON.stringify(new URL('./data-lock.ts', import.meta.url).href)}
-    await lockDataFolder(${JSON.stringify(folder)}, { onWait() {} })
-    console.log('locked')
-    setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = startWorker('lock-holder-worker', [folder])
   await Promise.race([
-    once(child.stdout ?? child, 'data'),
+    once(child.stdout, 'data'),
     once(child, 'exit').then(() => {
       throw new Error('the holder ended')
     }),

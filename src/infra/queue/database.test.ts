@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { memoryBus, openPostgresBus } from '../bus/index.ts'
@@ -81,17 +81,7 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
 }
 
 async function crash({ dataDir, databaseUrl = '' }: Place, instanceId: string, queue: string, leaseMs: number) {
-  const args = [
-    '--import',
-    'tsx',
-    'test/kit/crashing-worker.ts',
-    dataDir,
-    databaseUrl,
-    instanceId,
-    queue,
-    String(leaseMs),
-  ]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startWorker('crashing-worker', [dataDir, databaseUrl, instanceId, queue, String(leaseMs)])
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
   await once(child, 'exit')

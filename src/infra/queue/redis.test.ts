@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -7,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type Databases, databases } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { describeRedis, type RedisOfSuite } from '../../../test/kit/redis.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { silentLog } from '../log/index.ts'
@@ -182,8 +182,7 @@ async function storedKeys(url: string, queue: string): Promise<string[]> {
 }
 
 async function crash(url: string, queue: string, leaseMs: number): Promise<void> {
-  const args = ['--import', 'tsx', 'test/kit/crashing-redis-worker.ts', url, queue, String(leaseMs)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startWorker('crashing-redis-worker', [url, queue, String(leaseMs)])
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
   await once(child, 'exit')

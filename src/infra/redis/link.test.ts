@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { describeRedis } from '../../../test/kit/redis.ts'
+import { startWorker } from '../../../test/kit/worker.ts'
 import { hasRedis, startRedis } from '../../../test/servers/redis.ts'
 import { watchedLog } from '../bus/conformance.ts'
 import { openRedis, serverProblem } from './link.ts'
@@ -104,10 +104,7 @@ describe.skipIf(!hasRedis)('the link to Redis over TLS', () => {
   it('connects when the system trusts the certificate', async () => {
     const server = await startRedis({ tls: true })
     onTestFinished(() => server.close())
-    const child = spawn(process.execPath, ['--import', 'tsx', 'test/kit/redis-ping-worker.ts', server.url], {
-      env: { ...process.env, NODE_EXTRA_CA_CERTS: server.certificateFile },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
+    const child = startWorker('redis-ping-worker', [server.url], { NODE_EXTRA_CA_CERTS: server.certificateFile })
     const [code] = await once(child, 'exit')
     expect(code).toBe(0)
   })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
@@ -7,6 +6,7 @@ import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { describeRedis, type RedisOfSuite } from '../../../../test/kit/redis.ts'
 import { TEST_RING, type WebhookHouse, type WebhookHouseOptions, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import { silentLog } from '../../../infra/log/index.ts'
@@ -198,15 +198,8 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await house.create({ url: receiver.url })
     const [first, repeat] = await house.record(SAME, SAME)
 
-    const script = [
-      '--import',
-      'tsx',
-      'test/kit/claiming-worker.ts',
-      JSON.stringify(place),
-      TEST_RING,
-      ...(redis ? [redis.server.url] : []),
-    ]
-    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const args = [JSON.stringify(place), TEST_RING, ...(redis ? [redis.server.url] : [])]
+    const child = startWorker('claiming-worker', args)
     closing({ close: async () => void child.kill('SIGKILL') })
     await once(child.stdout, 'data')
     child.kill('SIGKILL')

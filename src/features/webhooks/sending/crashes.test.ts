@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
@@ -6,6 +5,7 @@ import { describeEachDatabase, type Place } from '../../../../test/kit/database.
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { TEST_RING, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
 const ROUNDS = 6
@@ -14,8 +14,7 @@ const LEASE_MS = 2000
 describeEachDatabase('a process that records and delivers, killed again and again', (open) => {
   /** Lets one work for a moment and kills it, wherever it is. */
   async function workAndDie(place: Place, chance: () => number): Promise<void> {
-    const script = ['--import', 'tsx', 'test/kit/webhook-worker.ts', JSON.stringify(place), TEST_RING, String(LEASE_MS)]
-    const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = startWorker('webhook-worker', [JSON.stringify(place), TEST_RING, String(LEASE_MS)])
     await once(child.stdout, 'data')
     await new Promise((resolve) => setTimeout(resolve, 20 + chance() * 300))
     child.kill('SIGKILL')

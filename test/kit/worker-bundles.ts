@@ -1,0 +1,40 @@
+import { readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the bundled workers of this run. */
+    workers: string
+  }
+}
+
+const KIT = 'test/kit'
+
+/**
+ * Vitest's global setup: bundles the processes that tests kill. Started from TypeScript each would take a second or more of a core,
+ * and a kill test starts dozens.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Inside node_modules, so that packages resolve and a build of dist/ leaves it alone.
+  const folder = join(project.config.root, 'node_modules', `.test-workers-${process.pid}`)
+  await build({
+    absWorkingDir: project.config.root,
+    entryPoints: readdirSync(join(project.config.root, KIT)).flatMap((name) =>
+      name.endsWith('-worker.ts') ? join(KIT, name) : [],
+    ),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'inline',
+    logLevel: 'warning',
+  })
+  project.provide('workers', folder)
+  return () => rm(folder, { recursive: true, force: true })
+}
