@@ -1,0 +1,49 @@
+// Names new commits whose subject is over 72 characters. `node scripts/check-commits.mjs` prints them and exits 1 when there are any.
+import { spawnSync } from 'node:child_process'
+import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const MAX_CHARACTERS = 72
+/** The last commit from before the rule; the history up to it stays as it is. */
+const LAST_UNCHECKED = 'c90234603f015b97cada68e5c21a2a612167d3ae'
+
+/**
+ * @param {string} folder a work tree
+ * @param {string} lastUnchecked
+ * @returns {{ checked: number, faults: string[], note?: string }} the note says why nothing could be checked
+ */
+export function checkCommits(folder, lastUnchecked = LAST_UNCHECKED) {
+  const git = (...args) => {
+    const { status, stdout } = spawnSync('git', args, { cwd: folder, encoding: 'utf8' })
+    return status === 0 ? stdout.trim() : undefined
+  }
+  const range = newCommits(git, lastUnchecked)
+  const listed = range && git('log', '--no-merges', '--format=%h %s', ...range)
+  if (listed === undefined) return { checked: 0, faults: [], note: 'New commits cannot be told from old ones here.' }
+  const commits = listed.split('\n').filter((line) => line !== '')
+  return { checked: commits.length, faults: commits.flatMap(faultOf) }
+}
+
+/** The arguments of `git log` that list them; undefined when that cannot be known. */
+function newCommits(git, lastUnchecked) {
+  if (git('merge-base', '--is-ancestor', lastUnchecked, 'HEAD') !== undefined) return [`${lastUnchecked}..HEAD`]
+  // A shallow clone ends after that commit: all it holds is newer.
+  if (git('rev-parse', '--is-shallow-repository') === 'true') return ['HEAD']
+  const fork = git('merge-base', 'HEAD', '@{upstream}')
+  return fork === undefined ? undefined : [`${fork}..HEAD`]
+}
+
+function faultOf(line) {
+  const [, hash, subject] = /^(\S+) (.*)$/.exec(line) ?? ['', line, '']
+  const { length } = [...subject]
+  return length > MAX_CHARACTERS
+    ? [`${hash}: the subject has ${length} characters, over ${MAX_CHARACTERS}: ${subject}`]
+    : []
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { checked, faults, note } = checkCommits(resolve(dirname(process.argv[1]), '..'))
+  for (const fault of faults) console.log(fault)
+  console.log(note ?? `${checked} new commits, ${faults.length} with a subject that is too long`)
+  process.exitCode = faults.length > 0 ? 1 : 0
+}
