@@ -1,10 +1,14 @@
-// House rules that a search can see. `node scripts/check-text.mjs` prints the faults and exits 1 when there are any.
+// House rules that a search can see. `node scripts/check-text.mjs` prints the faults and exits 1 when there are any;
+// with `--report` it counts the words that docs/style.md replaces, with `--report=word` it lists the uses of one.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { bannedWords, bannedWordsTable } from './banned-words.mjs'
 
 const MAX_LINES = 500
+/** False while the words are still being replaced: then only `--report` names them. */
+const BANNED_WORDS_ARE_FAULTS = false
 
 /** What must not stand in a line of the files that `where` matches. */
 const RULES = [
@@ -85,8 +89,22 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   const all = listed.split('\n').filter((file) => file !== '' && existsSync(join(root, file)))
   const read = (file) => readFileSync(join(root, file), 'utf8')
-  const files = all.filter((file) => /\.(ts|tsx|mjs|css)$/.test(file))
-  const faults = [...files.flatMap((file) => textFaults(file, read(file))), ...pageFaults(all, read)]
-  for (const fault of faults) console.log(fault)
-  process.exitCode = faults.length > 0 ? 1 : 0
+  const report = process.argv.slice(2).find((argument) => argument.startsWith('--report'))
+  const uses =
+    BANNED_WORDS_ARE_FAULTS || report !== undefined ? all.flatMap((file) => bannedWords(file, read(file))) : []
+  const useLine = ({ word, found, file, line }) => `${file}:${line}: "${found}" (${word}); see docs/style.md.`
+  if (report !== undefined) {
+    const [, word] = report.split('=')
+    const listed = word === undefined ? bannedWordsTable(uses) : uses.filter((use) => use.word === word).map(useLine)
+    for (const line of listed) console.log(line)
+  } else {
+    const files = all.filter((file) => /\.(ts|tsx|mjs|css)$/.test(file))
+    const faults = [
+      ...files.flatMap((file) => textFaults(file, read(file))),
+      ...pageFaults(all, read),
+      ...uses.map(useLine),
+    ]
+    for (const fault of faults) console.log(fault)
+    process.exitCode = faults.length > 0 ? 1 : 0
+  }
 }

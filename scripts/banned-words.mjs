@@ -1,0 +1,86 @@
+// Words that docs/style.md replaces by the terms of the field. `node scripts/check-text.mjs --report` counts them.
+
+const COMMENT = String.raw`(?:\s+|\s*\n\s*(?:\*|//|#)\s+)`
+/** A phrase may continue on the next line of a comment. */
+const phrase = (text) => new RegExp(String.raw`\b(?:${text.replaceAll(' ', COMMENT)})\b`, 'gi')
+
+/** What is searched for, and how; identifiers are taken apart first, so that `accountsRoom` holds a room. */
+export const BANNED = [
+  { word: 'whoever', pattern: phrase('whoever') },
+  { word: 'tell', pattern: phrase('tells?|telling|told') },
+  { word: 'stands in', pattern: phrase('(?:stand|stands|stood|standing) (?:in|there|open|beside)') },
+  { word: 'no more', pattern: phrase('no more(?! than)') },
+  { word: 'so already', pattern: phrase('so already') },
+  { word: 'look at', pattern: phrase('(?:look|looks|looked|looking) (?:at|soon)') },
+  { word: 'hear of', pattern: phrase('(?:hear|hears|heard) of') },
+  { word: 'in step', pattern: phrase('in step') },
+  { word: 'bring forward', pattern: phrase('(?:bring|brings|brought|bringing)(?: it| them)? forward') },
+  { word: 'room', pattern: phrase('(?<!(?:has|make|makes|leaves?) )rooms?(?! for)') },
+  { word: 'ground', pattern: phrase('grounds?') },
+  { word: 'upkeep', pattern: phrase('upkeep') },
+  { word: 'mails', pattern: phrase('mails') },
+  { word: 'lane', pattern: phrase('lanes?') },
+  { word: 'stand-in', pattern: phrase('stand(?:-| )ins?') },
+]
+
+/** Files in which some of the words, or all, are right, and why. */
+const ALLOWED = [
+  { file: 'docs/specification.md', why: 'the contract, quoted' },
+  { file: 'docs/style.md', why: 'names the words it replaces' },
+  { file: 'scripts/banned-words.mjs', why: 'names them' },
+  { file: 'scripts/banned-words.test.mjs', why: 'names them' },
+]
+
+const SEARCHED = /^(?:(?:src|test|bench|scripts|docs)\/.*|README\.md)$/
+const TEXT = /\.(?:ts|tsx|mjs|css|md)$/
+
+/**
+ * @param {string} file path in the project
+ * @param {string} text its content
+ * @returns {{ word: string, found: string, file: string, line: number }[]} where a banned word is used; line 0 is the file's name
+ */
+export function bannedWords(file, text) {
+  if (!SEARCHED.test(file) || !TEXT.test(file)) return []
+  const allowed = ALLOWED.find((entry) => entry.file === file)
+  if (allowed !== undefined && allowed.words === undefined) return []
+  const name = apart(file).replaceAll(/[-_./]/g, ' ')
+  const content = apart(text)
+  return BANNED.filter(({ word }) => !allowed?.words.includes(word)).flatMap(({ word, pattern }) => [
+    ...[...name.matchAll(pattern)].map(([found]) => ({ word, found, file, line: 0 })),
+    ...[...content.matchAll(pattern)].map(({ 0: found, index }) => ({
+      ...{ word, found: found.replaceAll(/\s+/g, ' '), file },
+      line: content.slice(0, index).split('\n').length,
+    })),
+  ])
+}
+
+/** camelCase as words; adds no lines. */
+function apart(text) {
+  return text.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll('_', ' ')
+}
+
+/** Uses per word and folder, as lines of a table; the most frequent word first. */
+export function bannedWordsTable(uses) {
+  const folders = [...new Set(uses.map(({ file }) => folderOf(file)))].sort()
+  const count = (word, folder) => uses.filter((use) => use.word === word && folderOf(use.file) === folder).length
+  const rows = BANNED.map(({ word }) => {
+    const counts = folders.map((folder) => count(word, folder))
+    return { word, counts, total: counts.reduce((sum, each) => sum + each, 0) }
+  }).sort((one, other) => other.total - one.total)
+  const totals = folders.map((folder) => uses.filter(({ file }) => folderOf(file) === folder).length)
+  const width = Math.max(...folders.map((folder) => folder.length), 6)
+  const line = (name, cells, total) =>
+    `${name.padEnd(14)}${[...cells, total].map((cell) => String(cell).padStart(width + 1)).join('')}`
+  return [
+    line('', folders, 'total'),
+    ...rows.map(({ word, counts, total }) => line(word, counts, total)),
+    line('total', totals, uses.length),
+  ]
+}
+
+/** `src/features`, `test`, `docs` … */
+function folderOf(file) {
+  const [first = '', second = ''] = file.split('/')
+  if (first === 'src' && file.split('/').length > 2) return `src/${second}`
+  return file.includes('/') ? first : file
+}
