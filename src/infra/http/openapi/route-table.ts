@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import type { Access } from '../access.ts'
+import type { Access } from '../server/access.ts'
 
 /** One route as the document needs it. */
 export interface RouteEntry {

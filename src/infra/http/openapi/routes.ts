@@ -1,4 +1,4 @@
-import type { App } from '../server.ts'
+import type { App } from '../server/server.ts'
 import { type ApiInfo, type OpenApiDocument, openApiDocument } from './document.ts'
 import type { Notices } from './notices.ts'
 import { DOCS_CSP, docsPage } from './page.ts'

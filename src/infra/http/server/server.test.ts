@@ -2,12 +2,12 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { type Api, api } from '../../../test/kit/http.ts'
-import { testServer } from '../../../test/kit/server.ts'
-import { AppError } from '../../lib/errors.ts'
-import type { Log, LogFields } from '../log/index.ts'
-import { type App, ATTACHMENT_BODY_LIMIT, closeServer, type ServerOptions } from './index.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { type Api, api } from '../../../../test/kit/http.ts'
+import { testServer } from '../../../../test/kit/server.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Log, LogFields } from '../../log/index.ts'
+import { type App, ATTACHMENT_BODY_LIMIT, closeServer, type ServerOptions } from '../index.ts'
 
 let app: App
 afterEach(() => app.close())

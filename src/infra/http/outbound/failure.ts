@@ -1,5 +1,5 @@
-import { GuardError } from '../net/index.ts'
-import { OutboundError, type OutboundFailure } from './outbound-contract.ts'
+import { GuardError } from '../../net/index.ts'
+import { OutboundError, type OutboundFailure } from './contract.ts'
 
 /** Marks what failed before anything was sent. */
 export class ConnectFailure extends Error {

@@ -4,11 +4,11 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { generate } from 'selfsigned'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { addressGuard } from '../net/index.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { addressGuard } from '../../net/index.ts'
+import type { OutboundFailure, OutboundRequest } from './contract.ts'
 import { type OutboundDeps, outbound } from './outbound.ts'
-import type { OutboundFailure, OutboundRequest } from './outbound-contract.ts'
 
 /** Every name is at 127.0.0.1, but for those given. */
 function client(options: { privateTargets?: string; names?: Record<string, string[]> } & Partial<OutboundDeps> = {}) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Ids } from '../../lib/ids.ts'
+import type { Ids } from '../../../lib/ids.ts'
 
 const ACCEPTED = /^[A-Za-z0-9._-]{1,128}$/
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 
 /**
  * What a route demands of its caller; a route that declares none stops the server.

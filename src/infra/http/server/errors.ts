@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorDetail } from '../../lib/errors.ts'
-import { DatabaseUnavailable } from '../db/index.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
+import { DatabaseUnavailable } from '../../db/index.ts'
 
 /** The one shape of every failure. */
 export interface ErrorBody {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../lib/errors.ts'
-import { nullable } from '../../lib/json-schema.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { nullable } from '../../../lib/json-schema.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** What a body is told by a schema: `path message` per fault, or its value. */

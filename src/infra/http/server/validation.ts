@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
-import { type AppError, invalidFields } from '../../lib/errors.ts'
+import { type AppError, invalidFields } from '../../../lib/errors.ts'
 import { faults } from './faults.ts'
 
 const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }

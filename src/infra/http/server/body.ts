@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

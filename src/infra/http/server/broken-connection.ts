@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
-import type { Ids } from '../../lib/ids.ts'
+import type { Ids } from '../../../lib/ids.ts'
 
 /**
  * Bytes that are not HTTP, headers that are too large, a request that never ends: there is no request object to answer, so

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
-import type { CheckedTarget } from '../net/index.ts'
-import { ConnectFailure } from './outbound-failure.ts'
+import type { CheckedTarget } from '../../net/index.ts'
+import { ConnectFailure } from './failure.ts'
 
 export interface PoolLimits {
   /** Connections of one user (`connectionsOf`) to one address of one origin; more requests wait in line. */

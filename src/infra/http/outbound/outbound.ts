@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { AddressGuard } from '../net/index.ts'
-import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from './outbound-contract.ts'
-import { outboundError, timeoutError } from './outbound-failure.ts'
-import { type KeptPool, OutboundPools, type PoolLimits } from './outbound-pools.ts'
+import type { AddressGuard } from '../../net/index.ts'
+import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from './contract.ts'
+import { outboundError, timeoutError } from './failure.ts'
+import { type KeptPool, OutboundPools, type PoolLimits } from './pools.ts'
 
 export interface OutboundDeps {
   guard: AddressGuard

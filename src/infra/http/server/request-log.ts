@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../log/index.ts'
+import type { Log } from '../../log/index.ts'
 
 /** Probes come every few seconds and would bury everything else. */
 const QUIET_ROUTES = ['/health', '/health/live', '/health/ready']

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { withTimeout } from '../../lib/abort.ts'
-import type { Cache } from '../cache/index.ts'
-import type { Log } from '../log/index.ts'
+import { withTimeout } from '../../../lib/abort.ts'
+import type { Cache } from '../../cache/index.ts'
+import type { Log } from '../../log/index.ts'
 
 type Count = Pick<Cache, 'increment'>['increment']
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
-import { AppError } from '../../lib/errors.ts'
-import type { Cache } from '../cache/index.ts'
-import type { Log } from '../log/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Cache } from '../../cache/index.ts'
+import type { Log } from '../../log/index.ts'
 import { countingWithFallback } from './counting.ts'
 
 /** One bucket: so many requests in a window that begins with the first of them. */
