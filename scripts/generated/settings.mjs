@@ -29,7 +29,7 @@ export function settingsPage() {
   const lines = [
     '# Settings',
     '',
-    'Generated from `src/config/table/` by `npm run generate`.',
+    'Generated from `src/config/settings/` by `npm run generate`.',
     '',
     'A setting comes from the environment, else from `service.config.json` in the working directory (`SERVICE_CONFIG` names',
     'another file), else it has its default. The file is nested JSON, comments allowed: `service.app.redirectUrl` stands at',
