@@ -1,7 +1,7 @@
 /**
  * Folders and labels as rows, whose ids outlive a rename. Sync keeps them; lists and filters of messages use them.
  */
-import './schema.ts'
+import './tables.ts'
 
 export { describedBy, isDescribedBy, labelOf } from './label.ts'
 export { type LabelRoutesDeps, labelRoutes } from './routes.ts'

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Message } from './api.ts'
-import type { MessageFields } from './incoming.ts'
+import type { MessageFields } from './storing/row.ts'
 import type { MessageRow } from './store.ts'
 
 /** What the row itself does not hold. */

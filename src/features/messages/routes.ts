@@ -5,7 +5,7 @@ import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
-import type { MessageReader } from './reader.ts'
+import type { MessageReader } from './reading/reader.ts'
 
 const READ = { access: 'key:read' } as const
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })

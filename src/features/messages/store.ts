@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
-import { isAllMail } from './labeller.ts'
-import type { Candidate, Keys } from './match.ts'
+import { isAllMail } from './storing/label-counters.ts'
+import type { Candidate, Keys } from './storing/match.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 

@@ -1,11 +1,11 @@
-import type { Dialect, Tx } from '../../infra/db/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { RemoteMessage } from '../../providers/contract/index.ts'
-import { type IncomingRow, incomingRow } from './incoming.ts'
-import { matchMails } from './match.ts'
-import { type MessageRow, messageStore } from './store.ts'
-import { messageWriter } from './writer.ts'
+import type { Dialect, Tx } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import { type IncomingRow, incomingRow } from '../storing/row.ts'
+import { matchMails } from '../storing/match.ts'
+import { type MessageRow, messageStore } from '../store.ts'
+import { messageWriter } from '../storing/writer.ts'
 
 export interface LiveListDeps {
   dialect: Dialect

@@ -1,9 +1,9 @@
-import type { Dialect, Tx } from '../../infra/db/index.ts'
-import { updateEach } from '../../infra/db/index.ts'
-import { dropBodies } from './body-store.ts'
+import type { Dialect, Tx } from '../../../infra/db/index.ts'
+import { updateEach } from '../../../infra/db/index.ts'
+import { dropBodies } from '../bodies/store.ts'
 import { insertMessages } from './insert.ts'
-import { type Labelled, labeller } from './labeller.ts'
-import { type MessageRow, messageStore } from './store.ts'
+import { type Labelled, labeller } from './label-counters.ts'
+import { type MessageRow, messageStore } from '../store.ts'
 
 /** Where a mail is put, and what else the provider said of it there. */
 export interface Placement {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { Tables } from '../../infra/db/index.ts'
-import { cleanJson, cleanText, truncateText } from '../../lib/text.ts'
-import type { RemoteMessage } from '../../providers/contract/index.ts'
+import type { Tables } from '../../../infra/db/index.ts'
+import { cleanJson, cleanText, truncateText } from '../../../lib/text.ts'
+import type { RemoteMessage } from '../../../providers/contract/index.ts'
 
 /** The part of a message that is only shown, as JSON in `fields`. */
 export type MessageFields = Pick<

@@ -1,5 +1,5 @@
-import type { Tx } from '../../infra/db/index.ts'
-import type { MessageRow } from './store.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import type { MessageRow } from '../store.ts'
 
 const LABELS_PER_INSERT = 200
 

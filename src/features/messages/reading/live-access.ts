@@ -1,5 +1,5 @@
-import type { Db } from '../../infra/db/index.ts'
-import { AppError, notFound } from '../../lib/errors.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { AppError, notFound } from '../../../lib/errors.ts'
 import type {
   FolderLiveReads,
   LiveReads,
@@ -8,9 +8,9 @@ import type {
   MessageBody,
   MessageLocation,
   ProviderName,
-} from '../../providers/contract/index.ts'
-import type { Accounts } from '../accounts/index.ts'
-import type { MessageRow } from './store.ts'
+} from '../../../providers/contract/index.ts'
+import type { Accounts } from '../../accounts/index.ts'
+import type { MessageRow } from '../store.ts'
 
 export interface MailboxDeps {
   db: Db

@@ -1,7 +1,7 @@
-import type { Handle, Tx } from '../../infra/db/index.ts'
-import { cleanJson } from '../../lib/text.ts'
-import type { MessageBody } from '../../providers/contract/index.ts'
-import type { StoredMail } from './mailbox.ts'
+import type { Handle, Tx } from '../../../infra/db/index.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import type { MessageBody } from '../../../providers/contract/index.ts'
+import type { StoredMail } from '../reading/live-access.ts'
 
 /** A message whose body is wanted, and how it is found at the provider now. */
 export interface WantedBody {

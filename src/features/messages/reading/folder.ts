@@ -1,9 +1,9 @@
-import type { Clock } from '../../lib/clock.ts'
-import { AppError, invalid } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
-import { type LabelRow, labelOf, labelStore } from '../labels/index.ts'
-import { foldersOf, type MailboxDeps } from './mailbox.ts'
-import { live } from './provider-failure.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import { type LabelRow, labelOf, labelStore } from '../../labels/index.ts'
+import { foldersOf, type MailboxDeps } from './live-access.ts'
+import { live } from '../provider-failure.ts'
 
 export interface FolderDeps extends MailboxDeps {
   clock: Clock

@@ -1,10 +1,10 @@
-import type { Tx } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
-import type { Queue, Worker } from '../../infra/queue/index.ts'
-import { AppError } from '../../lib/errors.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
-import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './body-store.ts'
-import { type Contents, contentsOf, type MailboxDeps } from './mailbox.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Queue, Worker } from '../../../infra/queue/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
+import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './store.ts'
+import { type Contents, contentsOf, type MailboxDeps } from '../reading/live-access.ts'
 
 export interface BodyKeeperDeps extends MailboxDeps {
   queue: Queue

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Handle, Tables } from '../../infra/db/index.ts'
-import { type Page, type PageRequest, pageOf } from '../../lib/page.ts'
-import { messageStore } from './store.ts'
+import type { Handle, Tables } from '../../../infra/db/index.ts'
+import { type Page, type PageRequest, pageOf } from '../../../lib/page.ts'
+import { messageStore } from '../store.ts'
 
 /** What a list of one label may be narrowed to. Times in ms. */
 export interface ListFilter {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { inStep, mail } from '../../../test/kit/in-step.ts'
-import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import type { Db } from '../../infra/db/index.ts'
-import { bodyStore, keepBody, wantBodies } from './body-store.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { inStep, mail } from '../../../../test/kit/in-step.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { bodyStore, keepBody, wantBodies } from './store.ts'
 
 const KEEPING = { storeBodies: true }
 
