@@ -15,7 +15,7 @@ import { idempotency as idempotencyFeature } from '../features/idempotency/index
 import { eraseLabels } from '../features/labels/index.ts'
 import { licence as licenceOf } from '../features/licence/index.ts'
 import { sharedLogs } from '../features/logs/index.ts'
-import { bodyKeeper, eraseMessages, messageReader } from '../features/messages/index.ts'
+import { bodyFetcher, eraseMessages, messageReader } from '../features/messages/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, pushLane, webhookTarget } from '../features/push/index.ts'
 import { eraseCursors, lookSoon, sync as syncFeature, syncLane } from '../features/sync/index.ts'
 import {
@@ -115,7 +115,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   puller.onChange(push.wayChanged)
 
   const reader = messageReader({ ...shared, accounts, mail })
-  const bodies = bodyKeeper({ ...shared, accounts, mail })
+  const bodies = bodyFetcher({ ...shared, accounts, mail })
   const sync = syncFeature({
     ...shared,
     queue: lanes,
@@ -124,7 +124,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     fence,
     events,
     mail,
-    ...(config.syncStoreBodies && { keepBodies: bodies.want }),
+    ...(config.syncStoreBodies && { requestBodies: bodies.request }),
     isPushed: push.isPushed,
     settings: syncSettings(config),
   })

@@ -1,7 +1,7 @@
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
-import { bodyKeeper, messageReader } from '../../src/features/messages/index.ts'
+import { bodyFetcher, messageReader } from '../../src/features/messages/index.ts'
 import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
@@ -58,10 +58,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => options.mail ?? imap.mail
-  const bodies = bodyKeeper({ db, queue: jobs, log, accounts: room, mail })
+  const bodies = bodyFetcher({ db, queue: jobs, log, accounts: room, mail })
   const engine = sync({
     ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
-    ...(options.storeBodies && { keepBodies: bodies.want }),
+    ...(options.storeBodies && { requestBodies: bodies.request }),
     settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
     ...(options.timing !== undefined && { timing: options.timing }),
   })

@@ -3,6 +3,6 @@
  */
 import './tables.ts'
 
-export { describedBy, isDescribedBy, labelOf } from './label.ts'
+export { hasProviderColumns, newLabelRow, providerColumns } from './label.ts'
 export { type LabelRoutesDeps, labelRoutes } from './routes.ts'
 export { eraseLabels, type LabelRow, type LabelStore, labelStore } from './store.ts'

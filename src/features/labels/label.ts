@@ -3,14 +3,14 @@ import type { ProviderName, RemoteFolder } from '../../providers/contract/index.
 import type { LabelRow } from './store.ts'
 
 /** A new row for a folder the provider listed. */
-export function labelOf(
+export function newLabelRow(
   folder: RemoteFolder,
   { id, accountId, provider, nowMs }: { id: string; accountId: string; provider: ProviderName; nowMs: number },
 ): LabelRow {
   return {
     id,
     accountId,
-    ...describedBy(folder, provider),
+    ...providerColumns(folder, provider),
     syncedAs: null,
     color: null,
     version: 0,
@@ -20,7 +20,7 @@ export function labelOf(
 }
 
 /** The columns that come from the provider. What people read is the path for imap; elsewhere the path is an id. */
-export function describedBy(folder: RemoteFolder, provider: ProviderName) {
+export function providerColumns(folder: RemoteFolder, provider: ProviderName) {
   return {
     providerId: cleanText(folder.path),
     name: cleanText(provider === 'imap' ? folder.path : folder.name),
@@ -34,8 +34,8 @@ export function describedBy(folder: RemoteFolder, provider: ProviderName) {
 }
 
 /** True when the provider describes the folder as the row has it. */
-export function isDescribedBy(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
-  return Object.entries(describedBy(folder, provider)).every(
+export function hasProviderColumns(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
+  return Object.entries(providerColumns(folder, provider)).every(
     ([column, value]) => row[column as keyof LabelRow] === value,
   )
 }

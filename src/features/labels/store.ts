@@ -43,7 +43,7 @@ export function labelStore(handle: Handle) {
       await handle.updateTable('labels').set(changes).where('id', '=', id).execute()
     },
     /** Counts one change of the folder's content or name; answers the new version. */
-    async bump(id: string): Promise<number> {
+    async incrementVersion(id: string): Promise<number> {
       const { version } = await handle
         .updateTable('labels')
         .set((eb) => ({ version: eb('version', '+', 1) }))

@@ -5,21 +5,21 @@
 import './tables.ts'
 
 export type { Message } from './api.ts'
-export { type BodyKeeper, bodyKeeper } from './bodies/fetcher.ts'
+export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
 export { draftEvents, type MessageEventData, messageEvents } from './events.ts'
-export { type IncomingRow, incomingRow } from './storing/row.ts'
-export { allMail } from './storing/label-counters.ts'
-export { newRow, placeOf } from './reading/live-list.ts'
-export { type Candidate, matchMails, type Verdicts } from './storing/match.ts'
 export { type MessageContext, messageView } from './message.ts'
+export { locationAndFlags, newMessageRow } from './reading/live-list.ts'
 export { type MessageReader, messageReader } from './reading/reader.ts'
 export { messageRoutes } from './routes.ts'
 export { type MessageRow, messageStore } from './store.ts'
+export { allMail } from './storing/label-counters.ts'
+export { type Candidate, matchMessages, type Presence } from './storing/match.ts'
+export { type IncomingRow, incomingRow } from './storing/row.ts'
 export {
-  changesView,
   eraseMessages,
+  isVisibleChange,
+  type MessageUpdate,
   type MessageWriter,
   messageWriter,
-  type Placement,
-  type Restatement,
+  type Relocation,
 } from './storing/writer.ts'

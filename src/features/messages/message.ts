@@ -1,8 +1,8 @@
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Message } from './api.ts'
-import type { MessageFields } from './storing/row.ts'
 import type { MessageRow } from './store.ts'
+import type { MessageFields } from './storing/row.ts'
 
 /** What the row itself does not hold. */
 export interface MessageContext {

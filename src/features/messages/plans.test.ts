@@ -5,11 +5,11 @@ import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
 import { bodyStore, keepBody, postponeBody, wantBodies } from './bodies/store.ts'
-import { incomingRow } from './storing/row.ts'
-import { allMail } from './storing/label-counters.ts'
+import { newMessageRow } from './reading/live-list.ts'
 import { type ListFilter, listMessageIds } from './reading/stored-list.ts'
-import { newRow } from './reading/live-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
+import { allMail } from './storing/label-counters.ts'
+import { incomingRow } from './storing/row.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const FULL_SCAN =
@@ -20,7 +20,7 @@ describeEachDatabase('statements about messages', (open) => {
   it('what is stored is shown for comparison in the order of an index', async () => {
     const db = await open()
     for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
-      const plans = await plansOf(db, (tx) => messageStore(tx).page(of, 500, { receivedAt: 1, id: 'msg_1' }))
+      const plans = await plansOf(db, (tx) => messageStore(tx).newestFirst(of, 500, { receivedAt: 1, id: 'msg_1' }))
       expect(plans).toHaveLength(1)
       for (const plan of plans) expect(plan).not.toMatch(SORTED)
     }
@@ -42,28 +42,28 @@ describeEachDatabase('statements about messages', (open) => {
       await keepBody(tx, row.id, { text: '', html: null, headers: [] })
       await store.find('acc_1', row.id)
       await store.byIds([row.id, 'msg_2'])
-      await store.byPlace('lbl_1', '7', [1, 2, 3])
-      await store.known('lbl_1', '7', 1, 1000)
+      await store.byLocation('lbl_1', '7', [1, 2, 3])
+      await store.knownMessages('lbl_1', '7', 1, 1000)
       await store.candidates('acc_1', [row])
-      await store.placed('lbl_1', 500)
-      await store.placeless('lbl_1', 500)
-      await store.isEmpty('lbl_1')
-      await store.gone('acc_1', 5, 500)
+      await store.withLocation('lbl_1', 500)
+      await store.withoutLocation('lbl_1', 500)
+      await store.isFolderEmpty('lbl_1')
+      await store.missing('acc_1', 5, 500)
       await store.labelIds([row.id])
       await store.byProviderIds('acc_1', ['p', 'q'])
-      await store.oldest('acc_1')
+      await store.oldestReceivedAt('acc_1')
       for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
-        await store.page(of, 500)
-        await store.page(of, 500, { receivedAt: 1, id: row.id })
+        await store.newestFirst(of, 500)
+        await store.newestFirst(of, 500, { receivedAt: 1, id: row.id })
       }
       await store.count('acc_1', 'lbl_1')
       const [changed = row] = await writer.setFlags([{ row, unread: 0, starred: 1 }])
       const place = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
-      const [placed = row] = await writer.place([{ row: changed, ...place }])
-      await writer.restate([{ row: placed, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
-      await writer.restate([{ row: placed, rewritten: false }])
-      await writer.losePlaces('lbl_2', 500)
-      await writer.vanish([placed])
+      const [placed = row] = await writer.relocate([{ row: changed, ...place }])
+      await writer.update([{ row: placed, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
+      await writer.update([{ row: placed, rewritten: false }])
+      await writer.clearLocations('lbl_2', 500)
+      await writer.markMissing([placed])
       await writer.remove([placed.id])
       await eraseMessages(tx, 'acc_1', 500)
     })
@@ -103,7 +103,7 @@ function sampleRow(id: string): MessageRow {
     ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
     ...{ attachments: [], headerHash: 'h', error: null },
   }
-  return newRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
+  return newMessageRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
     accountId: 'acc_1',
     labelId: 'lbl_1',
     id,

@@ -6,10 +6,10 @@ import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { MAX_LIMIT, pageRequest } from '../../lib/page.ts'
 import type { RemoteMessage } from '../../providers/contract/index.ts'
-import { incomingRow } from './storing/row.ts'
+import { newMessageRow } from './reading/live-list.ts'
 import { listMessageIds } from './reading/stored-list.ts'
-import { newRow } from './reading/live-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
+import { incomingRow } from './storing/row.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const ids = idGenerator(systemClock)
@@ -48,7 +48,7 @@ function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage 
 }
 
 function row(uid: number, changes: Partial<RemoteMessage> = {}, labelId = INBOX): MessageRow {
-  return newRow(incomingRow(mail(uid, changes), { accountId, labelId, nowMs: 1 }), {
+  return newMessageRow(incomingRow(mail(uid, changes), { accountId, labelId, nowMs: 1 }), {
     accountId,
     labelId,
     id: ids('msg'),
@@ -76,14 +76,14 @@ describeEachDatabase('the store of messages', (open) => {
     expect((await counts(db)).inbox).toEqual({ total: 450, unread: 150 })
 
     const read = await messageStore(db.read).byIds(rows.slice(0, 10).map((one) => one.id))
-    await write(db, (writer) => writer.vanish(read))
+    await write(db, (writer) => writer.markMissing(read))
     expect((await counts(db)).inbox).toEqual({ total: 440, unread: 150 })
     expect(await messageStore(db.read).find(accountId, read[0]?.id ?? '')).toBeUndefined()
 
-    const gone = await messageStore(db.read).gone(accountId, 6, 100)
+    const gone = await messageStore(db.read).missing(accountId, 6, 100)
     expect(gone).toHaveLength(10)
     const placed = await write(db, (writer) =>
-      writer.place(
+      writer.relocate(
         gone.map((one, n) => ({
           row: one,
           folderId: WORK,
@@ -96,7 +96,7 @@ describeEachDatabase('the store of messages', (open) => {
       ),
     )
     expect(await counts(db)).toEqual({ inbox: { total: 440, unread: 150 }, work: { total: 10, unread: 10 } })
-    const found = await messageStore(db.read).byPlace(WORK, '9', [1, 2, 3])
+    const found = await messageStore(db.read).byLocation(WORK, '9', [1, 2, 3])
     expect(found).toHaveLength(3)
     expect(placed).toEqual(expect.arrayContaining(found))
 

@@ -19,7 +19,7 @@ const CANDIDATE = [
 
 /** What may be read of messages; see `messageWriter` for the changes. Rows that are gone are found only where that is said. */
 export function messageStore(handle: Handle) {
-  const placedIn = (folderId: string, limit: number) =>
+  const located = (folderId: string, limit: number) =>
     handle
       .selectFrom('messages')
       .where('folderId', '=', folderId)
@@ -43,7 +43,7 @@ export function messageStore(handle: Handle) {
       const found = new Map(rows.map((row) => [row.id, row]))
       return ids.flatMap((id) => found.get(id) ?? [])
     },
-    async byPlace(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
+    async byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
       const rows: MessageRow[] = []
       for (let start = 0; start < uids.length; start += IN_LIMIT) {
         rows.push(
@@ -75,7 +75,7 @@ export function messageStore(handle: Handle) {
       return rows
     },
     /** Mails of the account, or of one of its labels, newest first, from behind a position on. For the provider to compare. */
-    async page(
+    async newestFirst(
       of: { accountId: string; labelId?: string },
       limit: number,
       after?: { receivedAt: number; id: string },
@@ -111,7 +111,7 @@ export function messageStore(handle: Handle) {
         .execute()
     },
     /** When the oldest mail of the account arrived. */
-    async oldest(accountId: string): Promise<number | null> {
+    async oldestReceivedAt(accountId: string): Promise<number | null> {
       const row = await handle
         .selectFrom('messages')
         .select('receivedAt')
@@ -123,7 +123,12 @@ export function messageStore(handle: Handle) {
       return row?.receivedAt ?? null
     },
     /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
-    async known(folderId: string, uidValidity: string, lowUid: number, highUid: number): Promise<KnownFolderMessage[]> {
+    async knownMessages(
+      folderId: string,
+      uidValidity: string,
+      lowUid: number,
+      highUid: number,
+    ): Promise<KnownFolderMessage[]> {
       const known: KnownFolderMessage[] = []
       // In pages: a range may hold every message of a large folder.
       for (let fromUid = lowUid; ; ) {
@@ -162,7 +167,7 @@ export function messageStore(handle: Handle) {
       return [...found.values()]
     },
     /** Rows of the folder that lost their place to a new numbering. */
-    placeless(folderId: string, limit: number): Promise<MessageRow[]> {
+    withoutLocation(folderId: string, limit: number): Promise<MessageRow[]> {
       return handle
         .selectFrom('messages')
         .selectAll()
@@ -174,7 +179,7 @@ export function messageStore(handle: Handle) {
         .execute()
     },
     /** Has the folder no rows any more, gone ones included? */
-    async isEmpty(folderId: string): Promise<boolean> {
+    async isFolderEmpty(folderId: string): Promise<boolean> {
       for (const operator of ['is not', 'is'] as const) {
         const rows = handle.selectFrom('messages').select('id').where('folderId', '=', folderId)
         if ((await rows.where('uid', operator, null).limit(1).execute()).length > 0) return false
@@ -182,13 +187,14 @@ export function messageStore(handle: Handle) {
       return true
     },
     /** Rows with a location in the folder, lowest UID first. */
-    placed: (folderId: string, limit: number): Promise<MessageRow[]> => placedIn(folderId, limit).selectAll().execute(),
+    withLocation: (folderId: string, limit: number): Promise<MessageRow[]> =>
+      located(folderId, limit).selectAll().execute(),
     /** Their ids only. */
-    async placedIds(folderId: string, limit: number): Promise<string[]> {
-      return (await placedIn(folderId, limit).select('id').execute()).map((row) => row.id)
+    async idsWithLocation(folderId: string, limit: number): Promise<string[]> {
+      return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
     },
     /** Rows that vanished before `beforeMs` and were not seen again. */
-    gone(accountId: string, beforeMs: number, limit: number): Promise<MessageRow[]> {
+    missing(accountId: string, beforeMs: number, limit: number): Promise<MessageRow[]> {
       return handle
         .selectFrom('messages')
         .selectAll()

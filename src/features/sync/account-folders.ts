@@ -161,7 +161,7 @@ export class AccountFolders {
     const store = messageStore(this.#deps.db.read)
     for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
       const begunAt = this.#deps.clock.now()
-      if ((await store.gone(this.#accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
+      if ((await store.missing(this.#accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
       await this.look(open, signal)
       await this.#syncChanged(open, signal)
       if (this.#behind.size > 0) return

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { MAX_DATA_BYTES } from '../../events/index.ts'
-import { labelOf } from '../labels/index.ts'
-import { incomingRow, newRow } from '../messages/index.ts'
+import { newLabelRow } from '../labels/index.ts'
+import { incomingRow, newMessageRow } from '../messages/index.ts'
 import { messageEvent } from './announce.ts'
 import { partsOf } from './step.ts'
 
-const label = labelOf(
+const label = newLabelRow(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
   { id: 'lbl_1', accountId: 'acc_1', provider: 'imap', nowMs: 1 },
 )
@@ -18,7 +18,7 @@ function row(to: number) {
     ...{ attachments: [], headerHash: 'h', error: null },
     to: Array.from({ length: to }, (_, n) => ({ name: 'n'.repeat(50), email: `${n}@example.test` })),
   }
-  return newRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
+  return newMessageRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
     accountId: 'acc_1',
     labelId: 'lbl_1',
     id: 'msg_1',

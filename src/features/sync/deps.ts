@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
-import type { BodyKeeper } from '../messages/index.ts'
+import type { BodyFetcher } from '../messages/index.ts'
 
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
@@ -36,7 +36,7 @@ export interface SyncDeps {
   /** The provider's mail side; undefined for one that is not set up. */
   mail(provider: ProviderName): MailProvider | undefined
   /** Given where bodies are kept: wishes for those of messages just stored. */
-  keepBodies?: BodyKeeper['want']
+  requestBodies?: BodyFetcher['request']
   /** Whether the provider tells of changes in this mailbox, so that asking is only the net below; never, when absent. */
   isPushed?(accountId: string): boolean
   settings: SyncSettings

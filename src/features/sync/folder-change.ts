@@ -4,17 +4,17 @@ import type { FolderStep, RemoteMessage } from '../../providers/contract/index.t
 import { type LabelRow, labelStore } from '../labels/index.ts'
 import {
   type Candidate,
-  changesView,
   type IncomingRow,
   incomingRow,
+  isVisibleChange,
+  locationAndFlags,
   type MessageRow,
-  matchMails,
+  matchMessages,
   messageStore,
   messageWriter,
-  newRow,
-  type Placement,
-  placeOf,
-  type Verdicts,
+  newMessageRow,
+  type Presence,
+  type Relocation,
 } from '../messages/index.ts'
 import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
@@ -24,7 +24,7 @@ import { isNews } from './news.ts'
 export interface FolderContext extends OwnedAccount {
   label: LabelRow
   /** What the server said of rows that stand in other folders. */
-  verdicts: Verdicts
+  presence: Presence
   /** Bodies for events, by uid; empty unless they are wanted. */
   bodies: ReadonlyMap<number, EventBodies>
 }
@@ -56,7 +56,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   const left = new Map<string, number>()
 
   const rowsAt = (uids: readonly number[]) =>
-    uidValidity === null ? Promise.resolve([]) : store.byPlace(label.id, uidValidity, uids)
+    uidValidity === null ? Promise.resolve([]) : store.byLocation(label.id, uidValidity, uids)
 
   async function reflagRows(rows: readonly MessageRow[], flags: ReadonlyMap<number, Flags>) {
     const changed = await writer.setFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
@@ -68,8 +68,8 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   async function addKnown(rows: readonly MessageRow[], mails: ReadonlyMap<number, IncomingRow>) {
     const labels = await store.labelIds(rows.map((row) => row.id))
     const unlisted = rows.filter((row) => !labels.has(row.id))
-    await writer.place(
-      unlisted.map((row) => ({ row, folderId: label.id, ...placeOf(mails.get(row.uid ?? -1) ?? row) })),
+    await writer.relocate(
+      unlisted.map((row) => ({ row, folderId: label.id, ...locationAndFlags(mails.get(row.uid ?? -1) ?? row) })),
     )
     counts.added += unlisted.length
     await reflagRows(
@@ -78,14 +78,14 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
     )
   }
 
-  async function move(placements: readonly Placement[], standing: ReadonlySet<string>) {
-    const placed = await writer.place(placements)
+  async function move(placements: readonly Relocation[], standing: ReadonlySet<string>) {
+    const placed = await writer.relocate(placements)
     placements.forEach(({ row, ...place }, index) => {
       const after = placed[index]
       if (row.folderId !== label.id || row.goneAt !== null) counts.added += 1
       if (standing.has(row.id) && row.folderId !== null && row.folderId !== label.id)
         left.set(row.folderId, (left.get(row.folderId) ?? 0) + 1)
-      if (after === undefined || !changesView(row, place)) return
+      if (after === undefined || !isVisibleChange(row, place)) return
       if (row.folderId === label.id && row.goneAt === null) counts.updated += 1
       events.push(messageEvent('message.updated', after, label, provider))
     })
@@ -96,7 +96,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
 
     async remove(uids: readonly number[]): Promise<void> {
       const rows = await rowsAt(uids)
-      await writer.vanish(rows)
+      await writer.markMissing(rows)
       counts.deleted += rows.length
     },
 
@@ -121,15 +121,15 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const unknown = incoming.filter(({ row }) => !places.has(row.uid))
       const keys = unknown.map(({ row }) => row)
       const candidates = await store.candidates(accountId, keys)
-      const { matched, copies, unsure } = matchMails(keys, candidates, label.id, context.verdicts)
-      if (unsure.length > 0) throw new Unsure(unsure)
+      const { matched, copies, undecided } = matchMessages(keys, candidates, label.id, context.presence)
+      if (undecided.length > 0) throw new Unsure(undecided)
 
       const originals = new Map(
         (await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]),
       )
       const placements = unknown.flatMap(({ row: mail }, index) => {
         const row = originals.get(matched.get(index)?.id ?? '')
-        return row === undefined ? [] : [{ row, folderId: label.id, ...placeOf(mail) }]
+        return row === undefined ? [] : [{ row, folderId: label.id, ...locationAndFlags(mail) }]
       })
       const listed = await store.labelIds([...originals.keys()])
       await move(
@@ -143,12 +143,12 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
           : [
               {
                 isNew: !copies.has(index) && isNews(mail, row, refetched, position),
-                row: newRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
+                row: newMessageRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
               },
             ],
       )
       const stored = await writer.insert(arrivals.map(({ row }) => row))
-      await deps.keepBodies?.(
+      await deps.requestBodies?.(
         tx,
         accountId,
         stored.map((row) => row.id),
@@ -166,13 +166,13 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
     async record(): Promise<void> {
       const labels = labelStore(tx)
       if (counts.added + counts.updated + counts.deleted > 0) {
-        events.push(folderEvent(label, await labels.bump(label.id), provider, counts))
+        events.push(folderEvent(label, await labels.incrementVersion(label.id), provider, counts))
       }
       const others = await labels.byIds([...left.keys()])
       for (const [id, deleted] of left) {
         const other = others.get(id)
         if (other === undefined) continue
-        events.push(folderEvent(other, await labels.bump(id), provider, { added: 0, updated: 0, deleted }))
+        events.push(folderEvent(other, await labels.incrementVersion(id), provider, { added: 0, updated: 0, deleted }))
       }
       await deps.events.record(tx, events)
     },

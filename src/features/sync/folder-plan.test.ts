@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteFolder } from '../../providers/contract/index.ts'
-import { type LabelRow, labelOf } from '../labels/index.ts'
+import { type LabelRow, newLabelRow } from '../labels/index.ts'
 import { planFolders, renameSuspects, wishes } from './folder-plan.ts'
 
 function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder {
@@ -9,7 +9,10 @@ function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder
 }
 
 function label(path: string, changes: Partial<LabelRow> = {}): LabelRow {
-  return { ...labelOf(folder(path), { id: `lbl_${path}`, accountId: 'acc_1', provider: 'imap', nowMs: 1 }), ...changes }
+  return {
+    ...newLabelRow(folder(path), { id: `lbl_${path}`, accountId: 'acc_1', provider: 'imap', nowMs: 1 }),
+    ...changes,
+  }
 }
 
 describe('a listing of folders', () => {

@@ -24,16 +24,16 @@ const BATCH = 200
  * when the folder is gone. Throws `ProviderError` and `OwnershipLost`.
  *
  *   step ──► (numbering new? rows lose their places) ──► part ──► stored
- *                                                          └──► unsure: ask the server, begin again at the cursor
+ *                                                          └──► undecided: ask the server, begin again at the cursor
  */
 export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<boolean> {
-  const verdicts = new Map<string, 'present' | 'absent'>()
+  const presence = new Map<string, 'present' | 'absent'>()
   for (;;) {
     try {
-      await onePass(deps, folder, verdicts)
+      await onePass(deps, folder, presence)
       return true
     } catch (error) {
-      if (error instanceof Unsure) await ask(deps, folder, error.rows, verdicts)
+      if (error instanceof Unsure) await ask(deps, folder, error.rows, presence)
       else if (error instanceof ProviderError && error.kind === 'cursor_expired') await beginAnew(deps, folder)
       else if (error instanceof ProviderError && error.kind === 'not_found') return false
       else throw error
@@ -44,7 +44,7 @@ export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<bo
 async function onePass(
   deps: SyncDeps,
   folder: FolderSync,
-  verdicts: ReadonlyMap<string, 'present' | 'absent'>,
+  presence: ReadonlyMap<string, 'present' | 'absent'>,
 ): Promise<void> {
   const { session, label, accountId } = folder
   const store = messageStore(deps.db.read)
@@ -57,7 +57,7 @@ async function onePass(
     initialMessages: Math.max(deps.settings.initialMessages, cursor === null ? await knownCount() : 0),
     async known(lowUid, highUid) {
       const now = await cursorStore(deps.db.read).find(accountId, label.id)
-      return store.known(label.id, now?.uidValidity ?? '', lowUid, highUid)
+      return store.knownMessages(label.id, now?.uidValidity ?? '', lowUid, highUid)
     },
     knownCount,
     signal: folder.signal,
@@ -65,15 +65,15 @@ async function onePass(
   let renumbered = position?.announceAfter !== null && position?.announceAfter !== undefined
   for await (const step of steps) {
     if (step.reset) {
-      await losePlaces(deps, folder)
+      await clearLocations(deps, folder)
       renumbered = true
     }
     const bodies = await folder.bodies(step, label)
-    for (const part of partsOf(step)) await applyPart(deps, { ...folder, verdicts, bodies }, part)
+    for (const part of partsOf(step)) await applyPart(deps, { ...folder, presence, bodies }, part)
   }
   if (!renumbered) return
   // The folder was read anew: what was not found again is not there any more.
-  await leaveFolder(deps, folder, label, (inside) => inside.placeless(label.id, BATCH))
+  await leaveFolder(deps, folder, label, (inside) => inside.withoutLocation(label.id, BATCH))
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
     await cursorStore(tx).save(accountId, label.id, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -82,7 +82,7 @@ async function onePass(
 
 /** The cursor cannot be used any more: everything is read again and recognised, as after a new numbering. */
 async function beginAnew(deps: SyncDeps, folder: FolderSync): Promise<void> {
-  await losePlaces(deps, folder)
+  await clearLocations(deps, folder)
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, folder.accountId, folder.epoch)
     await cursorStore(tx).save(folder.accountId, folder.label.id, { cursor: null, uidValidity: null })
@@ -90,7 +90,7 @@ async function beginAnew(deps: SyncDeps, folder: FolderSync): Promise<void> {
 }
 
 /** In small transactions, before anything of the new numbering is stored; a crash between them only repeats it. */
-async function losePlaces(deps: SyncDeps, { accountId, epoch, label }: FolderSync): Promise<void> {
+async function clearLocations(deps: SyncDeps, { accountId, epoch, label }: FolderSync): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
     const cursors = cursorStore(tx)
@@ -102,7 +102,7 @@ async function losePlaces(deps: SyncDeps, { accountId, epoch, label }: FolderSyn
     lost = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, accountId, epoch)
       const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
-      return writer.losePlaces(label.id, BATCH)
+      return writer.clearLocations(label.id, BATCH)
     })
   }
 }
@@ -112,7 +112,7 @@ async function ask(
   deps: SyncDeps,
   { session }: FolderSync,
   rows: readonly Candidate[],
-  verdicts: Map<string, 'present' | 'absent'>,
+  presence: Map<string, 'present' | 'absent'>,
 ): Promise<void> {
   const folders = await labelStore(deps.db.read).byIds([...new Set(rows.flatMap((row) => row.folderId ?? []))])
   const groups = new Map<string, Candidate[]>()
@@ -125,6 +125,6 @@ async function ask(
     const uids = group.flatMap((row) => row.uid ?? [])
     const asked = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
     const present = new Set(asked)
-    for (const row of group) verdicts.set(row.id, present.has(row.uid ?? -1) ? 'present' : 'absent')
+    for (const row of group) presence.set(row.id, present.has(row.uid ?? -1) ? 'present' : 'absent')
   }
 }

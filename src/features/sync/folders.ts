@@ -1,6 +1,6 @@
 import type { Tx } from '../../infra/db/index.ts'
 import type { RemoteFolder } from '../../providers/contract/index.ts'
-import { describedBy, isDescribedBy, type LabelRow, labelOf, labelStore } from '../labels/index.ts'
+import { hasProviderColumns, type LabelRow, labelStore, newLabelRow, providerColumns } from '../labels/index.ts'
 import { folderEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
@@ -27,7 +27,8 @@ export async function storeFolders(
   const { granted } = keeping
   const { provider } = context
   const changed = plan.kept.filter(
-    ({ label, folder }) => !isDescribedBy(label, folder, provider) || label.syncedAs !== (granted.get(folder) ?? null),
+    ({ label, folder }) =>
+      !hasProviderColumns(label, folder, provider) || label.syncedAs !== (granted.get(folder) ?? null),
   )
   const dropped = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
   if (changed.length + plan.appeared.length + dropped.length === 0) return
@@ -41,7 +42,7 @@ export async function storeFolders(
     for (const { label } of rerouted) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
     for (const { label, folder } of changed) {
       await labels.update(label.id, {
-        ...describedBy(folder, provider),
+        ...providerColumns(folder, provider),
         syncedAs: granted.get(folder) ?? null,
         updatedAt: nowMs,
       })
@@ -49,9 +50,9 @@ export async function storeFolders(
     await addFolders(deps, tx, context, plan.appeared, keeping)
     for (const { label, folder } of changed) {
       const counts = { added: 0, updated: 0, deleted: 0 }
-      const now = { ...label, ...describedBy(folder, provider) }
+      const now = { ...label, ...providerColumns(folder, provider) }
       if (now.name === label.name) continue
-      await deps.events.record(tx, [folderEvent(now, await labels.bump(label.id), provider, counts)])
+      await deps.events.record(tx, [folderEvent(now, await labels.incrementVersion(label.id), provider, counts)])
     }
   })
 }
@@ -79,7 +80,7 @@ async function addFolders(
   const cursors = cursorStore(tx)
   const before = [...(await cursors.all(accountId)).values()].flatMap((row) => row.lastSyncAt ?? [])
   const rows = folders.map((folder) => ({
-    ...labelOf(folder, { id: deps.ids('lbl'), accountId, provider, nowMs }),
+    ...newLabelRow(folder, { id: deps.ids('lbl'), accountId, provider, nowMs }),
     syncedAs: granted.get(folder) ?? null,
   }))
   await labelStore(tx).insert(rows)

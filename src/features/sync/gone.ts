@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../events/index.ts'
 import { type LabelRow, labelStore } from '../labels/index.ts'
-import { type MessageRow, messageStore, messageWriter, type Placement } from '../messages/index.ts'
+import { type MessageRow, messageStore, messageWriter, type Relocation } from '../messages/index.ts'
 import { type FolderCounts, folderEvent, messageEvent } from './announce.ts'
 import { cursorStore } from './cursor-store.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
@@ -18,7 +18,7 @@ export async function deleteGone(deps: SyncDeps, context: OwnedAccount, beforeMs
   for (let more = true; more; ) {
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
-      const rows = await messageStore(tx).gone(context.accountId, beforeMs, BATCH)
+      const rows = await messageStore(tx).missing(context.accountId, beforeMs, BATCH)
       if (rows.length === 0) return false
       const writer = messageWriter(tx, {
         dialect: deps.db.dialect,
@@ -28,7 +28,7 @@ export async function deleteGone(deps: SyncDeps, context: OwnedAccount, beforeMs
       const store = messageStore(tx)
       const moves = await movedByCopy(deps, context, store, rows)
       await writer.remove(moves.map(({ copy }) => copy.id))
-      const moved = await writer.place(moves.map(({ placement }) => placement))
+      const moved = await writer.relocate(moves.map(({ placement }) => placement))
       const kept = new Set(moved.map((row) => row.id))
       const deleted = rows.filter((row) => !kept.has(row.id))
       await writer.remove(deleted.map((row) => row.id))
@@ -52,7 +52,7 @@ async function movedByCopy(
   context: OwnedAccount,
   store: ReturnType<typeof messageStore>,
   rows: readonly MessageRow[],
-): Promise<{ copy: MessageRow; placement: Placement }[]> {
+): Promise<{ copy: MessageRow; placement: Relocation }[]> {
   const since = deps.clock.now() - MOVE_MS
   const twins = (await store.candidates(context.accountId, rows)).filter((one) => one.uid !== null)
   if (twins.length === 0) return []
@@ -108,11 +108,11 @@ export async function leaveFolder(
       })
       const listed = await store.labelIds(rows.map((row) => row.id))
       const leaving = rows.filter((row) => listed.has(row.id))
-      await writer.vanish(leaving)
+      await writer.markMissing(leaving)
       await writer.remove(rows.filter((row) => !listed.has(row.id)).map((row) => row.id))
       if (leaving.length > 0) {
         const counts: FolderCounts = { added: 0, updated: 0, deleted: leaving.length }
-        const version = await labelStore(tx).bump(label.id)
+        const version = await labelStore(tx).incrementVersion(label.id)
         await deps.events.record(tx, [folderEvent(label, version, context.provider, counts)])
       }
       return true
@@ -123,10 +123,10 @@ export async function leaveFolder(
 /** The folder is gone from the server: its messages leave, and when none is left its label and position go too. */
 export async function forgetFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
   await leaveFolder(deps, context, label, async (store) => [
-    ...(await store.placed(label.id, BATCH / 2)),
-    ...(await store.placeless(label.id, BATCH / 2)),
+    ...(await store.withLocation(label.id, BATCH / 2)),
+    ...(await store.withoutLocation(label.id, BATCH / 2)),
   ])
-  if (!(await messageStore(deps.db.read).isEmpty(label.id))) return
+  if (!(await messageStore(deps.db.read).isFolderEmpty(label.id))) return
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     await cursorStore(tx).remove(label.id)

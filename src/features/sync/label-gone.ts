@@ -21,7 +21,7 @@ export async function forgetLabel(
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
-      const rows = await store.page({ accountId: context.accountId, labelId: label.id }, BATCH)
+      const rows = await store.newestFirst({ accountId: context.accountId, labelId: label.id }, BATCH)
       const carried = await store.labelIds(rows.map((row) => row.id))
       const change = mailboxChange(deps, tx, { ...context, scope: undefined, labels: byPath, bodies: new Map() })
       await change.change(

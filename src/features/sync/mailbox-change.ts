@@ -7,10 +7,10 @@ import {
   type IncomingRow,
   incomingRow,
   type MessageRow,
+  type MessageUpdate,
   messageStore,
   messageWriter,
-  newRow,
-  type Restatement,
+  newMessageRow,
 } from '../messages/index.ts'
 import {
   arrivalType,
@@ -82,7 +82,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     carried: readonly string[],
     told: Told,
     mail?: IncomingRow,
-  ): Restatement | undefined {
+  ): MessageUpdate | undefined {
     const isBack = row.goneAt !== null
     const labelIds = told.folders === undefined ? carried : labelIdsOf(told.folders)
     const now = standing(labelIds)
@@ -145,7 +145,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       const { rows, carried } = await knownRows(ids)
       if (scope !== undefined) {
         const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null)
-        await writer.vanish(leaving)
+        await writer.markMissing(leaving)
         for (const _ of leaving) count([scope.id], 'deleted')
         return
       }
@@ -162,7 +162,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       if (changes.length === 0) return
       const told = new Map(changes.map((one) => [one.providerMessageId, one]))
       const { rows, carried } = await knownRows([...told.keys()])
-      await writer.restate(
+      await writer.update(
         rows.flatMap((row) => {
           const one = told.get(row.providerMessageId)
           return one === undefined || row.goneAt !== null ? [] : (restated(row, carried.get(row.id) ?? [], one) ?? [])
@@ -189,7 +189,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         const row = known.get(mail.providerMessageId)
         return row === undefined ? [] : (restated(row, carried.get(row.id) ?? [], told, mail) ?? [])
       })
-      await writer.restate(restatements)
+      await writer.update(restatements)
 
       // In the order of arrival, which ids keep and events follow.
       const arrivals = seen
@@ -199,7 +199,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
           const stands = standing(labelIds)
           const id = deps.ids('msg')
           return {
-            row: newRow(mail, { accountId, labelId: stands.folder?.id ?? null, id, nowMs }),
+            row: newMessageRow(mail, { accountId, labelId: stands.folder?.id ?? null, id, nowMs }),
             labelIds,
             stands,
             type: isNews(message, mail, refetched, position) ? arrivalType(stands.folder?.role ?? null) : undefined,
@@ -214,7 +214,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         },
       )
       const rewritten = restatements.filter((one) => one.rewritten).map(({ row }) => row)
-      await deps.keepBodies?.(
+      await deps.requestBodies?.(
         tx,
         accountId,
         [...stored, ...rewritten].map((row) => row.id),
@@ -231,7 +231,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       const labels = labelStore(tx)
       for (const [id, changed] of counts) {
         const label = byId.get(id)
-        if (label !== undefined) events.push(folderEvent(label, await labels.bump(id), provider, changed))
+        if (label !== undefined) events.push(folderEvent(label, await labels.incrementVersion(id), provider, changed))
       }
       await deps.events.record(tx, events)
     },

@@ -231,7 +231,7 @@ export class MailboxWork implements Work {
       this.#lookedAt = begunAt
     }
     for (const label of this.#leaving) await forgetFolder(this.#deps, context, label)
-    const gone = await messageStore(this.#deps.db.read).gone(context.accountId, Number.MAX_SAFE_INTEGER, 1)
+    const gone = await messageStore(this.#deps.db.read).missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
     this.#hasGone = gone.length > 0
   }
 }

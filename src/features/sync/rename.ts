@@ -41,7 +41,7 @@ async function isSame(
   signal: AbortSignal,
 ): Promise<boolean> {
   const store = messageStore(deps.db.read)
-  if (await store.isEmpty(label.id)) return false
+  if (await store.isFolderEmpty(label.id)) return false
   const mails = (await sample(session, folder, signal)).map((mail) =>
     incomingRow(mail, { accountId: label.accountId, labelId: label.id, nowMs: 0 }),
   )

@@ -57,12 +57,12 @@ async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   const position = await cursorStore(deps.db.read).find(accountId, positionOf(scope))
   const isAnew = position !== undefined && position.announceAfter !== null
   // A comparison under way is gone on with even if it has left nothing stored.
-  const isCompared = isAnew && (position.cursor !== null || (await store.page(stored(scope), 1)).length > 0)
+  const isCompared = isAnew && (position.cursor !== null || (await store.newestFirst(stored(scope), 1)).length > 0)
   const steps = session.syncScope({
     scope: scope.scope?.providerId ?? ENTIRE_MAILBOX,
     cursor: position?.cursor ?? null,
     initialMessages: deps.settings.initialMessages,
-    oldest: () => store.oldest(accountId),
+    oldest: () => store.oldestReceivedAt(accountId),
     ...(isCompared && { comparison: comparing(deps, scope) }),
     signal,
   })
@@ -97,7 +97,11 @@ function comparing(deps: SyncDeps, scope: ScopeSync): Comparison {
   const ends = new Map<string, { receivedAt: number; id: string }>()
   return {
     async known(after) {
-      const rows = await store.page(stored(scope), PAGE, after && (ends.get(after.providerMessageId) ?? endBy(after)))
+      const rows = await store.newestFirst(
+        stored(scope),
+        PAGE,
+        after && (ends.get(after.providerMessageId) ?? endBy(after)),
+      )
       const last = rows.at(-1)
       if (last !== undefined) ends.set(last.providerMessageId, last)
       const carried = await store.labelIds(rows.map((row) => row.id))

@@ -3,10 +3,10 @@ import type { Log } from '../../../infra/log/index.ts'
 import type { Queue, Worker } from '../../../infra/queue/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
-import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './store.ts'
 import { type Contents, contentsOf, type MailboxDeps } from '../reading/live-access.ts'
+import { bodyStore, dropBodies, keepBody, postponeBody, type WantedBody, wantBodies } from './store.ts'
 
-export interface BodyKeeperDeps extends MailboxDeps {
+export interface BodyFetcherDeps extends MailboxDeps {
   queue: Queue
   log: Log
 }
@@ -15,9 +15,9 @@ export interface BodyKeeperDeps extends MailboxDeps {
  * Keeps the bodies of messages in the store, for `sync.storeBodies`. A wish is written with the message; the body is
  * read afterwards, so that no event waits for it.
  */
-export interface BodyKeeper {
+export interface BodyFetcher {
   /** Wishes for the bodies of messages just stored, taking effect with the commit. */
-  want(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
+  request(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
   /** Goes on with what an earlier process left, and takes what comes. */
   start(): Promise<void>
   stop(graceMs: number): Promise<void>
@@ -31,7 +31,7 @@ const MAX_ATTEMPTS = 10
 /** When to look again at an account that is paused or whose credentials are refused. */
 const LATER_MS = 10 * 60_000
 
-export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
+export function bodyFetcher(deps: BodyFetcherDeps): BodyFetcher {
   const { db, queue, log } = deps
   let worker: Worker | undefined
   let sweeper: NodeJS.Timeout | undefined
@@ -88,7 +88,7 @@ export function bodyKeeper(deps: BodyKeeperDeps): BodyKeeper {
   }
 
   return {
-    async want(tx, accountId, messageIds) {
+    async request(tx, accountId, messageIds) {
       if (messageIds.length === 0) return
       await wantBodies(tx, accountId, messageIds)
       await queue.addIn(tx, QUEUE, [accountId])

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
-import { type LabelRow, labelOf, labelStore } from '../../labels/index.ts'
-import { foldersOf, type MailboxDeps } from './live-access.ts'
+import { type LabelRow, labelStore, newLabelRow } from '../../labels/index.ts'
 import { live } from '../provider-failure.ts'
+import { foldersOf, type MailboxDeps } from './live-access.ts'
 
 export interface FolderDeps extends MailboxDeps {
   clock: Clock
@@ -51,7 +51,7 @@ async function lookUp(deps: FolderDeps, accountId: string, path: string): Promis
   await deps.db.transaction(async (tx) => {
     await deps.accounts.hold(tx, accountId)
     const about = { id: deps.ids('lbl'), accountId, provider: 'imap' as const, nowMs: deps.clock.now() }
-    await labelStore(tx).insert([labelOf(folder, about)])
+    await labelStore(tx).insert([newLabelRow(folder, about)])
   })
   return labelStore(deps.db.read).find(accountId, path)
 }

@@ -2,9 +2,9 @@ import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
-import { type IncomingRow, incomingRow } from '../storing/row.ts'
-import { matchMails } from '../storing/match.ts'
 import { type MessageRow, messageStore } from '../store.ts'
+import { matchMessages } from '../storing/match.ts'
+import { type IncomingRow, incomingRow } from '../storing/row.ts'
 import { messageWriter } from '../storing/writer.ts'
 
 export interface LiveListDeps {
@@ -42,7 +42,7 @@ export async function storeListed(
   const renumbered = (await store.candidates(accountId, unknown)).filter(
     (row) => row.folderId === labelId && row.uidValidity !== unknown[0]?.uidValidity,
   )
-  const { matched } = matchMails(
+  const { matched } = matchMessages(
     unknown,
     renumbered.map((row) => ({ ...row, uid: null })),
     labelId,
@@ -51,14 +51,14 @@ export async function storeListed(
   const found = new Map((await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]))
   const placements = unknown.flatMap((mail, position) => {
     const row = found.get(matched.get(position)?.id ?? '')
-    return row === undefined ? [] : [{ row, folderId: labelId, ...placeOf(mail) }]
+    return row === undefined ? [] : [{ row, folderId: labelId, ...locationAndFlags(mail) }]
   })
-  remember(await writer.place(placements, false))
+  remember(await writer.relocate(placements, false))
   // Ids in the order of arrival: they decide among mails of the same second.
   const added = unknown
     .filter((mail) => !rows.has(placeKey(mail)))
     .sort((a, b) => (a.uid ?? 0) - (b.uid ?? 0))
-    .map((mail) => newRow(mail, { accountId, labelId, id: ids('msg'), nowMs }))
+    .map((mail) => newMessageRow(mail, { accountId, labelId, id: ids('msg'), nowMs }))
   const stored = await writer.insert(added, () => [])
   remember(stored)
   // A request beside this one may have stored them first; then its rows stand.
@@ -67,7 +67,7 @@ export async function storeListed(
 }
 
 /** A row for a mail that was never seen before. */
-export function newRow(
+export function newMessageRow(
   mail: IncomingRow,
   about: { accountId: string; labelId: string | null; id: string; nowMs: number },
 ): MessageRow {
@@ -84,7 +84,7 @@ export function newRow(
 }
 
 /** What the provider says of where a mail stands now. */
-export function placeOf(mail: IncomingRow) {
+export function locationAndFlags(mail: IncomingRow) {
   const { uidValidity, uid, providerMessageId, unread, starred } = mail
   return { uidValidity, uid, providerMessageId, unread, starred }
 }
@@ -96,7 +96,7 @@ async function knownRows(
 ): Promise<MessageRow[]> {
   const uidValidity = incoming[0]?.uidValidity
   if (uidValidity === undefined || uidValidity === null) return []
-  return store.byPlace(
+  return store.byLocation(
     labelId,
     uidValidity,
     incoming.flatMap((mail) => mail.uid ?? []),

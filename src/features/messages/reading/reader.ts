@@ -6,14 +6,14 @@ import type { MessageBody, ProviderName } from '../../../providers/contract/inde
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import type { Message } from '../api.ts'
 import { bodyStore } from '../bodies/store.ts'
-import { type FolderDeps, findFolder } from './folder.ts'
-import { allMail } from '../storing/label-counters.ts'
-import { type ListFilter, listMessageIds } from './stored-list.ts'
-import { storeListed } from './live-list.ts'
-import { contentsOf, foldersOf, type StoredMail } from './live-access.ts'
 import { messageView, parseFields } from '../message.ts'
 import { live } from '../provider-failure.ts'
 import { type MessageRow, messageStore } from '../store.ts'
+import { allMail } from '../storing/label-counters.ts'
+import { type FolderDeps, findFolder } from './folder.ts'
+import { contentsOf, foldersOf, type StoredMail } from './live-access.ts'
+import { storeListed } from './live-list.ts'
+import { type ListFilter, listMessageIds } from './stored-list.ts'
 
 export interface MessageListQuery extends PageQuery, Omit<ListFilter, 'labelId'> {
   labelId?: string | undefined

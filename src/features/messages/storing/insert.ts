@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
-import { refusedRow } from './row.ts'
 import type { MessageRow } from '../store.ts'
+import { refusedRow } from './row.ts'
 
 const ROWS_PER_INSERT = 100
 

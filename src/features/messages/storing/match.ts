@@ -23,7 +23,7 @@ export interface Keys {
 }
 
 /** What the server said of rows that stand in another folder. */
-export type Verdicts = ReadonlyMap<string, 'present' | 'absent'>
+export type Presence = ReadonlyMap<string, 'present' | 'absent'>
 
 export interface Matches {
   /** By position of the incoming mail. */
@@ -31,20 +31,20 @@ export interface Matches {
   /** Mails whose original stands in another folder, or came from there at the same time: copies. The same mail twice in one folder is two mails. */
   copies: Set<number>
   /** Rows with a place whose presence decides; ask the server, then match again. */
-  unsure: Candidate[]
+  undecided: Candidate[]
 }
 
 const KEYS = ['emailIdHash', 'identityHash', 'headerHash'] as const
 
-export function matchMails(
+export function matchMessages(
   incoming: readonly Keys[],
   candidates: readonly Candidate[],
   folderId: string,
-  verdicts: Verdicts,
+  presence: Presence,
 ): Matches {
   const matched = new Map<number, Candidate>()
   const used = new Set<string>()
-  const free = candidates.filter((row) => row.uid === null || verdicts.get(row.id) === 'absent')
+  const free = candidates.filter((row) => row.uid === null || presence.get(row.id) === 'absent')
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
   for (const key of KEYS) {
     const rows = groupBy(ranked, key)
@@ -56,30 +56,30 @@ export function matchMails(
       used.add(row.id)
     })
   }
-  return { matched, ...standing(incoming, candidates, folderId, verdicts, matched) }
+  return { matched, ...standing(incoming, candidates, folderId, presence, matched) }
 }
 
 function standing(
   incoming: readonly Keys[],
   candidates: readonly Candidate[],
   folderId: string,
-  verdicts: Verdicts,
+  presence: Presence,
   matched: ReadonlyMap<number, Candidate>,
-): Pick<Matches, 'copies' | 'unsure'> {
+): Pick<Matches, 'copies' | 'undecided'> {
   const copies = new Set<number>()
-  const unsure = new Map<string, Candidate>()
+  const undecided = new Map<string, Candidate>()
   const moved = new Set([...matched.values()].map((row) => row.id))
   const known = candidates.filter((row) => row.uid !== null || moved.has(row.id))
-  if (known.length === 0) return { copies, unsure: [] }
+  if (known.length === 0) return { copies, undecided: [] }
   const groups = KEYS.map((key) => [key, groupBy(known, key)] as const)
   incoming.forEach((mail, position) => {
     if (matched.has(position)) return
     const rows = groups.flatMap(([key, group]) => group.get(mail[key] ?? '') ?? []).filter((row) => agrees(row, mail))
-    const isOriginal = (row: Candidate) => moved.has(row.id) || verdicts.get(row.id) === 'present'
+    const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
     if (rows.some((row) => row.folderId !== folderId && isOriginal(row))) copies.add(position)
-    for (const row of rows) if (row.uid !== null && !verdicts.has(row.id)) unsure.set(row.id, row)
+    for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
   })
-  return { copies, unsure: [...unsure.values()] }
+  return { copies, undecided: [...undecided.values()] }
 }
 
 /** Rows that lost their place in this very folder first, then vanished ones, then those that stand nowhere any more. */

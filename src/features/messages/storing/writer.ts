@@ -1,12 +1,12 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import { updateEach } from '../../../infra/db/index.ts'
 import { dropBodies } from '../bodies/store.ts'
+import { type MessageRow, messageStore } from '../store.ts'
 import { insertMessages } from './insert.ts'
 import { type Labelled, labeller } from './label-counters.ts'
-import { type MessageRow, messageStore } from '../store.ts'
 
 /** Where a mail is put, and what else the provider said of it there. */
-export interface Placement {
+export interface Relocation {
   row: MessageRow
   folderId: string
   uidValidity: string | null
@@ -23,7 +23,7 @@ export interface FlagChange {
 }
 
 /** A row as it is to be. `labelIds` absent: its labels, and what they hold of it, are so already. `rewritten`: its text changed too. */
-export interface Restatement extends Partial<Pick<Labelled, 'labelIds'>> {
+export interface MessageUpdate extends Partial<Pick<Labelled, 'labelIds'>> {
   row: MessageRow
   rewritten: boolean
 }
@@ -52,7 +52,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     },
 
     /** Brings rows of mails that have ids of their own to what is given, their labels included where these are. Kept bodies of rewritten ones go. */
-    async restate(changes: readonly Restatement[]): Promise<void> {
+    async update(changes: readonly MessageUpdate[]): Promise<void> {
       const relabelled = changes.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
       await labels.detach(relabelled.map(({ row }) => row.id))
       for (const rewritten of [false, true]) {
@@ -68,7 +68,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     },
 
     /** Puts rows where the provider says they stand now; answers them as they are afterwards. */
-    async place(placements: readonly Placement[], labelled = true): Promise<MessageRow[]> {
+    async relocate(placements: readonly Relocation[], labelled = true): Promise<MessageRow[]> {
       const rows = placements.map((placement) => placed(placement, nowMs))
       await labels.detach(placements.map(({ row }) => row.id))
       await updateEach(tx, 'messages', PLACE_COLUMNS, rows)
@@ -98,7 +98,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     },
 
     /** They are no longer in their folder, but may turn up in another. */
-    async vanish(rows: readonly MessageRow[]): Promise<void> {
+    async markMissing(rows: readonly MessageRow[]): Promise<void> {
       const ids = rows.map((row) => row.id)
       if (ids.length === 0) return
       await labels.detach(ids)
@@ -106,8 +106,8 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     },
 
     /** Takes the place of at most `limit` rows of a folder whose numbering began anew; they stay in lists. Answers how many. */
-    async losePlaces(folderId: string, limit: number): Promise<number> {
-      const ids = await messageStore(tx).placedIds(folderId, limit)
+    async clearLocations(folderId: string, limit: number): Promise<number> {
+      const ids = await messageStore(tx).idsWithLocation(folderId, limit)
       if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
       return ids.length
     },
@@ -191,8 +191,8 @@ function ownFolder({ folderId }: MessageRow): string[] {
 }
 
 /** A new uid in the same folder is nothing the API shows (but for `providerMessageId`, which may change). */
-function placed({ row, ...place }: Placement, nowMs: number): MessageRow {
-  const moved = changesView(row, place)
+function placed({ row, ...place }: Relocation, nowMs: number): MessageRow {
+  const moved = isVisibleChange(row, place)
   return {
     ...row,
     ...place,
@@ -203,6 +203,6 @@ function placed({ row, ...place }: Placement, nowMs: number): MessageRow {
 }
 
 /** Does a new place change what the API shows of the message? Then `message.updated` tells it. */
-export function changesView(row: MessageRow, place: Omit<Placement, 'row'>): boolean {
+export function isVisibleChange(row: MessageRow, place: Omit<Relocation, 'row'>): boolean {
   return row.folderId !== place.folderId || row.unread !== place.unread || row.starred !== place.starred
 }
