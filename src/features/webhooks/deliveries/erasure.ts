@@ -2,15 +2,15 @@ import { silenceEvents } from '../../../events/index.ts'
 import type { Tx } from '../../../infra/db/index.ts'
 import { deleteDeliveries } from './store.ts'
 
-/** The one event of a deleted account that stays, and is delivered. */
+/** The only event of a deleted account that remains and is delivered. */
 const LAST_EVENT = 'account.deleted'
 
 /**
- * In the transaction that deletes the account: nothing more about it is sent, but for `account.deleted`. A request that is
- * on its way at this moment may still arrive; its attempt leaves no trace.
+ * Cancels the account's waiting deliveries, except of `account.deleted`, in the transaction that deletes the account. A
+ * request in flight may still arrive; its attempt is not recorded.
  */
 export async function cancelForAccount(tx: Tx, accountId: string): Promise<void> {
-  // First: it waits for a fan-out that has these events in hand, whose deliveries the next statement then sees.
+  // First, because it waits for a running fan-out, whose deliveries the next statement must see.
   await silenceEvents(tx, accountId)
   await tx
     .updateTable('webhookDeliveries')
@@ -21,7 +21,7 @@ export async function cancelForAccount(tx: Tx, accountId: string): Promise<void>
     .execute()
 }
 
-/** Removes up to `limit` deliveries of a deleted account and what was answered to them; answers how many went. */
+/** Deletes up to `limit` deliveries of a deleted account with their attempts. Returns how many. */
 export async function eraseDeliveries(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('webhookDeliveries')
@@ -37,9 +37,9 @@ export async function eraseDeliveries(tx: Tx, accountId: string, limit: number):
   return rows.length
 }
 
-/** Removes up to `limit` deliveries made before `beforeMs`, whatever their state; true when there may be more. */
+/** Deletes up to `limit` deliveries created before `beforeMs`, in any state. Returns true when there may be more. */
 export async function purgeDeliveries(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
-  // Ids are in the order of making: the oldest are found without an index on the time.
+  // Ids are ordered by creation time, so the oldest need no index on the time.
   const oldest = await tx
     .selectFrom('webhookDeliveries')
     .select(['id', 'createdAt'])

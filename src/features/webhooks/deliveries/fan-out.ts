@@ -23,29 +23,29 @@ export interface FanOutDeps {
   duplicates: DuplicateFinder
 }
 
-/** The queue's lane whose subjects are endpoints with something due. */
+/** The queue whose job keys are the endpoints with due deliveries. */
 export const DELIVER_QUEUE = 'deliver'
 
 const SWEEP_MS = 5_000
-/** How soon to look again when another replica was stamping and may have missed the newest events. */
-const AGAIN_MS = 100
-/** Behind an open circuit new deliveries are looked at this much later: not again and again, and not only after a long pause when it has just closed. */
-const LOOK_AT_OPEN_MS = 5_000
-/** Few enough that the file store, which holds up everything else meanwhile, is done within some milliseconds. */
+/** The next check when another replica was running the fan-out and may have missed the newest events. */
+const RECHECK_MS = 100
+/** Delay of the job for deliveries behind an open circuit: neither a run per event nor a long wait once the circuit closes. */
+const OPEN_CIRCUIT_DELAY_MS = 5_000
+/** Bounds how long a transaction of the file store holds the event loop. */
 const ROWS_PER_TRANSACTION = 200
-/** How much less is expected after each batch that became few deliveries. */
-const SLOWLY = 0.9
+/** Factor by which the expected deliveries per event shrink after each batch. */
+const DECAY = 0.9
 
 /**
- * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep; over all
- * replicas one at a time.
+ * Turns events into deliveries: one loop per process, woken by commits with events and by its own sweep. Only one replica
+ * runs it at a time.
  */
 export class FanOut {
   readonly #deps: FanOutDeps
   readonly #hints: DueHints
-  /** Events per transaction, so that their deliveries stay few enough. */
+  /** Events per transaction, adapted so that their deliveries stay within ROWS_PER_TRANSACTION. */
   #batchSize = 100
-  /** Deliveries that one event has become of late. */
+  /** Recent deliveries per event. */
   #perEvent = 1
   #running: Promise<void> | undefined
   #again = false
@@ -63,7 +63,7 @@ export class FanOut {
     this.wake()
   }
 
-  /** Ends after the running transaction. What was not reached is still unstamped: the next start or a replica takes it. */
+  /** Ends after the running transaction. The remaining events stay unstamped for a replica or the next start. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#unsubscribe()
@@ -77,7 +77,7 @@ export class FanOut {
     if (this.#stopped) return
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
-      // A wake between the last look and this line would otherwise be lost.
+      // A wake after the last check and before this line would otherwise be lost.
       if (this.#again) this.wake()
     })
   }
@@ -88,10 +88,10 @@ export class FanOut {
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false
-        pauseMs = (await this.#drained()) ? SWEEP_MS : AGAIN_MS
+        pauseMs = (await this.#drain()) ? SWEEP_MS : RECHECK_MS
       }
     } catch (error) {
-      this.#deps.log.error('Events could not be turned into deliveries; trying again.', {
+      this.#deps.log.error('Cannot create deliveries for new events; trying again.', {
         error,
         operation: 'webhooks.fan-out',
       })
@@ -99,19 +99,19 @@ export class FanOut {
     if (!this.#stopped) this.#sweep = setTimeout(() => this.wake(), pauseMs)
   }
 
-  /** Goes on until no event was left; false when another replica is at it. */
-  async #drained(): Promise<boolean> {
+  /** Runs until no event is left. Returns false when another replica is running the fan-out. */
+  async #drain(): Promise<boolean> {
     for (;;) {
       if (this.#stopped) return true
       const limit = this.#batchSize
       const count = await this.#next(limit)
       if (count === undefined) return false
-      // Whatever was committed after this batch was read has woken us again.
+      // Events committed after this read wake the loop again.
       if (count < limit) return true
     }
   }
 
-  /** How many events there were; undefined when another replica is at it. */
+  /** Returns the number of events; undefined when another replica is running the fan-out. */
   async #next(limit: number): Promise<number | undefined> {
     const { db, duplicates } = this.#deps
     if (duplicates.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, duplicates.find))
@@ -128,7 +128,7 @@ export class FanOut {
     const events = await stampEvents(tx, db.dialect, which)
     if (events === undefined || events.length === 0) return events?.length
     tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
-    // Read after the events and not remembered: an endpoint deactivated before one was recorded must not get it.
+    // Read after the events and never cached: an endpoint deactivated before an event must not get it.
     const endpoints = await endpointStore(tx).listTargets()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
     this.#resize(made.length / events.length)
@@ -139,18 +139,18 @@ export class FanOut {
     const isOpen = (endpoint: TargetRow) => opensAt(endpoint) > clock.now()
     const idsWhere = (open: boolean) =>
       endpoints.filter((one) => due.has(one.id) && isOpen(one) === open).map(({ id }) => id)
-    const flowing = idsWhere(false)
-    if (flowing.length > 0) {
-      await queue.addIn(tx, DELIVER_QUEUE, flowing)
-      tx.afterCommit(() => this.#hints.announce(flowing))
+    const ready = idsWhere(false)
+    if (ready.length > 0) {
+      await queue.addIn(tx, DELIVER_QUEUE, ready)
+      tx.afterCommit(() => this.#hints.announce(ready))
     }
-    await queue.addIn(tx, DELIVER_QUEUE, idsWhere(true), { delayMs: LOOK_AT_OPEN_MS })
+    await queue.addIn(tx, DELIVER_QUEUE, idsWhere(true), { delayMs: OPEN_CIRCUIT_DELAY_MS })
     return events.length
   }
 
-  /** Smaller at once when events become more deliveries than before, larger little by little. */
+  /** Shrinks at once when events have more deliveries than before, and grows gradually. */
   #resize(perEvent: number): void {
-    this.#perEvent = Math.max(perEvent, 1, this.#perEvent * SLOWLY)
+    this.#perEvent = Math.max(perEvent, 1, this.#perEvent * DECAY)
     const wanted = Math.floor(ROWS_PER_TRANSACTION / this.#perEvent)
     this.#batchSize = Math.max(1, Math.min(wanted, this.#batchSize * 2))
   }

@@ -20,22 +20,22 @@ export interface RecoverDeps {
 
 export interface Recovery {
   recovered: number
-  /** Where to go on when the time was not enough: the time of the last event looked at. */
+  /** Set when the time limit ended the recovery: the time of the last event processed, from which to continue. */
   stoppedAt: number | undefined
 }
 
-/** Events looked at in one transaction, so that nobody waits long for it. */
+/** Bounds how long one transaction holds locks. */
 const EVENTS_PER_TRANSACTION = 200
-/** A caller waits for the answer, and a stop of the service for the caller. */
+/** The HTTP caller waits for the result. */
 const MAX_MS = 10_000
 
 type Head = Awaited<ReturnType<typeof listFannedOut>>[number]
 type Range = Pick<EventRange, 'sinceMs' | 'untilMs'>
 
 /**
- * Sends the endpoint what it did not get of the events recorded in a range and of types it now hears of: deliveries that
- * failed or were cancelled are set off again, and events without a delivery get one. What waits, arrived or was suppressed is left alone, so
- * a second call finds nothing. In steps, each a transaction; throws not_found.
+ * Queues the events of a time range that an endpoint missed, of the types it subscribes to now: failed and cancelled
+ * deliveries are queued again, and events without a delivery get one. Waiting, successful and deduplicated deliveries are
+ * not changed, so a second call finds nothing. Runs in steps, each a transaction. Throws not_found.
  */
 export async function recoverEndpoint(deps: RecoverDeps, endpointId: string, range: Range): Promise<Recovery> {
   const startedMs = deps.clock.monotonic()
@@ -51,7 +51,7 @@ export async function recoverEndpoint(deps: RecoverDeps, endpointId: string, ran
 }
 
 async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range: EventRange) {
-  // Two recoveries at once would both find the same gap.
+  // Concurrent recoveries would find the same gap.
   await lockState(tx, 'webhooks.recovery')
   const endpoint = await endpointStore(tx).get(endpointId)
   const events = await listFannedOut(tx, range, EVENTS_PER_TRANSACTION)
@@ -60,7 +60,7 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
   const made = await deliveriesOf(tx, endpointId, due)
   const missing = due.filter((event) => !made.has(event.id))
   const nowMs = deps.clock.now()
-  // Before the new ones and their counter: in the order in which others lock these rows.
+  // Lock order: existing deliveries before new ones and their counter.
   const again = await requeueEnded(tx, endpoint, [...made.values()], nowMs)
   await insertDeliveries(
     tx,
@@ -72,13 +72,13 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
 }
 
 async function undelivered(tx: Tx, events: readonly Head[], eventTypes: string[]): Promise<Head[]> {
-  const heard = events.filter((event) => subscribes(eventTypes, event.type))
-  const accountIds = heard.flatMap(({ accountId }) => (accountId === null ? [] : [accountId]))
+  const subscribed = events.filter((event) => subscribes(eventTypes, event.type))
+  const accountIds = subscribed.flatMap(({ accountId }) => (accountId === null ? [] : [accountId]))
   const erased = await accountsBeingErased(tx, [...new Set(accountIds)])
-  return heard.filter(({ accountId, type }) => !erased.has(accountId ?? '') || type === 'account.deleted')
+  return subscribed.filter(({ accountId, type }) => !erased.has(accountId ?? '') || type === 'account.deleted')
 }
 
-/** The endpoint's deliveries of these events: ids by event. */
+/** The ids of the endpoint's deliveries of these events, by event id. */
 async function deliveriesOf(tx: Tx, endpointId: string, events: readonly Head[]): Promise<Map<string, string>> {
   if (events.length === 0) return new Map()
   const ids = events.map((event) => event.id)
