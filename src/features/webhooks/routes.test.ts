@@ -67,7 +67,7 @@ const BAD_INPUT: [path: string, wrong: Record<string, unknown>][] = [
   ['retryStrategy', { retryStrategy: 'sometimes' }],
 ]
 
-describeEachDatabase('the webhooks over HTTP', (open) => {
+describeEachDatabase('the webhooks API', (open) => {
   async function serve() {
     const db = await open()
     const receiver = closing(await startReceiver())
@@ -85,7 +85,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     return { call, house, receiver }
   }
 
-  it('an endpoint is created with the defaults, and its secret is shown this once', async () => {
+  it('creates an endpoint with the defaults and returns its secret once', async () => {
     const { call, receiver } = await serve()
     const { status, body } = await call('POST', '/webhooks/endpoints', { url: receiver.url })
     expect(status).toBe(201)
@@ -113,7 +113,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     })
   })
 
-  it('an endpoint takes an id of its own, and repeats of event types are dropped', async () => {
+  it('accepts a custom endpoint id and drops duplicate event types', async () => {
     const { call } = await serve()
     const given = {
       id: 'My.hook_1-a',
@@ -147,7 +147,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
   })
 
-  it('bad input is refused, each fault with its place', async () => {
+  it('rejects bad input with one detail per invalid field', async () => {
     const { call, receiver } = await serve()
     for (const [path, wrong] of BAD_INPUT) {
       const { status, body } = await call('POST', '/webhooks/endpoints', { url: receiver.url, ...wrong })
@@ -155,13 +155,13 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     }
   })
 
-  it('a refused address names the setting', async () => {
+  it('names the setting when an address is refused', async () => {
     const { call } = await serve()
     const { body } = await call('POST', '/webhooks/endpoints', { url: 'https://10.0.0.1/x' })
     expect(body.error.details[0].message).toContain('PRIVATE_TARGETS')
   })
 
-  it('an update changes what is given and keeps the rest; what was read can be written back', async () => {
+  it('updates only the given fields; a client can write back what it read', async () => {
     const { call, receiver, house } = await serve()
     const created = await call('POST', '/webhooks/endpoints', {
       url: receiver.url,
@@ -189,7 +189,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('PUT', '/webhooks/endpoints/whe_none', {})).status).toBe(404)
   })
 
-  it('a deleted endpoint is gone, and its id free', async () => {
+  it('deletes an endpoint and frees its id', async () => {
     const { call, receiver } = await serve()
     await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'mine' })
     expect((await call('DELETE', '/webhooks/endpoints/mine')).body).toEqual({
@@ -202,7 +202,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'mine' })).status).toBe(201)
   })
 
-  it('the list of endpoints has pages', async () => {
+  it('pages the list of endpoints', async () => {
     const { call, receiver } = await serve()
     for (const id of ['a', 'b', 'c']) await call('POST', '/webhooks/endpoints', { url: receiver.url, id })
     const first = await call('GET', '/webhooks/endpoints?limit=2')
@@ -214,7 +214,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', '/webhooks/endpoints?page=0')).status).toBe(400)
   })
 
-  it('a repeated creation under one Idempotency-Key makes one endpoint and shows the same secret', async () => {
+  it('creates one endpoint for a repeated Idempotency-Key and returns the same secret', async () => {
     const { call, receiver } = await serve()
     const headers = { 'idempotency-key': 'once' }
     const first = await call('POST', '/webhooks/endpoints', { url: receiver.url }, headers)
@@ -224,7 +224,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', '/webhooks/endpoints')).body.endpoints).toHaveLength(1)
   })
 
-  it('a test makes one attempt at once, to an inactive endpoint too, and answers the delivery', async () => {
+  it('tests an endpoint with one immediate attempt, also an inactive one, and returns the delivery', async () => {
     const { call, receiver } = await serve()
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, isActive: false })
     const { status, body } = await call('POST', `/webhooks/endpoints/${created.body.id}/test`)
@@ -248,7 +248,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/endpoints/whe_none/test')).status).toBe(404)
   })
 
-  it('a test that hangs does not hold up the end of the service', async () => {
+  it('stops the service although a test delivery hangs', async () => {
     const { call, receiver, house } = await serve()
     receiver.always('hang')
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url })
@@ -258,7 +258,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await test).body.error.code).toBe('not_ready')
   })
 
-  it('a test event is never fanned out', async () => {
+  it('never fans out a test event', async () => {
     const { call, receiver, house } = await serve()
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, eventTypes: ['*'] })
     await house.engine.start()
@@ -268,7 +268,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', '/webhooks/deliveries')).body.pagination.total).toBe(2)
   })
 
-  it('a stored message goes to every active endpoint that hears of message.received', async () => {
+  it('sends a stored message to every active endpoint subscribed to message.received', async () => {
     const { call, receiver } = await serve()
     await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/a`, id: 'a' })
     await call('POST', '/webhooks/endpoints', { url: `${receiver.url}/b`, id: 'b', eventTypes: ['message.*'] })
@@ -293,7 +293,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/test-message', { accountId: '' })).status).toBe(400)
   })
 
-  it('deliveries are listed newest first, by every filter, with cursors', async () => {
+  it('lists deliveries newest first, with filters and cursors', async () => {
     const { call, receiver, house } = await serve()
     receiver.script({ status: 500 })
     const options = { url: receiver.url, retryCount: 0 }
@@ -328,7 +328,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', '/webhooks/deliveries?limit=0')).status).toBe(400)
   })
 
-  it('an example of a type goes to whoever hears of it, and to nobody when nobody does', async () => {
+  it('sends a sample event to the endpoints subscribed to its type, if any', async () => {
     const { call, receiver } = await serve()
     const nobody = await call('POST', '/webhooks/test-message', { accountId: 'acc_1', messageId: 'msg_1' })
     expect(nobody).toMatchObject({ status: 200, body: { success: true, deliveries: [] } })
@@ -344,7 +344,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await trigger('account.exploded')).body.error.details[0].path).toBe('body.type')
   })
 
-  it('a range is recovered, by times that make one', async () => {
+  it('recovers a time range and rejects an empty one', async () => {
     const { call, receiver, house } = await serve()
     await house.engine.start()
     await house.record({})
@@ -375,7 +375,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/endpoints/none/recover', { since: '2020-01-01T00:00:00Z' })).status).toBe(404)
   })
 
-  it('a delivery is shown whole', async () => {
+  it('returns a complete delivery', async () => {
     const { call, receiver, house } = await serve()
     receiver.script({ status: 418, body: 'teapot' }, { status: 201, body: 'thanks' })
     await call('POST', '/webhooks/endpoints', {
@@ -438,7 +438,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('GET', '/webhooks/endpoints/one')).body.lastDeliveryAt).toEqual(time)
   })
 
-  it('a delivery is sent again on request: same ids, same bytes, and it verifies', async () => {
+  it('retries a delivery on request with the same ids, the same body and a valid signature', async () => {
     const { call, receiver, house } = await serve()
     receiver.script({ status: 500 })
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, retryCount: 0 })
@@ -464,7 +464,7 @@ describeEachDatabase('the webhooks over HTTP', (open) => {
     expect((await call('POST', '/webhooks/deliveries/dlv_none/retry')).status).toBe(404)
   })
 
-  it('every route wants the key, and a reading key only reads', async () => {
+  it('requires the key on every route, and write access for changes', async () => {
     const { call } = await serve()
     for (const [method, path] of ROUTES) {
       expect((await call(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)

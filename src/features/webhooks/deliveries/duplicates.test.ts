@@ -27,9 +27,9 @@ const settled = (house: WebhookHouse, statuses: string[]) =>
 const configure = (db: Db, changes: { enabled?: number; keyFields?: string; ttlSeconds?: number }) =>
   db.transaction((tx) => tx.updateTable('deduplicationConfig').set(changes).execute())
 
-describeEachDatabase('an event that repeats another', (open) => suite(open))
+describeEachDatabase('a duplicate event', (open) => suite(open))
 
-describeRedis('an event that repeats another, with the keys in Redis', (redis) => {
+describeRedis('a duplicate event, with the keys in Redis', (redis) => {
   describeEachDatabase('on', (open) => suite(open, redis))
 
   const open = databases('sqlite')
@@ -41,7 +41,7 @@ describeRedis('an event that repeats another, with the keys in Redis', (redis) =
     return { receiver, house }
   }
 
-  it('is sent when nothing is known of what it repeats, as after a database was restored', async () => {
+  it('is sent when the first event is unknown, as after a database restore', async () => {
     const claims = await claimsIn(redis)
     const before = await started(claims)
     await before.house.record(SAME)
@@ -51,7 +51,7 @@ describeRedis('an event that repeats another, with the keys in Redis', (redis) =
     await settled(after.house, ['success'])
   })
 
-  it('is sent at the most once more for each loss of Redis, and nothing is lost or sent twice itself', async () => {
+  it('is sent at most once more per loss of Redis, and no event is lost or sent twice', async () => {
     // Redis is asked again soon after its return.
     const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 1000 }
     const { house, receiver } = await started(await claimsIn(redis, hasty))
@@ -97,7 +97,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     return closing(webhookHouse(db, { ...options, ...(redis && { claims: await claimsIn(redis) }) }))
   }
 
-  it('is not sent, and leaves a row for every endpoint that would have heard of it', async () => {
+  it('is not sent, and leaves a deduplicated row for every subscribed endpoint', async () => {
     const receiver = closing(await startReceiver())
     const house = await houseOf(await open())
     for (const id of ['one', 'two']) await house.create({ id, url: receiver.url })
@@ -112,7 +112,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     expect(receiver.requests).toHaveLength(4)
   })
 
-  it('is told within one batch too, by the times of the events, whenever they are fanned out', async () => {
+  it('is detected within one batch too, by the time of the events', async () => {
     const receiver = closing(await startReceiver())
     const clock = fixedClock(Date.now())
     const house = await houseOf(await open(), { clock })
@@ -127,7 +127,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await settled(house, ['success', 'deduplicated', 'success'])
   })
 
-  it('is one by the fields that the settings name', async () => {
+  it('is determined by the configured key fields', async () => {
     const receiver = closing(await startReceiver())
     const house = await houseOf(await open())
     await configure(house.db, { keyFields: '["eventType","data.subject"]' })
@@ -141,7 +141,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await settled(house, ['success', 'deduplicated', 'success', 'success'])
   })
 
-  it('is not one when nobody heard of the first, nor without a version to tell changes apart', async () => {
+  it('is not one if the first had no subscriber, or without a version', async () => {
     const receiver = closing(await startReceiver())
     const house = await houseOf(await open())
     await house.engine.start()
@@ -156,7 +156,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await settled(house, ['success', 'success', 'success'])
   })
 
-  it('can still be sent by hand; retries and tests are never suppressed', async () => {
+  it('can be retried; retries and tests are never deduplicated', async () => {
     const receiver = closing(await startReceiver())
     const { type: _type, ...message } = sampleEvent('message.received')
     const house = await houseOf(await open(), { readMessage: async () => message })
@@ -173,7 +173,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     expect(receiver.requests).toHaveLength(5)
   })
 
-  it('is not the same event again: what holds its own claim is sent', async () => {
+  it('is not the event that holds the claim itself', async () => {
     const receiver = closing(await startReceiver())
     const house = await houseOf(await open())
     await house.create({ url: receiver.url })
@@ -190,7 +190,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
   })
 
-  it('survives a process killed between the claim and the deliveries: the first is sent, its repeat is not', async () => {
+  it('is suppressed, and the first sent, after a kill between the claim and the deliveries', async () => {
     const place = await open.place()
     const db = await open(place)
     const receiver = closing(await startReceiver())

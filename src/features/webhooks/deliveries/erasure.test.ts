@@ -8,7 +8,7 @@ import { startReceiver } from '../../../../test/servers/receiver.ts'
 import { cancelForAccount, eraseDeliveries, purgeDeliveries } from '../index.ts'
 import { deliveryStore } from './store.ts'
 
-describeEachDatabase('the end of deliveries', (open) => {
+describeEachDatabase('deleting deliveries', (open) => {
   async function failingHouse() {
     const receiver = closing(await startReceiver())
     receiver.always({ status: 500 })
@@ -17,7 +17,7 @@ describeEachDatabase('the end of deliveries', (open) => {
     return { house, receiver }
   }
 
-  it('a deleted account is heard of once more, by account.deleted, and nothing else of it is sent', async () => {
+  it('sends account.deleted for a deleted account, and nothing else', async () => {
     const { house, receiver } = await failingHouse()
     await house.engine.start()
     await house.record({ accountId: 'acc_a' }, { accountId: 'acc_b' })
@@ -50,7 +50,7 @@ describeEachDatabase('the end of deliveries', (open) => {
     expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(2)
   })
 
-  it('old deliveries go in steps, the oldest first, with their attempts', async () => {
+  it('purges old deliveries with their attempts in steps, the oldest first', async () => {
     const { house } = await failingHouse()
     await house.engine.start()
     await house.record({}, {}, {})
@@ -67,7 +67,7 @@ describeEachDatabase('the end of deliveries', (open) => {
     expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(0)
   })
 
-  it('a delivery whose event is gone is cancelled and holds nothing up', async () => {
+  it('cancels a delivery whose event was erased, without delaying others', async () => {
     const { house, receiver } = await failingHouse()
     await house.engine.start()
     await house.record({})

@@ -53,7 +53,7 @@ describeEachDatabase('the statements about deliveries', (open) => {
 
 describe('the start on the file store', () => {
   const open = databases('sqlite')
-  it('frees what is held by an index of it, not by walking what waits', async () => {
+  it('releases leases by an index, without scanning waiting deliveries', async () => {
     const db = await open()
     const plan = await explain(db, (tx) => releaseAllLeases(tx))
     expect(plan).toMatch(/^SEARCH webhookDeliveries USING (COVERING )?INDEX webhookDeliveries_leasedUntil_partial/m)

@@ -28,7 +28,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
     return { house, receiver, id, clock }
   }
 
-  it('brings the gap of an inactive endpoint once it is active again, each event once', async () => {
+  it('delivers the missed events of an endpoint once it is active again, each event once', async () => {
     const { house, receiver, id } = await started()
     await house.endpoints.update(id, { isActive: false })
     const missed = await house.record({}, { type: 'mailbox.changed' }, { type: 'message.sent' }, { fanOut: false })
@@ -45,7 +45,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
     expect(receiver.requests.map(({ headers }) => headers['webhook-id']).sort()).toEqual(missed.slice(0, 2).sort())
   })
 
-  it('sends again what failed, under the same ids, and leaves alone what arrived, waits or was suppressed', async () => {
+  it('resends failed deliveries under the same ids, but not successful, waiting or deduplicated ones', async () => {
     const { house, receiver, id } = await started()
     receiver.script({ status: 500 })
     const [failed] = await house.record({ objectId: 'a', version: 1 })
@@ -67,7 +67,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
     expect([third?.body, third?.headers['webhook-id']]).toEqual([first?.body, failed])
   })
 
-  it('takes only the events of its range, and of a deleted account only that it was deleted', async () => {
+  it('recovers only events of the range, and only account.deleted of a deleted account', async () => {
     const { house, id, clock } = await started()
     await house.endpoints.update(id, { isActive: false, eventTypes: ['*'] })
     const sinceMs = clock.now() + DAY_MS
@@ -86,7 +86,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
     expect((await statuses(house)).map(([event]) => event)).toEqual([kept, last])
   })
 
-  it('goes through a long range in steps, and says where to go on when its time is over', async () => {
+  it('processes a long range in steps and returns where to continue after its time limit', async () => {
     const { house, id, clock } = await started()
     await house.endpoints.update(id, { isActive: false })
     for (let index = 0; index < 5; index += 1) {
@@ -102,7 +102,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
     expect(rest).toEqual({ recovered: 50, stoppedAt: undefined })
   })
 
-  it('finds the gap once, however many ask at the same time, and reads by indexes', async () => {
+  it('recovers each event once when called concurrently, and reads by indexes', async () => {
     const { house, id } = await started()
     await house.endpoints.update(id, { isActive: false })
     await house.record(...Array.from({ length: 20 }, () => ({})))
@@ -120,7 +120,7 @@ describeEachDatabase('recovering what an endpoint missed', (open) => {
   })
 })
 
-describeEachDatabase('sending a delivery of an inactive endpoint again', (open) => {
+describeEachDatabase('retrying a delivery of an inactive endpoint', (open) => {
   async function failedOnce() {
     const receiver = closing(await startReceiver())
     const house = closing(webhookHouse(await open()))
@@ -137,7 +137,7 @@ describeEachDatabase('sending a delivery of an inactive endpoint again', (open) 
     return { house, receiver, id, deliveryId: delivery?.id ?? '' }
   }
 
-  it('makes one attempt at once, while the caller waits', async () => {
+  it('makes one attempt while the caller waits', async () => {
     const { house, receiver, id, deliveryId } = await failedOnce()
     expect(await house.testDeliveries.retryInactive(deliveryId)).toBe(true)
     expect(await house.deliveries()).toMatchObject([{ status: 'success', trigger: 'retry', attempt: 2 }])
@@ -145,7 +145,7 @@ describeEachDatabase('sending a delivery of an inactive endpoint again', (open) 
     expect((await house.endpoints.get(id)).isActive).toBe(false)
   })
 
-  it('is one attempt only when it fails; what waited goes on waiting', async () => {
+  it('makes only one attempt when it fails; a waiting delivery keeps waiting', async () => {
     const { house, receiver, id, deliveryId } = await failedOnce()
     receiver.script({ status: 503 })
     await house.testDeliveries.retryInactive(deliveryId)
@@ -159,7 +159,7 @@ describeEachDatabase('sending a delivery of an inactive endpoint again', (open) 
     expect((await house.endpoints.get(id)).isActive).toBe(false)
   })
 
-  it('is left to the queue when the endpoint is active, and alone while a worker has it', async () => {
+  it('is left to the queue when the endpoint is active, and skipped while a worker holds it', async () => {
     const { house, receiver, id, deliveryId } = await failedOnce()
     await house.db.transaction((tx) =>
       tx

@@ -47,7 +47,7 @@ const text = fc.string({ unit: 'binary', maxLength: 60 })
 const value = fc.oneof(fc.jsonValue(), text, fc.webUrl(), fc.double(), fc.dictionary(text, text), fc.array(text))
 const body = fc.dictionary(fc.constantFrom(...FIELDS, 'retryStrategy', '__proto__', 'constructor'), value)
 
-it('whatever an endpoint is made of, it is made or refused by 400 with a reason', { timeout: 120_000 }, async () => {
+it('creates an endpoint from any input or rejects it with a 400 and a reason', { timeout: 120_000 }, async () => {
   const { create, send, house } = await serve()
   const { id } = await house.create({ url: 'https://127.0.0.1/hook' })
   const check = async (payload: string) => {
@@ -65,7 +65,7 @@ it('whatever an endpoint is made of, it is made or refused by 400 with a reason'
   expect((await house.endpoints.list({ limit: 200 })).items.length).toBeGreaterThan(0)
 })
 
-it('whatever custom headers are, those accepted can be sent', { timeout: 120_000 }, async () => {
+it('can send every set of custom headers that it accepts', { timeout: 120_000 }, async () => {
   const { house, create } = await serve()
   const received: string[][] = []
   const { createServer: createHttp } = await import('node:http')
@@ -106,7 +106,7 @@ it('whatever custom headers are, those accepted can be sent', { timeout: 120_000
   )
 })
 
-it('an address that must not be reached is refused however it is written, and never contacted', {
+it('refuses a forbidden address in every notation and never connects to it', {
   timeout: 120_000,
 }, async () => {
   const { port, contacts } = await silentListener()

@@ -12,7 +12,7 @@ const OPEN = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN), 1000)
 const halfOpen = (circuit: Circuit): Circuit => ({ ...circuit, circuitState: 'half_open' })
 
 describe('a circuit', () => {
-  it('opens when the last of many attempts in a row failed, and not before', () => {
+  it('opens after many consecutive failures, not before', () => {
     const almost = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN - 1), 1000)
     expect(almost).toMatchObject({ circuitState: 'closed', circuitFailures: FAILURES_TO_OPEN - 1 })
     expect(afterOutcomes(almost, ['failure'], 1000)).toMatchObject({
@@ -27,7 +27,7 @@ describe('a circuit', () => {
     })
   })
 
-  it('is not written while all goes well', () => {
+  it('is not written while attempts succeed', () => {
     expect(afterOutcomes(CLOSED, ['success', 'none', 'success'], 1000)).toBe(CLOSED)
   })
 
@@ -45,18 +45,18 @@ describe('a circuit', () => {
     })
   })
 
-  it('closes on any success, and begins with the first pause the next time', () => {
+  it('closes on any success and starts with the first pause when it opens again', () => {
     expect(afterOutcomes(halfOpen(OPEN), ['success'], 5000)).toEqual(CLOSED)
     expect(afterOutcomes(OPEN, ['success'], 5000)).toEqual(CLOSED)
     const again = afterOutcomes(CLOSED, failures(FAILURES_TO_OPEN), 9000)
     expect(again.circuitProbeAt).toBe(10_000)
   })
 
-  it('keeps its pause when requests that were on their way fail late', () => {
+  it('keeps its pause when requests in flight fail late', () => {
     expect(afterOutcomes(OPEN, failures(3), 1900)).toEqual({ ...OPEN, circuitFailures: FAILURES_TO_OPEN + 3 })
   })
 
-  it('does not count replays, tests and faults of our own', () => {
+  it('does not count replays, tests or internal errors', () => {
     const failed = (kind: 'timeout' | 'internal'): Outcome => ({
       startedAt: 0,
       durationMs: 1,
@@ -103,7 +103,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
   const waiting = async (house: WebhookHouse) =>
     (await house.deliveries()).filter((delivery) => delivery.status === 'pending' && delivery.attempt === 0)
 
-  it('is left alone but for one delivery at a time, and gets the rest once that one arrives', async () => {
+  it('gets one delivery at a time, and the rest once one succeeds', async () => {
     const { receiver, house, id } = await broken()
     expect(await circuitOf(house, id)).toEqual({
       state: expect.stringMatching(/open/),
@@ -134,7 +134,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     expect(succeeded.every((delivery) => delivery.attempt === 1)).toBe(true)
   })
 
-  it('takes new events meanwhile, and does not hold up others', async () => {
+  it('accepts new events meanwhile and does not delay other endpoints', async () => {
     const { house } = await broken()
     const healthy = closing(await startReceiver())
     await house.create({ url: healthy.url })
@@ -144,7 +144,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     expect((await waiting(house)).length).toBeGreaterThanOrEqual(before)
   })
 
-  it('is tried at once when it is changed, and when a test or a retry reaches it', async () => {
+  it('gets an attempt at once after an update, a test or a retry that succeeds', async () => {
     const { receiver, house, id } = await broken()
     receiver.always({})
     await house.testDeliveries.test(id)
@@ -159,7 +159,7 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     await eventually(async () => expect(await waiting(house)).toEqual([]))
   })
 
-  it('is probed again when the process of a probe died', async () => {
+  it('is probed again after the process of a probe died', async () => {
     const { house, receiver, id } = await broken()
     receiver.always({})
     await house.engine.stop(0)

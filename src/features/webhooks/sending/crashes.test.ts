@@ -11,7 +11,7 @@ import { startReceiver } from '../../../../test/servers/receiver.ts'
 const ROUNDS = 6
 const LEASE_MS = 2000
 
-describeEachDatabase('a process that records and delivers, killed again and again', (open) => {
+describeEachDatabase('a process killed repeatedly while it records and delivers events', (open) => {
   /** Lets one work for a moment and kills it, wherever it is. */
   async function workAndDie(place: Place, chance: () => number): Promise<void> {
     const child = startWorker('webhook-worker', [JSON.stringify(place), TEST_RING, String(LEASE_MS)])
@@ -21,7 +21,7 @@ describeEachDatabase('a process that records and delivers, killed again and agai
     await once(child, 'exit')
   }
 
-  it('loses nothing, and repeats only under the same ids', { timeout: 120_000 }, async () => {
+  it('loses no event and repeats deliveries only under the same ids', { timeout: 120_000 }, async () => {
     const chance = random()
     const place = await open.place()
     const db = await open(place)

@@ -14,7 +14,7 @@ import { insertDeliveries } from '../deliveries/store.ts'
 const HOUR_MS = 3_600_000
 
 describePostgres('two workers on one database', (open) => {
-  it('deliver every event once between them', async () => {
+  it('deliver every event once', async () => {
     const place = await open.place()
     const receiver = closing(await startReceiver())
     const houses = [closing(webhookHouse(await open(place))), closing(webhookHouse(await open(place)))] as const
@@ -39,7 +39,7 @@ describePostgres('two workers on one database', (open) => {
 })
 
 describeEachDatabase('an endpoint that is deleted while events become deliveries', (open) => {
-  it('leaves none that waits for ever, or for the next endpoint of that id', async () => {
+  it('leaves no delivery waiting forever or for a new endpoint with the same id', async () => {
     const house = closing(webhookHouse(await open()))
     const endpoint = await house.endpoints.get((await house.create({ url: 'http://app.example/' })).id)
     await house.record({})
@@ -57,8 +57,8 @@ describeEachDatabase('an endpoint that is deleted while events become deliveries
   })
 })
 
-describeEachDatabase('a worker on a database that another worked on', (open, engine) => {
-  it('takes over what a dead worker held: at once on the file store, once its lease has run out elsewhere', async () => {
+describeEachDatabase('a worker that starts after another one died', (open, engine) => {
+  it('takes over its deliveries: at once on the file store, after the lease elsewhere', async () => {
     const receiver = closing(await startReceiver())
     const house = closing(webhookHouse(await open()))
     const endpoint = await house.endpoints.get((await house.create({ url: receiver.url })).id)

@@ -22,7 +22,7 @@ const SUCCESS: Outcome = {
   headerNames: [],
 }
 
-describeEachDatabase('writing what came of attempts', (open) => {
+describeEachDatabase('recording the results of attempts', (open) => {
   async function oneDelivery() {
     const house = closing(webhookHouse(await open()))
     const { id } = await house.create({ url: 'http://127.0.0.1/hook' })
@@ -38,7 +38,7 @@ describeEachDatabase('writing what came of attempts', (open) => {
     return { house, delivery, claim, write, id }
   }
 
-  it('leaves no trace of a worker that lost its delivery to another', async () => {
+  it('skips the result of a worker that lost its delivery to another', async () => {
     const { house, claim, write, id } = await oneDelivery()
     expect(await claim('first', 0)).toHaveLength(1)
     expect(await claim('second')).toHaveLength(1)
@@ -50,7 +50,7 @@ describeEachDatabase('writing what came of attempts', (open) => {
     expect(await house.endpoints.get(id)).toMatchObject({ lastDeliveryAt: new Date(2000).toISOString() })
   })
 
-  it('gives a delivery to one worker at a time, and to the next when it is given back', async () => {
+  it('lets one worker at a time claim a delivery, and the next one after its release', async () => {
     const { house, delivery, claim } = await oneDelivery()
     expect(await claim('first')).toHaveLength(1)
     expect(await claim('second')).toHaveLength(0)
@@ -60,7 +60,7 @@ describeEachDatabase('writing what came of attempts', (open) => {
     expect(await claim('second')).toHaveLength(1)
   })
 
-  it('plans the next attempt from the end of this one', async () => {
+  it('schedules the next attempt from the end of the last one', async () => {
     const { house, claim, write } = await oneDelivery()
     await claim('first')
     const error = { kind: 'timeout', message: 'There was no complete answer in time.' } as const

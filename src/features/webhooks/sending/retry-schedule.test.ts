@@ -6,21 +6,21 @@ import { retryDelayMs } from './retry-schedule.ts'
 
 const HOUR_MS = 60 * 60_000
 
-describe('the wait before the next attempt', () => {
+describe('the delay before the next attempt', () => {
   const fixed = { retryDelayMs: 1000, retryStrategy: 'fixed' } as const
   const exponential = { retryDelayMs: 1000, retryStrategy: 'exponential' } as const
 
-  it('is retryDelayMs every time, zero included', () => {
+  it('is always retryDelayMs, zero included', () => {
     expect([1, 2, 20].map((attempt) => retryDelayMs(fixed, attempt))).toEqual([1000, 1000, 1000])
     expect(retryDelayMs({ ...fixed, retryDelayMs: 0 }, 1)).toBe(0)
   })
 
-  it('doubles where the strategy says so, up to a day', () => {
+  it('doubles with the exponential strategy, up to a day', () => {
     expect([1, 2, 3, 4].map((attempt) => retryDelayMs(exponential, attempt))).toEqual([1000, 2000, 4000, 8000])
     expect(retryDelayMs({ ...exponential, retryDelayMs: HOUR_MS }, 20)).toBe(24 * HOUR_MS)
   })
 
-  it('becomes longer by Retry-After, never shorter, and a day at most', () => {
+  it('is extended by Retry-After up to a day, and never shortened', () => {
     expect(retryDelayMs(fixed, 1, 5000)).toBe(5000)
     expect(retryDelayMs(fixed, 1, 10)).toBe(1000)
     expect(retryDelayMs(fixed, 1, 48 * HOUR_MS)).toBe(24 * HOUR_MS)
@@ -38,11 +38,11 @@ describe('the secrets of an endpoint', () => {
     expect(rotated(third, 'four', 25 * HOUR_MS).map(({ secret }) => secret)).toEqual(['four', 'three', 'two'])
   })
 
-  it('are not doubled when the same one is given again', () => {
+  it('are not duplicated when the same secret is set again', () => {
     expect(rotated(rotated([], 'one', 0), 'one', 1)).toEqual([{ secret: 'one', until: null }])
   })
 
-  it('are gone at once when the endpoint becomes unsigned', () => {
+  it('are removed at once when the endpoint becomes unsigned', () => {
     expect(rotated(rotated([], 'one', 0), null, 1)).toEqual([])
   })
 })
@@ -61,7 +61,7 @@ describe('subscriptions', () => {
     ['message.received.*', false],
   ])('%j is known: %s', (text, known) => expect(isSubscription(text, catalogue)).toBe(known))
 
-  it('cover their own type, their prefix, or everything', () => {
+  it('cover their own type, a prefix, or every type', () => {
     expect(subscribes([], 'booking.created')).toBe(true)
     expect(subscribes(['message.*'], 'message.sent')).toBe(true)
     expect(subscribes(['message.*'], 'mailbox.changed')).toBe(false)

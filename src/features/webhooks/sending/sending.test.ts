@@ -28,8 +28,8 @@ async function arrived(house: WebhookHouse, expected: Partial<DeliveryView>[]): 
 const gapsMs = (requests: readonly Received[]) =>
   requests.slice(1).map((request, index) => request.atMs - (requests[index]?.atMs ?? 0))
 
-describeEachDatabase('delivering', (open) => {
-  it('brings a recorded event to the receiver, signed as the published libraries verify it', async () => {
+describeEachDatabase('sending deliveries', (open) => {
+  it('delivers a recorded event with a signature that the published libraries verify', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     const { secret = '' } = await house.create({ url: receiver.url })
@@ -55,7 +55,7 @@ describeEachDatabase('delivering', (open) => {
     })
   })
 
-  it('repeats a failed delivery retryCount times, retryDelayMs apart, with the same bytes and a fresh signature', async () => {
+  it('retries a failed delivery retryCount times, retryDelayMs apart, with the same body and a fresh signature', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ status: 500, body: 'no\0pe' })
@@ -77,7 +77,7 @@ describeEachDatabase('delivering', (open) => {
     for (const gapMs of gapsMs(receiver.requests)) expect(gapMs).toBeGreaterThan(1090)
   })
 
-  it('waits as long as Retry-After says when that is longer than retryDelayMs', async () => {
+  it('waits for Retry-After when it is longer than retryDelayMs', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.script({ status: 503, headers: { 'retry-after': '2' } })
@@ -87,7 +87,7 @@ describeEachDatabase('delivering', (open) => {
     expect(gapsMs(receiver.requests)[0]).toBeGreaterThan(1990)
   })
 
-  it('counts a timeout, a cut connection, a redirect and a half answer as failures, and follows nothing', async () => {
+  it('counts a timeout, a reset, a redirect and a truncated response as failures, and follows no redirect', async () => {
     const [target, receiver] = [await receiverFor(), await receiverFor()]
     const house = await startedHouse(await open())
     receiver.script('hang', 'reset', { status: 302, headers: { location: target.url } }, 'stall', { status: 200 })
@@ -104,7 +104,7 @@ describeEachDatabase('delivering', (open) => {
     expect(target.requests).toEqual([])
   })
 
-  it('reads at most 64 KB of an answer and keeps 16 KB of it', async () => {
+  it('reads at most 64 KB of a response and stores 16 KB of it', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.script(
@@ -129,7 +129,7 @@ describeEachDatabase('delivering', (open) => {
     }
   })
 
-  it('keeps sending what comes in while one request hangs', async () => {
+  it('keeps sending new deliveries while one request hangs', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.script('hang')
@@ -141,7 +141,7 @@ describeEachDatabase('delivering', (open) => {
     await eventually(() => expect(receiver.requests).toHaveLength(3), 30_000)
   })
 
-  it('has at most eight requests at one endpoint and starts them in the order of the events', async () => {
+  it('sends at most eight requests at once to an endpoint, in the order of the events', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ delayMs: 20 })
@@ -184,7 +184,7 @@ describeEachDatabase('delivering', (open) => {
     expect(await house.deliveries()).toHaveLength(12)
   })
 
-  it('holds back what waits while the endpoint is inactive, and makes nothing new', async () => {
+  it('holds waiting deliveries of an inactive endpoint and creates no new ones', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ status: 500 })
@@ -207,7 +207,7 @@ describeEachDatabase('delivering', (open) => {
     await arrived(house, [{ status: 'success' }])
   })
 
-  it('gives back what it had in hand when the endpoint becomes inactive', async () => {
+  it('releases its claims when the endpoint becomes inactive', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ delayMs: 2000 })
@@ -223,7 +223,7 @@ describeEachDatabase('delivering', (open) => {
     expect(await house.deliveries({ status: 'pending' })).toHaveLength(60 - receiver.requests.length)
   })
 
-  it('ends without working through a backlog, but lets requests on their way finish', async () => {
+  it('stops without draining a backlog, but lets requests in flight finish', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ delayMs: 2000 })
@@ -235,7 +235,7 @@ describeEachDatabase('delivering', (open) => {
     expect(await house.deliveries({ status: 'success' })).toHaveLength(8)
   })
 
-  it('takes 410 for an answer: the endpoint becomes inactive and others hear of it', async () => {
+  it('deactivates the endpoint on a 410 and notifies the other endpoints', async () => {
     const [gone, other] = [await receiverFor(), await receiverFor()]
     const house = await startedHouse(await open())
     gone.always({ status: 410 })
@@ -253,7 +253,7 @@ describeEachDatabase('delivering', (open) => {
     expect(gone.requests).toHaveLength(1)
   })
 
-  it('cancels what waits when the endpoint is deleted', async () => {
+  it('cancels the waiting deliveries of a deleted endpoint', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     receiver.always({ status: 500 })
@@ -308,7 +308,7 @@ describeEachDatabase('delivering', (open) => {
     expect(JSON.stringify([delivery, rows, await house.endpoints.get(id)])).not.toContain('s3cret')
   })
 
-  it('carries an event of the largest size unchanged', async () => {
+  it('delivers an event of the maximum size unchanged', async () => {
     const receiver = await receiverFor()
     const house = await startedHouse(await open())
     const { secret = '' } = await house.create({ url: receiver.url })
@@ -319,7 +319,7 @@ describeEachDatabase('delivering', (open) => {
     expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toMatchObject({ body })
   })
 
-  it('goes over TLS only to a server whose certificate is trusted', async () => {
+  it('sends over TLS only to servers with a trusted certificate', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'hooks.example.com' }], {
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'hooks.example.com' }] }],
     })
@@ -339,7 +339,7 @@ describeEachDatabase('delivering', (open) => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('sends what a stop cut off again after the next start, under the same ids', async () => {
+  it('sends aborted deliveries again after the next start, under the same ids', async () => {
     const receiver = await receiverFor()
     const db = await open()
     const first = await startedHouse(db)
