@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
-import { accountsRoom, imapUser } from '../kit/accounts.ts'
+import { imapUser, testAccounts } from '../kit/accounts.ts'
 import { describeEachDatabase, type Place } from '../kit/database.ts'
 import { startWorker } from '../kit/worker.ts'
 
@@ -51,11 +51,11 @@ describeEachDatabase('an erasure whose process is killed in the middle', (open) 
   it('is finished by the next one, and touches nobody else', async () => {
     const place = await open.place()
     const db = await open(place)
-    const room = accountsRoom(db)
-    const gone = await room.link(imapUser('gone'))
-    const kept = await room.link(imapUser('kept'))
+    const fixture = testAccounts(db)
+    const gone = await fixture.link(imapUser('gone'))
+    const kept = await fixture.link(imapUser('kept'))
     for (const { id } of [gone, kept]) await fillMessages(db, id)
-    await db.transaction((tx) => room.accounts.remove(tx, gone.id))
+    await db.transaction((tx) => fixture.accounts.remove(tx, gone.id))
 
     expect(await run(place, 'first', 7)).toBe('SIGKILL')
     const left = await count(db, 'messages', gone.id)
@@ -67,6 +67,6 @@ describeEachDatabase('an erasure whose process is killed in the middle', (open) 
     const counts = async (id: string) => Promise.all(TABLES.map((table) => count(db, table, id)))
     expect(await counts(gone.id)).toEqual([0, 1, 0, 0, 0, 0, 0])
     expect(await counts(kept.id)).toEqual([1, 1, 1, MESSAGES, MESSAGES, 1, 0])
-    expect((await room.events(gone.id)).map((event) => event.type)).toEqual(['account.deleted'])
+    expect((await fixture.events(gone.id)).map((event) => event.type)).toEqual(['account.deleted'])
   }, 120_000)
 })

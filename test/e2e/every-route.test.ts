@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answered, type Api, api } from '../kit/http.ts'
+import { type Api, type ApiResponse, api } from '../kit/http.ts'
 import { type Document, type Operation, operations, sample } from '../kit/openapi.ts'
 import { type Service, startService } from '../kit/service.ts'
 
@@ -36,7 +36,7 @@ function faultsOf(value: unknown, pointer: string): unknown[] {
   return check.errors ?? []
 }
 
-function expectError(answer: Answered, status: number, code: string): void {
+function expectError(answer: ApiResponse, status: number, code: string): void {
   expect([answer.status, answer.json?.error?.code, answer.text.slice(0, 300)]).toEqual([
     status,
     code,

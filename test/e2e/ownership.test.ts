@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, it } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
-import { accountsRoom, imapUser } from '../kit/accounts.ts'
+import { imapUser, testAccounts } from '../kit/accounts.ts'
 import { describePostgres } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { startWorker } from '../kit/worker.ts'
@@ -33,9 +33,9 @@ describePostgres('instances that are processes of their own', (open) => {
   async function started(accounts: number, names: string[]) {
     const place = await open.place()
     const db = await open(place)
-    const room = accountsRoom(db)
+    const fixture = testAccounts(db)
     const ids: string[] = []
-    for (let i = 0; i < accounts; i += 1) ids.push((await room.link(imapUser(`user-${i}`))).id)
+    for (let i = 0; i < accounts; i += 1) ids.push((await fixture.link(imapUser(`user-${i}`))).id)
     const instances = names.map((name) => start(place.databaseUrl, name))
     const share = accounts / names.length
     await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => share)))

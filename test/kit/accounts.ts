@@ -9,7 +9,7 @@ import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 
 /** The accounts room on a database, with what it needs around it. */
-export function accountsRoom(db: Db, given: Partial<AccountsDeps> = {}) {
+export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
   const bus = given.bus ?? memoryBus({ log: silentLog })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-interface ListAnswer {
+interface ListResponse {
   status: number
   /** The parsed answer: a list, or an error. */
   body: { error?: { code: string; details: { path: string }[] } }
@@ -12,7 +12,7 @@ interface ListAnswer {
  */
 export async function expectForgeriesRefused(
   cursor: string,
-  list: (query: string) => Promise<ListAnswer>,
+  list: (query: string) => Promise<ListResponse>,
 ): Promise<void> {
   let refused = 0
   for (const forged of forgeriesOf(cursor)) {

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { type MailAccess, ProviderError, type RemoteFolder } from '../../src/providers/contract/index.ts'
-import { accountsRoom } from './accounts.ts'
+import { testAccounts } from './accounts.ts'
 
 const HOSTED_KEY = 'test-key'
 
@@ -66,7 +66,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const mail = fakeMailServer()
-  const room = accountsRoom(db, { clock, ids, sealer: sealing, ...accounts })
+  const fixture = testAccounts(db, { clock, ids, sealer: sealing, ...accounts })
   const idempotent = idempotency({ db, clock, sealer: sealing })
   const app = createServer({
     log: silentLog,
@@ -95,7 +95,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     logins: {},
     records: { mx: async () => [], srv: async () => [] },
     outbound: outbound({ guard: localGuard }),
-    accounts: room.accounts,
+    accounts: fixture.accounts,
     ...overrides,
   })
   await app.listen({ host: '127.0.0.1', port })

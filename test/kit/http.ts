@@ -1,5 +1,5 @@
 /** What came back of one request. */
-export interface Answered {
+export interface ApiResponse {
   status: number
   headers: Headers
   text: string
@@ -15,21 +15,21 @@ export interface RequestOptions {
 
 export interface Api {
   readonly url: string
-  request(method: string, path: string, options?: RequestOptions): Promise<Answered>
-  get(path: string, headers?: Record<string, string>): Promise<Answered>
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
-  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
-  delete(path: string, headers?: Record<string, string>): Promise<Answered>
+  request(method: string, path: string, options?: RequestOptions): Promise<ApiResponse>
+  get(path: string, headers?: Record<string, string>): Promise<ApiResponse>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse>
   /** A form as a browser posts it; redirects are not followed. */
-  form(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Answered>
+  form(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
 const TIMEOUT_MS = 20_000
 
 /** A client of one service; with a key it sends it. Any status is an answer, nothing throws but a dead connection. */
 export function api(url: string, key?: string): Api {
-  async function request(method: string, path: string, options: RequestOptions = {}): Promise<Answered> {
+  async function request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const { body } = options
     const raw = body === undefined || typeof body === 'string' || body instanceof URLSearchParams
     const response = await fetch(new URL(path, url), {

@@ -2,10 +2,10 @@ import { expect, onTestFinished } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
 import type { Databases } from './database.ts'
 import { eventually } from './eventually.ts'
-import { connected } from './in-step.ts'
 import { type DoubleState, MailboxDouble } from './mailbox-double.ts'
 import { announced, mailEvents } from './mailbox-state.ts'
 import { type SyncServiceOptions, syncService } from './sync.ts'
+import { connected } from './synced-mailbox.ts'
 
 export interface MailboxInStepOptions extends SyncServiceOptions {
   /** What stands in the mailbox before it is linked. */

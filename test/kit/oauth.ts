@@ -3,11 +3,11 @@ import { systemClock } from '../../src/lib/clock.ts'
 import type { LoginProvider, ProviderName } from '../../src/providers/contract/index.ts'
 import { gmailLogin } from '../../src/providers/gmail/login.ts'
 import { microsoftLogin } from '../../src/providers/microsoft/login.ts'
-import { SIGN_IN_CLIENT } from '../servers/sign-in.ts'
+import { OAUTH_CLIENT } from '../servers/oauth-server.ts'
 
 /** OAuth clients of both providers for the fake server at `url`. */
 export function loginAt(url: string): (provider: ProviderName) => LoginProvider | undefined {
-  const shared = { ...SIGN_IN_CLIENT, clock: systemClock }
+  const shared = { ...OAUTH_CLIENT, clock: systemClock }
   const logins: { readonly [Name in ProviderName]?: LoginProvider } = {
     gmail: gmailLogin({ ...shared, authUrl: `${url}/auth`, tokenUrl: `${url}/token`, userinfoUrl: `${url}/userinfo` }),
     microsoft: microsoftLogin({ ...shared, tenant: 'common', loginUrl: url, graphUrl: url }),

@@ -34,12 +34,12 @@ export interface ServiceProcess {
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>
   memoryBytes(): Promise<number>
-  /** What is in use after collecting garbage, which stops the service for some 50 ms. Only when started with `LIVE_HEAP`. */
-  liveHeapBytes(): Promise<number>
+  /** What is in use after collecting garbage, which stops the service for some 50 ms. Only when started with `HEAP_PROBE`. */
+  heapBytesAfterGc(): Promise<number>
 }
 
-/** Environment for `liveHeapBytes`. */
-export const LIVE_HEAP = { NODE_OPTIONS: `--import=${new URL('./live-heap.mjs', import.meta.url).href}` }
+/** Environment for `heapBytesAfterGc`. */
+export const HEAP_PROBE = { NODE_OPTIONS: `--import=${new URL('./heap-probe.mjs', import.meta.url).href}` }
 
 const TEST_KEY = 'test-key-0123456789abcdef'
 const START_TIMEOUT_MS = 60_000
@@ -90,7 +90,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
       return child.exitCode
     },
     memoryBytes: () => residentBytes(child.pid ?? 0),
-    async liveHeapBytes() {
+    async heapBytesAfterGc() {
       const before = lastLiveHeap(output()).look
       child.kill('SIGUSR2')
       await eventually(() => lastLiveHeap(output()).look > before)

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
-import { accountsRoom } from './accounts.ts'
+import { testAccounts } from './accounts.ts'
 import type { Place } from './database.ts'
 import { loginAt } from './oauth.ts'
 
@@ -15,7 +15,7 @@ const db =
   place.databaseUrl === undefined
     ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
     : openPostgres({ url: place.databaseUrl, maxConnections: 4, onError: () => {} })
-const { accounts } = accountsRoom(db, {
+const { accounts } = testAccounts(db, {
   sealer: sealer(parseKeyRing(ring)),
   login: loginAt(url),
   tokenTiming: { leaseMs: 50 },

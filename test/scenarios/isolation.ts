@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../kit/eventually.ts'
-import { LIVE_HEAP, type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
+import { HEAP_PROBE, type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { type Client, client } from './client.ts'
-import { expectBacklog, expectEachDelivered } from './isolation-books.ts'
+import { expectBacklog, expectEachDelivered } from './isolation-checks.ts'
 import { connectMailboxes, PASSWORD } from './mailboxes.ts'
-import { type Manner, type ManyHooks, startManyHooks } from './many-hooks.ts'
+import { type Manner, type ManyHooks, startManyHooks } from './many-endpoints.ts'
 import { type MemoryFigures, watchMemory } from './memory-watch.ts'
 
 export interface IsolationStory {
@@ -59,7 +59,7 @@ const TIMEOUT_MS = 500
 export async function playIsolation(place: ServicePlace, story: IsolationStory): Promise<IsolationFigures> {
   const manners = mannersOf(story)
   const [dovecot, hooks] = await Promise.all([startDovecot(), startManyHooks(manners)])
-  const shared = { ...place, env: { ...SHARED_KEYS, ...LIVE_HEAP, ...place.env } }
+  const shared = { ...place, env: { ...SHARED_KEYS, ...HEAP_PROBE, ...place.env } }
   const instances: ServiceProcess[] = []
   try {
     for (let count = story.replicas ?? 1; count > 0; count -= 1) instances.push(await startServiceProcess(shared))

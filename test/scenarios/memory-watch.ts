@@ -13,7 +13,7 @@ export interface MemoryFigures {
 
 const SAMPLE_MS = 250
 
-/** Samples what is resident until `stop`, which answers the figures of each process. They must run with `LIVE_HEAP`. */
+/** Samples what is resident until `stop`, which answers the figures of each process. They must run with `HEAP_PROBE`. */
 export function watchMemory(processes: readonly ServiceProcess[]) {
   const watched = processes.map((process) => ({ process, live: [] as number[], resident: [] as number[] }))
   const timer = setInterval(() => {
@@ -22,7 +22,7 @@ export function watchMemory(processes: readonly ServiceProcess[]) {
   return {
     /** Stops each process for a moment: not while anything is measured. */
     async look() {
-      for (const { process, live } of watched) live.push(await process.liveHeapBytes())
+      for (const { process, live } of watched) live.push(await process.heapBytesAfterGc())
     },
     stop(): MemoryFigures[] {
       clearInterval(timer)

@@ -5,7 +5,7 @@ import type { Databases } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import type { Fault } from '../servers/fake/faults.ts'
 import { type OAuthStage, type SiteName, startOAuthStage } from './oauth.ts'
-import { old, servers, type Tried, tried } from './oauth-trouble.ts'
+import { old, servers, type Tried, tried } from './oauth-mailbox.ts'
 
 const MAIL = { gmail: /\/gmail\/v1\/|\/batch/, microsoft: /\/v1\.0\// }
 const TOKEN = { gmail: /\/token$/, microsoft: /\/oauth2\/v2\.0\/token/ }
@@ -36,7 +36,7 @@ export function testEveryProviderFailure(databases: Databases): void {
     await bystanders[name].deliver(subject)
     await bystanders[name].look()
     await bystanders[name].inStep(passed[name])
-    await bystanders[name].toldOf()
+    await bystanders[name].expectAccountEvents()
   }
 
   const email = () => `user${++mails}@example.com`
@@ -51,7 +51,7 @@ export function testEveryProviderFailure(databases: Databases): void {
   }
 
   describe.each(['gmail', 'microsoft'] as const)('%s', (name) => {
-    /** Answered wrongly once or twice; nobody needs to know. */
+    /** ApiResponse wrongly once or twice; nobody needs to know. */
     it.each<[Fault, { retryAfter?: number }]>([
       ['rate-limited', { retryAfter: 1 }],
       ['server-error', {}],
@@ -69,7 +69,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       await eventually(() => server.faults.waiting === 0)
       await othersAreWell(name)
       await box.inStep(fresh)
-      await box.toldOf()
+      await box.expectAccountEvents()
     })
 
     it.each<[Fault]>([['server-error'], ['malformed'], ['reset']])(
@@ -79,11 +79,11 @@ export function testEveryProviderFailure(databases: Databases): void {
         const { server } = stage.sites[name]
         server.fail({ as, on: MAIL[name], user: box.email, times: FOR_EVER })
         const fresh = await live(box)
-        await box.comesTo('error')
+        await box.waitForStatus('error')
         await othersAreWell(name)
         server.faults.clear()
         await box.inStep(fresh)
-        await box.toldOf('account.sync_stalled', 'account.recovered')
+        await box.expectAccountEvents('account.sync_stalled', 'account.recovered')
       },
     )
 
@@ -100,7 +100,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       expect(await box.status()).toMatchObject({ status: 'connected' })
       expect(server.calls.total({ user: box.email })).toBe(asked)
       await box.inStep(fresh)
-      await box.toldOf()
+      await box.expectAccountEvents()
     })
 
     it('a permission that is missing is told by its name, and is not taken for a consent withdrawn', async () => {
@@ -108,12 +108,12 @@ export function testEveryProviderFailure(databases: Databases): void {
       const { server } = stage.sites[name]
       server.fail({ as: 'missing-scope', on: MAIL[name], user: box.email, times: FOR_EVER })
       const fresh = await live(box)
-      expect(await box.comesTo('error')).toMatch(/did not grant the scope|the access granted does not cover it/)
+      expect(await box.waitForStatus('error')).toMatch(/did not grant the scope|the access granted does not cover it/)
       await othersAreWell(name)
       server.faults.clear()
       await box.consentAgain()
       await box.inStep(fresh)
-      await box.toldOf('account.sync_stalled', 'account.recovered')
+      await box.expectAccountEvents('account.sync_stalled', 'account.recovered')
     })
 
     it('a consent withdrawn is auth_error, told once, until the person consents again', async () => {
@@ -121,12 +121,12 @@ export function testEveryProviderFailure(databases: Databases): void {
       const { server } = stage.sites[name]
       server.revokeGrants(box.email)
       const fresh = await live(box)
-      await box.comesTo('auth_error')
+      await box.waitForStatus('auth_error')
       await othersAreWell(name)
-      await box.toldOf('account.auth_error')
+      await box.expectAccountEvents('account.auth_error')
       await box.consentAgain()
       await box.inStep(fresh)
-      await box.toldOf('account.auth_error', 'account.recovered')
+      await box.expectAccountEvents('account.auth_error', 'account.recovered')
     })
 
     it('an access token that dies is refreshed once', async () => {
@@ -138,7 +138,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       await box.look()
       await box.inStep(fresh)
       expect(server.refreshes(box.email)).toBe(before + 1)
-      await box.toldOf()
+      await box.expectAccountEvents()
     })
 
     it.each<[Fault]>([['unavailable'], ['html'], ['reset'], ['rate-limited']])(
@@ -149,11 +149,11 @@ export function testEveryProviderFailure(databases: Databases): void {
         server.fail({ as, on: TOKEN[name], user: box.email, times: FOR_EVER })
         server.expireAccessTokens(box.email)
         const fresh = await live(box)
-        await box.comesTo('error')
+        await box.waitForStatus('error')
         await othersAreWell(name)
         server.faults.clear()
         await box.inStep(fresh)
-        await box.toldOf('account.sync_stalled', 'account.recovered')
+        await box.expectAccountEvents('account.sync_stalled', 'account.recovered')
       },
     )
 
@@ -170,7 +170,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       await box.look()
       await othersAreWell(name)
       await box.inStep([...first, ...more])
-      await box.toldOf()
+      await box.expectAccountEvents()
     })
 
     it('a message that goes after it was listed is left out', async () => {
@@ -183,7 +183,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       await eventually(() => server.faults.waiting === 0)
       await box.remove('going')
       await box.inStep(fresh)
-      await box.toldOf()
+      await box.expectAccountEvents()
     })
   })
 
@@ -214,7 +214,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       expect(messages.map(({ subject }) => subject)).toContain(late)
     }, 120_000)
     await box.inStep([...fresh, late])
-    await box.toldOf()
+    await box.expectAccountEvents()
   })
 
   it('microsoft: a demand for interaction is auth_error until the person consents again', async () => {
@@ -223,11 +223,11 @@ export function testEveryProviderFailure(databases: Databases): void {
     microsoft.requireInteraction(box.email)
     microsoft.expireAccessTokens(box.email)
     const fresh = await live(box)
-    await box.comesTo('auth_error')
+    await box.waitForStatus('auth_error')
     await othersAreWell('microsoft')
     await box.consentAgain()
     await box.inStep(fresh)
-    await box.toldOf('account.auth_error', 'account.recovered')
+    await box.expectAccountEvents('account.auth_error', 'account.recovered')
   })
 
   it('microsoft: a link that leads to another host is not followed, and the host is named', async () => {
@@ -244,7 +244,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       const fresh = await live(box)
       const foreignOrigin = `http://127.0.0.1:${port}`
       microsoft.fail({ as: 'foreign-link', on: /delta/, user: box.email, times: FOR_EVER, foreignOrigin })
-      expect(await box.comesTo('error')).toContain(`127.0.0.1:${port}`)
+      expect(await box.waitForStatus('error')).toContain(`127.0.0.1:${port}`)
       await othersAreWell('microsoft')
       microsoft.faults.clear()
       await box.inStep(fresh)

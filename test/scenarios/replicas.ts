@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
+import { type Books, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
-import { type Books, expectEachAnnouncedOnce } from './books.ts'
 import { client } from './client.ts'
 import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { eraseEvents } from '../../events/index.ts'
@@ -28,7 +28,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     const parts = erasure({ db, queue: jobs, log: silentLog, erase, forget })
     queue = jobs
     erasing = parts
-    const accounts = accountsRoom(db, { bus, onRemove: requestErasure(jobs) })
+    const accounts = testAccounts(db, { bus, onRemove: requestErasure(jobs) })
     const remove = (id: string) => db.transaction((tx) => accounts.accounts.remove(tx, id))
     return { db, jobs, erasing: parts, accounts, remove }
   }

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { plansOf } from '../../../test/kit/plans.ts'
@@ -46,10 +46,10 @@ describeEachDatabase('ownership', (open) => {
 
   async function linked(count: number) {
     const db = await open()
-    const room = accountsRoom(db)
+    const fixture = testAccounts(db)
     const ids: string[] = []
-    for (let i = 0; i < count; i += 1) ids.push((await room.link(imapUser(`user-${i}`))).id)
-    return { db, room, bus: room.bus, ids }
+    for (let i = 0; i < count; i += 1) ids.push((await fixture.link(imapUser(`user-${i}`))).id)
+    return { db, fixture, bus: fixture.bus, ids }
   }
 
   async function epochOf(db: Db, id: string): Promise<number> {
@@ -71,18 +71,18 @@ describeEachDatabase('ownership', (open) => {
   })
 
   it('a new account is taken at once, a changed one is told, a deleted one is lost', async () => {
-    const { db, room, bus } = await linked(0)
+    const { db, fixture, bus } = await linked(0)
     const a = instance(db, bus, 'a', { roundMs: HOUR })
     await a.start()
-    const { id } = await room.link()
+    const { id } = await fixture.link()
     await eventually(() => expect(a.owned().get(id)).toBe(1))
-    await db.transaction((tx) => room.accounts.change(tx, id, { paused: true }))
+    await db.transaction((tx) => fixture.accounts.change(tx, id, { paused: true }))
     await eventually(() => expect(a.changes.at(-1)).toEqual({ lost: [], gained: [], changed: [id] }))
     const told = a.changes.length
-    await room.link()
+    await fixture.link()
     await eventually(() => expect(a.changes.length).toBe(told + 1))
-    await db.transaction((tx) => room.accounts.setStatus(tx, id, 'connected', null))
-    await db.transaction((tx) => room.accounts.remove(tx, id))
+    await db.transaction((tx) => fixture.accounts.setStatus(tx, id, 'connected', null))
+    await db.transaction((tx) => fixture.accounts.remove(tx, id))
     await eventually(() => expect(a.count()).toBe(0))
     expect(a.changes.slice(told)).toEqual([
       { lost: [], gained: [], changed: [id] },

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { loginAt } from '../../../test/kit/oauth.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { refusal, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import { errorResponse, type OAuthServer, startOAuthServer } from '../../../test/servers/oauth-server.ts'
 import type { App } from '../../infra/http/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -19,19 +19,19 @@ const form = { email: 'ada@example.com', host: 'imap.example.com', username: 'ad
 
 describeEachDatabase('the accounts over HTTP', (open) => {
   let app: App | undefined
-  let signIn: SignIn
+  let oauthServer: OAuthServer
   beforeEach(async () => {
-    signIn = await startSignIn()
+    oauthServer = await startOAuthServer()
   })
   afterEach(async () => {
     await app?.close()
-    await signIn.close()
+    await oauthServer.close()
   })
 
   /** The routes before a mail server that knows one wrong password. */
   async function serve() {
     const db = await open()
-    const room = accountsRoom(db)
+    const fixture = testAccounts(db)
     const tried: MailAccess[] = []
     const woken: string[] = []
     const logged: unknown[] = []
@@ -45,11 +45,11 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     app = server
     accountRoutes(server, {
       db,
-      accounts: room.accounts,
+      accounts: fixture.accounts,
       idempotency: idem,
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
-      login: loginAt(signIn.url),
+      login: loginAt(oauthServer.url),
       wake: async (_tx, id) => void woken.push(id),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
@@ -57,11 +57,11 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, room, tried, woken, logged }
+    return { call, fixture, tried, woken, logged }
   }
 
   it('a mailbox is connected by its credentials, tried first, and shown without them', async () => {
-    const { call, tried, room } = await serve()
+    const { call, tried, fixture } = await serve()
     const { status, body } = await call('POST', '/accounts', { ...form, port: '143', customUserId: 'user-1' })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -79,7 +79,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       updatedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     })
     expect(tried).toMatchObject([{ settings: { imap: { port: 143, security: 'starttls' } } }])
-    expect((await room.accounts.access(body.id)).secrets).toEqual({ password: 'secret' })
+    expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret' })
     expect((await call('GET', `/accounts/${body.id}`)).body).toEqual(body)
     expect((await call('GET', '/accounts/user-1')).body).toEqual(body)
   })
@@ -127,39 +127,45 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it.each(['gmail', 'microsoft'])('a mailbox of %s is imported by a refresh token, tried first', async (provider) => {
-    const { call, room } = await serve()
-    signIn.rotates = { graceMs: 0 }
-    const refreshToken = signIn.refreshToken()
+    const { call, fixture } = await serve()
+    oauthServer.rotates = { graceMs: 0 }
+    const refreshToken = oauthServer.refreshToken()
     const json = { provider, refreshToken, email: 'Ada@Example.com', customUserId: 'user-1' }
     const { status, body } = await call('POST', '/accounts', json)
     expect([status, body]).toMatchObject([200, { provider, email: 'ada@example.com', customUserId: 'user-1' }])
     expect(body.tokens).toMatchObject({ hasRefreshToken: true })
     expect(JSON.stringify(body)).not.toContain(refreshToken)
-    const { accessToken, secrets } = await room.accounts.access(body.id)
+    const { accessToken, secrets } = await fixture.accounts.access(body.id)
     expect([secrets, await accessToken?.()]).toEqual([{}, expect.stringMatching(/^access-/)])
   })
 
   it.each<[string, object, () => void, number, string]>([
-    ['one that is refused', {}, () => void signIn.nextAnswers.push(refusal('invalid_grant')), 400, 'validation_failed'],
+    [
+      'one that is refused',
+      {},
+      () => void oauthServer.nextResponses.push(errorResponse('invalid_grant')),
+      400,
+      'validation_failed',
+    ],
     [
       'one of another client',
       {},
-      () => void signIn.nextAnswers.push(refusal('unauthorized_client')),
+      () => void oauthServer.nextResponses.push(errorResponse('unauthorized_client')),
       502,
       'provider_rejected',
     ],
     [
       'one without the mails',
       {},
-      () => void Object.assign(signIn.granted, { scope: 'openid' }),
+      () => void Object.assign(oauthServer.granted, { scope: 'openid' }),
       400,
       'validation_failed',
     ],
     ['one of somebody else', { email: 'grace@example.com' }, () => {}, 400, 'validation_failed'],
-    ['trouble', {}, () => void signIn.nextAnswers.push(refusal('x', 503)), 502, 'provider_unavailable'],
+    ['trouble', {}, () => void oauthServer.nextResponses.push(errorResponse('x', 503)), 502, 'provider_unavailable'],
   ])('an import by a refresh token tells %s', async (_title, fields, prepare, status, code) => {
     const { call } = await serve()
-    const refreshToken = signIn.refreshToken()
+    const refreshToken = oauthServer.refreshToken()
     prepare()
     const answer = await call('POST', '/accounts', { provider: 'gmail', refreshToken, ...fields })
     expect([answer.status, answer.body.error.code]).toEqual([status, code])
@@ -168,9 +174,9 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it('lists newest first, by page and by cursor', async () => {
-    const { call, room } = await serve()
+    const { call, fixture } = await serve()
     const ids: string[] = []
-    for (let i = 0; i < 5; i += 1) ids.unshift((await room.link(imapUser(`user-${i}`))).id)
+    for (let i = 0; i < 5; i += 1) ids.unshift((await fixture.link(imapUser(`user-${i}`))).id)
     const first = await call('GET', '/accounts?limit=2')
     expect(first.body.accounts.map((account: { id: string }) => account.id)).toEqual(ids.slice(0, 2))
     expect(first.body.pagination).toMatchObject({ page: 1, limit: 2, total: 5, totalPages: 3, hasNext: true })
@@ -187,26 +193,26 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it('changes what may be changed', async () => {
-    const { call, room } = await serve()
-    const { id } = await room.link({ customUserId: 'user-1' })
+    const { call, fixture } = await serve()
+    const { id } = await fixture.link({ customUserId: 'user-1' })
     const changed = await call('PATCH', `/accounts/${id}`, { watch: false, paused: true, email: 'other@example.com' })
     expect(changed.body).toMatchObject({ watch: false, paused: true, status: 'paused', email: 'ada@example.com' })
     expect((await call('PATCH', '/accounts/user-1', { customUserId: null })).body.customUserId).toBeNull()
     expect((await call('PATCH', '/accounts/user-1', { watch: true })).status).toBe(404)
     expect((await call('PATCH', `/accounts/${id}`, { paused: 'yes' })).status).toBe(400)
-    await room.link({ customUserId: 'user-2' })
+    await fixture.link({ customUserId: 'user-2' })
     expect((await call('PATCH', `/accounts/${id}`, { customUserId: 'user-2' })).status).toBe(409)
   })
 
   it('pauses, resumes and wakes', async () => {
-    const { call, room, woken } = await serve()
-    const { id } = await room.link({ customUserId: 'user-1' })
+    const { call, fixture, woken } = await serve()
+    const { id } = await fixture.link({ customUserId: 'user-1' })
     expect((await call('POST', '/accounts/user-1/pause')).body).toMatchObject({ id, status: 'paused' })
     expect((await call('POST', '/accounts/user-1/pause')).status).toBe(200)
     expect((await call('POST', `/accounts/${id}/resume`)).body).toMatchObject({ paused: false, status: 'connecting' })
     expect((await call('POST', `/accounts/${id}/sync`)).body).toMatchObject({ id })
     expect(woken).toEqual([id])
-    expect((await room.events(id)).map((event) => event.type)).toEqual([
+    expect((await fixture.events(id)).map((event) => event.type)).toEqual([
       'account.connected',
       'account.paused',
       'account.resumed',
@@ -214,8 +220,8 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it('deletes, and knows the account no more', async () => {
-    const { call, room } = await serve()
-    const { id } = await room.link()
+    const { call, fixture } = await serve()
+    const { id } = await fixture.link()
     expect((await call('DELETE', `/accounts/${id}`)).body).toEqual({ success: true, message: expect.any(String) })
     expect((await call('GET', `/accounts/${id}`)).status).toBe(404)
     expect((await call('DELETE', `/accounts/${id}`)).status).toBe(404)
@@ -229,10 +235,10 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     ['POST', '/resume'],
     ['POST', '/sync'],
   ])('%s /accounts/{id}%s wants the key, an account, and an alias that is clear', async (method, path) => {
-    const { call, room } = await serve()
+    const { call, fixture } = await serve()
     expect((await call(method, `/accounts/acc_0${path}`, undefined, { authorization: '' })).status).toBe(401)
     expect((await call(method, `/accounts/acc_0${path}`)).body.error.code).toBe('not_found')
-    for (const name of ['one', 'two']) await room.link({ ...imapUser(name), customUserId: 'team' })
+    for (const name of ['one', 'two']) await fixture.link({ ...imapUser(name), customUserId: 'team' })
     const ambiguous = await call(method, `/accounts/team${path}`)
     expect([ambiguous.status, ambiguous.body.error.code]).toEqual([409, 'ambiguous_alias'])
     if (method !== 'GET') {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { AppError } from '../../lib/errors.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
@@ -17,8 +17,8 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
 describeEachDatabase('accounts', (open) => {
   it('a link makes an account, its event and sealed credentials in one step', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const account = await room.link({ customUserId: 'user-1' })
+    const fixture = testAccounts(db)
+    const account = await fixture.link({ customUserId: 'user-1' })
     expect(account).toMatchObject({
       email: 'ada@example.com',
       provider: 'imap',
@@ -30,7 +30,7 @@ describeEachDatabase('accounts', (open) => {
       lastSyncAt: null,
       tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
     })
-    expect(await room.events(account.id)).toEqual([
+    expect(await fixture.events(account.id)).toEqual([
       {
         type: 'account.connected',
         version: 1,
@@ -44,7 +44,7 @@ describeEachDatabase('accounts', (open) => {
         },
       },
     ])
-    expect(await room.accounts.access(account.id)).toMatchObject({
+    expect(await fixture.accounts.access(account.id)).toMatchObject({
       accountId: account.id,
       secrets: { password: 'first' },
       settings: { imap: { host: 'imap.example.com' } },
@@ -55,66 +55,70 @@ describeEachDatabase('accounts', (open) => {
   })
 
   it('linking the same identity updates the account; another customUserId makes another', async () => {
-    const room = accountsRoom(await open())
-    const first = await room.link({ customUserId: 'user-1' })
-    const again = await room.link({ customUserId: 'user-1', email: 'new@example.com', secrets: { password: 'second' } })
+    const fixture = testAccounts(await open())
+    const first = await fixture.link({ customUserId: 'user-1' })
+    const again = await fixture.link({
+      customUserId: 'user-1',
+      email: 'new@example.com',
+      secrets: { password: 'second' },
+    })
     expect(again).toMatchObject({ id: first.id, email: 'new@example.com', status: 'connecting' })
-    expect(await room.accounts.access(first.id)).toMatchObject({ secrets: { password: 'second' }, accessVersion: 2 })
-    expect((await room.events(first.id)).map((event) => [event.type, event.version])).toEqual([
+    expect(await fixture.accounts.access(first.id)).toMatchObject({ secrets: { password: 'second' }, accessVersion: 2 })
+    expect((await fixture.events(first.id)).map((event) => [event.type, event.version])).toEqual([
       ['account.connected', 1],
       ['account.updated', 2],
     ])
-    const other = await room.link({ customUserId: 'user-2' })
-    const nobody = await room.link()
+    const other = await fixture.link({ customUserId: 'user-2' })
+    const nobody = await fixture.link()
     expect(new Set([first.id, other.id, nobody.id]).size).toBe(3)
-    expect((await room.link({ customUserId: '' })).id).toBe(nobody.id)
+    expect((await fixture.link({ customUserId: '' })).id).toBe(nobody.id)
   })
 
   it('links of one identity at the same moment make one account', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const linked = await Promise.all(Array.from({ length: 8 }, () => room.link()))
+    const fixture = testAccounts(db)
+    const linked = await Promise.all(Array.from({ length: 8 }, () => fixture.link()))
     expect(new Set(linked.map((account) => account.id)).size).toBe(1)
-    const events = await room.events(linked[0]?.id ?? '')
+    const events = await fixture.events(linked[0]?.id ?? '')
     expect(events.map((event) => event.type).sort()).toEqual(['account.connected', ...Array(7).fill('account.updated')])
     expect(events.map((event) => event.version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   it('a change that would make two identities equal is refused, also when two come at once', async () => {
     const db = await open()
-    const room = accountsRoom(db)
+    const fixture = testAccounts(db)
     const [one, two, three] = [
-      await room.link(),
-      await room.link({ customUserId: 'b' }),
-      await room.link({ customUserId: 'c' }),
+      await fixture.link(),
+      await fixture.link({ customUserId: 'b' }),
+      await fixture.link({ customUserId: 'c' }),
     ]
     const rename = (id: string, customUserId: string | null) =>
-      db.transaction((tx) => room.accounts.change(tx, id, { customUserId }))
+      db.transaction((tx) => fixture.accounts.change(tx, id, { customUserId }))
     expect(await codeOf(rename(two.id, null))).toBe('conflict')
     expect(await codeOf(rename(one.id, 'b'))).toBe('conflict')
     const codes = await Promise.all([two, three].map((account) => codeOf(rename(account.id, 'd'))))
     expect(codes.sort()).toEqual(['conflict', undefined])
-    expect([two.id, three.id]).toContain((await room.link({ customUserId: 'd' })).id)
+    expect([two.id, three.id]).toContain((await fixture.link({ customUserId: 'd' })).id)
   })
 
   it('trouble is announced once, and recovery once, whatever statuses come between', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const { id } = await room.link()
+    const fixture = testAccounts(db)
+    const { id } = await fixture.link()
     const set = (
       status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error',
       reason: string | null = null,
-    ) => db.transaction((tx) => room.accounts.setStatus(tx, id, status, reason))
+    ) => db.transaction((tx) => fixture.accounts.setStatus(tx, id, status, reason))
     await set('connected')
     await set('error', 'no answer')
     await set('syncing')
     await set('error', 'no answer')
     await set('auth_error', 'wrong password')
-    await room.link({ secrets: { password: 'second' } })
+    await fixture.link({ secrets: { password: 'second' } })
     await set('syncing')
     await set('connected')
     await set('connected')
-    const events = await room.events(id)
+    const events = await fixture.events(id)
     expect(events.map((event) => event.type)).toEqual([
       'account.connected',
       'account.sync_stalled',
@@ -123,22 +127,22 @@ describeEachDatabase('accounts', (open) => {
       'account.recovered',
     ])
     expect(events[2]?.data).toMatchObject({ status: 'auth_error', reason: 'wrong password' })
-    expect(await room.accounts.get(id)).toMatchObject({ status: 'connected', statusReason: null })
+    expect(await fixture.accounts.get(id)).toMatchObject({ status: 'connected', statusReason: null })
     const versions = events.map((event) => event.version ?? 0)
     expect(versions).toEqual([...versions].sort((a, b) => a - b))
   })
 
   it('a pause shows as the status; resuming tries refused credentials once more', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const { id } = await room.link()
+    const fixture = testAccounts(db)
+    const { id } = await fixture.link()
     const change = (changes: { paused?: boolean; watch?: boolean }) =>
-      db.transaction((tx) => room.accounts.change(tx, id, changes))
-    await db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
+      db.transaction((tx) => fixture.accounts.change(tx, id, changes))
+    await db.transaction((tx) => fixture.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
     expect(await change({ paused: true })).toMatchObject({ paused: true, status: 'paused' })
     await change({ paused: true })
     expect(await change({ paused: false, watch: false })).toMatchObject({ status: 'connecting', watch: false })
-    expect((await room.events(id)).map((event) => event.type)).toEqual([
+    expect((await fixture.events(id)).map((event) => event.type)).toEqual([
       'account.connected',
       'account.auth_error',
       'account.paused',
@@ -149,17 +153,17 @@ describeEachDatabase('accounts', (open) => {
 
   it('refused credentials are tried once more when somebody asks, and refused again make no second event', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const { id } = await room.link()
-    const tryAgain = () => db.transaction((tx) => room.accounts.tryAgain(tx, id))
-    const refuse = () => db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
+    const fixture = testAccounts(db)
+    const { id } = await fixture.link()
+    const tryAgain = () => db.transaction((tx) => fixture.accounts.tryAgain(tx, id))
+    const refuse = () => db.transaction((tx) => fixture.accounts.setStatus(tx, id, 'auth_error', 'wrong password'))
     expect(await tryAgain()).toMatchObject({ status: 'connecting' })
     await refuse()
     expect(await tryAgain()).toMatchObject({ status: 'connecting', statusReason: null })
     await refuse()
-    await db.transaction((tx) => room.accounts.change(tx, id, { paused: true }))
+    await db.transaction((tx) => fixture.accounts.change(tx, id, { paused: true }))
     expect(await tryAgain()).toMatchObject({ status: 'paused' })
-    expect((await room.events(id)).map((event) => event.type)).toEqual([
+    expect((await fixture.events(id)).map((event) => event.type)).toEqual([
       'account.connected',
       'account.auth_error',
       'account.paused',
@@ -168,38 +172,38 @@ describeEachDatabase('accounts', (open) => {
 
   it('credentials that were refused after others had replaced them say nothing about the account', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const { id } = await room.link()
-    const { accessVersion } = await room.accounts.access(id)
-    await room.link({ secrets: { password: 'second' } })
+    const fixture = testAccounts(db)
+    const { id } = await fixture.link()
+    const { accessVersion } = await fixture.accounts.access(id)
+    await fixture.link({ secrets: { password: 'second' } })
     const refuse = (version: number) =>
-      db.transaction((tx) => room.accounts.setStatus(tx, id, 'auth_error', 'wrong password', version))
+      db.transaction((tx) => fixture.accounts.setStatus(tx, id, 'auth_error', 'wrong password', version))
     await refuse(accessVersion)
-    expect(await room.accounts.get(id)).toMatchObject({ status: 'connecting', statusReason: null })
+    expect(await fixture.accounts.get(id)).toMatchObject({ status: 'connecting', statusReason: null })
     await refuse(accessVersion + 1)
-    expect(await room.accounts.get(id)).toMatchObject({ status: 'auth_error' })
+    expect(await fixture.accounts.get(id)).toMatchObject({ status: 'auth_error' })
   })
 
   it('an alias stands for an account while it is the only one with it, and never hides an id', async () => {
     const db = await open()
-    const room = accountsRoom(db)
-    const one = await room.link({ ...imapUser('one'), customUserId: 'team' })
-    expect(await room.accounts.resolve(db.read, 'team')).toEqual({ id: one.id, provider: 'imap' })
-    const two = await room.link({ ...imapUser('two'), customUserId: 'team' })
-    await room.link({ ...imapUser('three'), customUserId: one.id })
-    expect(await room.accounts.resolve(db.read, one.id)).toMatchObject({ id: one.id })
-    const ambiguous = room.accounts.resolve(db.read, 'team')
+    const fixture = testAccounts(db)
+    const one = await fixture.link({ ...imapUser('one'), customUserId: 'team' })
+    expect(await fixture.accounts.resolve(db.read, 'team')).toEqual({ id: one.id, provider: 'imap' })
+    const two = await fixture.link({ ...imapUser('two'), customUserId: 'team' })
+    await fixture.link({ ...imapUser('three'), customUserId: one.id })
+    expect(await fixture.accounts.resolve(db.read, one.id)).toMatchObject({ id: one.id })
+    const ambiguous = fixture.accounts.resolve(db.read, 'team')
     await expect(ambiguous).rejects.toMatchObject({ code: 'ambiguous_alias' })
     await expect(ambiguous).rejects.toThrow(`${one.id}, ${two.id}`)
-    expect(await codeOf(room.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
+    expect(await codeOf(fixture.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
   })
 
   it('cursors walk every account once while others come and go', async () => {
     const db = await open()
-    const room = accountsRoom(db)
+    const fixture = testAccounts(db)
     const ids: string[] = []
-    for (let i = 0; i < 10; i += 1) ids.unshift((await room.link(imapUser(`user-${i}`))).id)
-    const first = await room.accounts.list({ limit: 4 })
+    for (let i = 0; i < 10; i += 1) ids.unshift((await fixture.link(imapUser(`user-${i}`))).id)
+    const first = await fixture.accounts.list({ limit: 4 })
     expect(first.pagination).toMatchObject({
       page: 1,
       limit: 4,
@@ -208,46 +212,46 @@ describeEachDatabase('accounts', (open) => {
       hasNext: true,
       hasPrev: false,
     })
-    await room.link(imapUser('late'))
-    await db.transaction((tx) => room.accounts.remove(tx, ids[3] ?? ''))
+    await fixture.link(imapUser('late'))
+    await db.transaction((tx) => fixture.accounts.remove(tx, ids[3] ?? ''))
     const seen = first.items.map((account) => account.id)
     for (let cursor = first.pagination.nextCursor; cursor !== undefined; ) {
-      const { items, pagination } = await room.accounts.list({ limit: 4, cursor })
+      const { items, pagination } = await fixture.accounts.list({ limit: 4, cursor })
       seen.push(...items.map((account) => account.id))
       cursor = pagination.nextCursor
     }
     expect(seen).toEqual(ids)
-    const second = await room.accounts.list({ limit: 4, page: 2 })
+    const second = await fixture.accounts.list({ limit: 4, page: 2 })
     expect(second.items).toHaveLength(4)
-    await expect(room.accounts.list({ cursor: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
+    await expect(fixture.accounts.list({ cursor: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
   })
 
   it('a deleted account is gone at once and leaves an event that tells nothing about the person', async () => {
     const db = await open()
     const erased: string[] = []
-    const room = accountsRoom(db, { onRemove: async (_tx, id) => void erased.push(id) })
-    const { id } = await room.link({ customUserId: 'user-1' })
-    await db.transaction((tx) => room.accounts.remove(tx, id))
+    const fixture = testAccounts(db, { onRemove: async (_tx, id) => void erased.push(id) })
+    const { id } = await fixture.link({ customUserId: 'user-1' })
+    await db.transaction((tx) => fixture.accounts.remove(tx, id))
     expect(erased).toEqual([id])
-    expect((await room.events(id)).at(-1)).toEqual({
+    expect((await fixture.events(id)).at(-1)).toEqual({
       type: 'account.deleted',
       version: 2,
       data: { id, provider: 'imap', customUserId: 'user-1' },
     })
-    expect(await codeOf(room.accounts.get(id))).toBe('not_found')
-    expect(await codeOf(room.accounts.access(id))).toBe('not_found')
-    expect(await codeOf(db.transaction((tx) => room.accounts.hold(tx, id)))).toBe('not_found')
-    expect(await codeOf(db.transaction((tx) => room.accounts.remove(tx, id)))).toBe('not_found')
-    expect((await room.link({ customUserId: 'user-1' })).id).not.toBe(id)
+    expect(await codeOf(fixture.accounts.get(id))).toBe('not_found')
+    expect(await codeOf(fixture.accounts.access(id))).toBe('not_found')
+    expect(await codeOf(db.transaction((tx) => fixture.accounts.hold(tx, id)))).toBe('not_found')
+    expect(await codeOf(db.transaction((tx) => fixture.accounts.remove(tx, id)))).toBe('not_found')
+    expect((await fixture.link({ customUserId: 'user-1' })).id).not.toBe(id)
   })
 
   it('credentials are sealed for their account, and anew under the first key whenever they are written', async () => {
     const db = await open()
     const [older, newer] = [generateKeyRing('k1'), generateKeyRing('k2')]
-    const before = accountsRoom(db, { sealer: sealer(parseKeyRing(older)) })
+    const before = testAccounts(db, { sealer: sealer(parseKeyRing(older)) })
     const one = await before.link(imapUser('one'))
     const two = await before.link(imapUser('two'))
-    const after = accountsRoom(db, { sealer: sealer(parseKeyRing(`${newer},${older}`)) })
+    const after = testAccounts(db, { sealer: sealer(parseKeyRing(`${newer},${older}`)) })
     expect((await after.accounts.access(one.id)).secrets).toEqual({ password: 'first' })
     await after.link(imapUser('one'))
     const rows = await db.read.selectFrom('accounts').select(['id', 'secrets']).orderBy('id').execute()

@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { accountsRoom } from '../../../test/kit/accounts.ts'
+import { testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../test/kit/oauth.ts'
 import { random } from '../../../test/kit/random.ts'
 import { startWorker } from '../../../test/kit/worker.ts'
-import { type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import { type OAuthServer, startOAuthServer } from '../../../test/servers/oauth-server.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
@@ -19,22 +19,22 @@ const LEASE_MS = 50
 
 describeEachDatabase('tokens that are rotated while processes are killed', (open) => {
   const ring = generateKeyRing()
-  let signIn: SignIn
+  let oauthServer: OAuthServer
   let worker: ChildProcess | undefined
   let chance: () => number
   beforeEach(async () => {
     chance = random()
-    signIn = await startSignIn()
+    oauthServer = await startOAuthServer()
   })
   afterEach(async () => {
     worker?.kill('SIGKILL')
-    await signIn.close()
+    await oauthServer.close()
   })
 
   const room = (db: Db) =>
-    accountsRoom(db, {
+    testAccounts(db, {
       sealer: sealer(parseKeyRing(ring)),
-      login: loginAt(signIn.url),
+      login: loginAt(oauthServer.url),
       tokenTiming: { leaseMs: LEASE_MS },
     }).accounts
 
@@ -42,12 +42,12 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     const place = await open.place()
     const db = await open(place)
     const accounts = room(db)
-    const account = await db.transaction((tx) => accounts.link(tx, oauthLink(signIn.refreshToken())))
+    const account = await db.transaction((tx) => accounts.link(tx, oauthLink(oauthServer.refreshToken())))
     return { place, db, accounts, account }
   }
 
   async function begin(place: Place, accountId: string): Promise<ChildProcess> {
-    const child = startWorker('token-worker', [JSON.stringify(place), ring, signIn.url, accountId])
+    const child = startWorker('token-worker', [JSON.stringify(place), ring, oauthServer.url, accountId])
     worker = child
     await once(child.stdout, 'data')
     return child
@@ -56,8 +56,8 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
   /** Lets it refresh some times, then kills it wherever it happens to be. */
   async function killed(place: Place, accountId: string): Promise<void> {
     const child = await begin(place, accountId)
-    const enough = signIn.tokenRequests.length + 3
-    await eventually(() => signIn.tokenRequests.length >= enough)
+    const enough = oauthServer.tokenRequests.length + 3
+    await eventually(() => oauthServer.tokenRequests.length >= enough)
     await sleep(chance() * 20)
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -65,7 +65,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
 
   it('keep working where the old refresh token has a grace, as those of Microsoft have', async () => {
     const { place, accounts, account } = await connected()
-    signIn.rotates = { graceMs: 60_000 }
+    oauthServer.rotates = { graceMs: 60_000 }
     for (let kill = 0; kill < KILLS; kill += 1) await killed(place, account.id)
     const { accessToken } = await accounts.access(account.id)
     const before = await accessToken?.()
@@ -74,10 +74,10 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
 
   it('are lost only with an answer that was not stored, where the old one ends at once', async () => {
     const { place, db, accounts, account } = await connected()
-    signIn.rotates = { graceMs: 0 }
+    oauthServer.rotates = { graceMs: 0 }
     await killed(place, account.id)
     const { oauth } = openSecrets(sealer(parseKeyRing(ring)), await accountStore(db.read, db.dialect).get(account.id))
-    const isStored = signIn.worksNow(oauth?.refreshToken ?? '')
+    const isStored = oauthServer.isValid(oauth?.refreshToken ?? '')
     const { accessToken } = await accounts.access(account.id)
     const token = accessToken?.(oauth?.accessToken)
     if (isStored) await expect(token).resolves.toMatch(/^access-/)
@@ -86,10 +86,10 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
 
   it('are not lost when the process dies before the provider was asked', async () => {
     const { place, accounts, account } = await connected()
-    signIn.rotates = { graceMs: 0 }
-    signIn.nextAnswers.push({ status: 503, body: '' })
+    oauthServer.rotates = { graceMs: 0 }
+    oauthServer.nextResponses.push({ status: 503, body: '' })
     let heard = false
-    signIn.beforeAnswer = () => {
+    oauthServer.beforeResponse = () => {
       heard = true
       return new Promise(() => {})
     }
@@ -97,7 +97,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     await eventually(() => heard)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    signIn.beforeAnswer = async () => {}
+    oauthServer.beforeResponse = async () => {}
     const { accessToken } = await accounts.access(account.id)
     await eventually(async () => /^access-/.test((await accessToken?.()) ?? ''))
   })

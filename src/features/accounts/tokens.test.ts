@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { accountsRoom } from '../../../test/kit/accounts.ts'
+import { testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../test/kit/oauth.ts'
-import { refusal, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import { errorResponse, type OAuthServer, startOAuthServer } from '../../../test/servers/oauth-server.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -14,20 +14,20 @@ import { accountStore } from './store.ts'
 import type { TokenTiming } from './tokens.ts'
 
 describeEachDatabase('the tokens of an account', (open) => {
-  let signIn: SignIn
+  let oauthServer: OAuthServer
   const sealing = sealer(parseKeyRing(generateKeyRing()))
   beforeEach(async () => {
-    signIn = await startSignIn()
+    oauthServer = await startOAuthServer()
   })
-  afterEach(() => signIn.close())
+  afterEach(() => oauthServer.close())
 
   /** One process among several on the same database. */
   const replica = (db: Db, tokenTiming: Partial<TokenTiming> = {}) => {
-    const room = accountsRoom(db, { sealer: sealing, login: loginAt(signIn.url), tokenTiming })
+    const fixture = testAccounts(db, { sealer: sealing, login: loginAt(oauthServer.url), tokenTiming })
     return {
-      ...room,
+      ...fixture,
       async token(accountId: string, refused?: string): Promise<string> {
-        const { accessToken } = await room.accounts.access(accountId)
+        const { accessToken } = await fixture.accounts.access(accountId)
         if (accessToken === undefined) throw new Error('the access has no tokens')
         return accessToken(refused)
       },
@@ -36,29 +36,29 @@ describeEachDatabase('the tokens of an account', (open) => {
 
   async function connected(tokenTiming?: Partial<TokenTiming>) {
     const db = await open()
-    const room = replica(db, tokenTiming)
-    const account = await room.link(oauthLink(signIn.refreshToken()))
-    return { db, room, account }
+    const fixture = replica(db, tokenTiming)
+    const account = await fixture.link(oauthLink(oauthServer.refreshToken()))
+    return { db, fixture, account }
   }
 
   const lasting = { accessToken: 'lasting', expiresAt: Date.now() + 3_600_000, scopes: [] }
 
   it('hands out the stored token while it works, and never shows it', async () => {
-    const { room, account } = await connected()
-    const linked = await room.link(oauthLink(undefined, { tokens: lasting }))
+    const { fixture, account } = await connected()
+    const linked = await fixture.link(oauthLink(undefined, { tokens: lasting }))
     expect(linked.id).toBe(account.id)
-    expect(await room.token(account.id)).toBe('lasting')
-    expect(signIn.tokenRequests).toEqual([])
-    const access = await room.accounts.access(account.id)
+    expect(await fixture.token(account.id)).toBe('lasting')
+    expect(oauthServer.tokenRequests).toEqual([])
+    const access = await fixture.accounts.access(account.id)
     expect(access.secrets).toEqual({})
-    expect(JSON.stringify(await room.accounts.get(account.id))).not.toContain('lasting')
+    expect(JSON.stringify(await fixture.accounts.get(account.id))).not.toContain('lasting')
   })
 
   it('refreshes what has run out, shows it in the API, and makes neither an event nor a version of it', async () => {
-    const { db, room, account } = await connected()
-    signIn.granted.scope = 'User.Read Mail.ReadWrite Calendars.Read'
+    const { db, fixture, account } = await connected()
+    oauthServer.granted.scope = 'User.Read Mail.ReadWrite Calendars.Read'
     const before = await accountStore(db.read, db.dialect).get(account.id)
-    const token = await room.token(account.id)
+    const token = await fixture.token(account.id)
     expect(token).toMatch(/^access-/)
     const after = await accountStore(db.read, db.dialect).get(account.id)
     expect([after.version, after.accessVersion, after.updatedAt]).toEqual([
@@ -66,92 +66,92 @@ describeEachDatabase('the tokens of an account', (open) => {
       before.accessVersion,
       before.updatedAt,
     ])
-    expect((await room.events(account.id)).map(({ type }) => type)).toEqual(['account.connected'])
-    const { tokens } = await room.accounts.get(account.id)
+    expect((await fixture.events(account.id)).map(({ type }) => type)).toEqual(['account.connected'])
+    const { tokens } = await fixture.accounts.get(account.id)
     expect(tokens).toMatchObject({ scopes: ['User.Read', 'Mail.ReadWrite', 'Calendars.Read'], hasRefreshToken: true })
     expect(Date.parse(tokens.expiresAt ?? '')).toBeGreaterThan(Date.now() + 3_500_000)
-    expect(await room.token(account.id)).toBe(token)
-    expect(signIn.tokenRequests).toHaveLength(1)
+    expect(await fixture.token(account.id)).toBe(token)
+    expect(oauthServer.tokenRequests).toHaveLength(1)
   })
 
   it('is refreshed once for every caller of every replica, with the rotated refresh token stored before use', async () => {
-    const { db, room, account } = await connected()
-    signIn.rotates = { graceMs: 0 }
-    const rooms = [room, replica(db), replica(db)]
+    const { db, fixture, account } = await connected()
+    oauthServer.rotates = { graceMs: 0 }
+    const rooms = [fixture, replica(db), replica(db)]
     const ask = () => Promise.all(rooms.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id))))
     const first = new Set(await ask())
     expect(first.size).toBe(1)
-    expect(signIn.tokenRequests).toHaveLength(1)
+    expect(oauthServer.tokenRequests).toHaveLength(1)
     const [token] = first
     const refused = await Promise.all(
       rooms.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id, token))),
     )
     expect(new Set(refused).size).toBe(1)
     expect(refused).not.toContain(token)
-    expect(signIn.tokenRequests).toHaveLength(2)
+    expect(oauthServer.tokenRequests).toHaveLength(2)
   })
 
   it('waits for another process that refreshes, then takes over from one that died over it', async () => {
-    const { db, room, account } = await connected({ waitMs: 100, lookMs: 5 })
+    const { db, fixture, account } = await connected({ waitMs: 100, lookMs: 5 })
     const store = accountStore(db.read, db.dialect)
     await db.transaction((tx) => accountStore(tx, db.dialect).takeTokenLease(account.id, 'the dead', 60_000))
-    await expect(room.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
-    expect(signIn.tokenRequests).toEqual([])
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    expect(oauthServer.tokenRequests).toEqual([])
     await db.transaction((tx) => accountStore(tx, db.dialect).endTokenLease(account.id, 'the dead'))
     await db.transaction((tx) => accountStore(tx, db.dialect).takeTokenLease(account.id, 'the dead', 0))
-    await eventually(async () => (await room.token(account.id)) !== '')
+    await eventually(async () => (await fixture.token(account.id)) !== '')
     expect(await store.get(account.id)).toMatchObject({ tokenLease: null, tokenLeaseUntil: null })
   })
 
   it('asks for a new consent when the grant is gone, and asks the provider no more until somebody wants it', async () => {
-    const { db, room, account } = await connected()
-    signIn.nextAnswers.push(refusal('invalid_grant'))
-    await expect(room.token(account.id)).rejects.toMatchObject({ kind: 'auth_expired' })
-    await db.transaction((tx) => room.accounts.setStatus(tx, account.id, 'auth_error', 'gone'))
-    await expect(room.token(account.id)).rejects.toMatchObject({ kind: 'auth_expired', message: 'gone' })
-    expect(signIn.tokenRequests).toHaveLength(1)
-    await db.transaction((tx) => room.accounts.tryAgain(tx, account.id))
-    expect(await room.token(account.id)).toMatch(/^access-/)
+    const { db, fixture, account } = await connected()
+    oauthServer.nextResponses.push(errorResponse('invalid_grant'))
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'auth_expired' })
+    await db.transaction((tx) => fixture.accounts.setStatus(tx, account.id, 'auth_error', 'gone'))
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'auth_expired', message: 'gone' })
+    expect(oauthServer.tokenRequests).toHaveLength(1)
+    await db.transaction((tx) => fixture.accounts.tryAgain(tx, account.id))
+    expect(await fixture.token(account.id)).toMatch(/^access-/)
   })
 
   it('calls trouble at the provider temporary, leaves it alone for a while, and uses what still works', async () => {
-    const { room, account } = await connected()
-    signIn.nextAnswers.push({ ...refusal('x', 503), headers: { 'retry-after': '30' } })
-    await expect(room.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 30_000 })
-    await expect(room.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
-    expect(signIn.tokenRequests).toHaveLength(1)
+    const { fixture, account } = await connected()
+    oauthServer.nextResponses.push({ ...errorResponse('x', 503), headers: { 'retry-after': '30' } })
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 30_000 })
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(oauthServer.tokenRequests).toHaveLength(1)
     // A token of 100 s is due after half its life at the latest, and works on to the end.
     const now = Date.now()
     const ageing = { accessToken: 'ageing', expiresAt: now + 100_000, refreshToken: 'r', scopes: [] }
-    await room.link(oauthLink(undefined, { tokens: ageing }))
-    signIn.nextAnswers.push(refusal('x', 500), refusal('x', 500))
-    expect(await room.token(account.id)).toBe('ageing')
-    await expect(room.token(account.id, 'ageing')).rejects.toMatchObject({ kind: 'unavailable' })
+    await fixture.link(oauthLink(undefined, { tokens: ageing }))
+    oauthServer.nextResponses.push(errorResponse('x', 500), errorResponse('x', 500))
+    expect(await fixture.token(account.id)).toBe('ageing')
+    await expect(fixture.token(account.id, 'ageing')).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
   it('prefers the tokens of a new consent to a refresh that was under way', async () => {
-    const { room, account } = await connected()
-    signIn.beforeAnswer = async () => {
-      signIn.beforeAnswer = async () => {}
-      await room.link(oauthLink('newer', { tokens: { ...lasting, refreshToken: 'newer' } }))
+    const { fixture, account } = await connected()
+    oauthServer.beforeResponse = async () => {
+      oauthServer.beforeResponse = async () => {}
+      await fixture.link(oauthLink('newer', { tokens: { ...lasting, refreshToken: 'newer' } }))
     }
-    expect(await room.token(account.id)).toBe('lasting')
-    signIn.nextAnswers.push(refusal('invalid_grant'))
-    await room.link(oauthLink('old'))
-    signIn.beforeAnswer = async () => {
-      signIn.beforeAnswer = async () => {}
-      await room.link(oauthLink('newest', { tokens: { ...lasting, refreshToken: 'newest' } }))
+    expect(await fixture.token(account.id)).toBe('lasting')
+    oauthServer.nextResponses.push(errorResponse('invalid_grant'))
+    await fixture.link(oauthLink('old'))
+    oauthServer.beforeResponse = async () => {
+      oauthServer.beforeResponse = async () => {}
+      await fixture.link(oauthLink('newest', { tokens: { ...lasting, refreshToken: 'newest' } }))
     }
-    expect(await room.token(account.id)).toBe('lasting')
+    expect(await fixture.token(account.id)).toBe('lasting')
   })
 
   it('stores the answer of a process that was held up for longer than its lease, and lets the account be tried again', async () => {
-    const { db, room: slow, account } = await connected({ leaseMs: 1 })
-    signIn.rotates = { graceMs: 0 }
+    const { db, fixture: slow, account } = await connected({ leaseMs: 1 })
+    oauthServer.rotates = { graceMs: 0 }
     let goOn = () => {}
     let isHeld = false
-    signIn.beforeAnswer = () => {
-      signIn.beforeAnswer = async () => {}
+    oauthServer.beforeResponse = () => {
+      oauthServer.beforeResponse = async () => {}
       isHeld = true
       return new Promise((resolve) => {
         goOn = resolve
@@ -170,39 +170,39 @@ describeEachDatabase('the tokens of an account', (open) => {
   })
 
   it('are not there for a deleted account, nor where signing in is not set up', async () => {
-    const { db, room, account } = await connected()
-    const bare = accountsRoom(db, { sealer: sealing })
+    const { db, fixture, account } = await connected()
+    const bare = testAccounts(db, { sealer: sealing })
     const { accessToken } = await bare.accounts.access(account.id)
     await expect(accessToken?.()).rejects.toMatchObject({ kind: 'rejected' })
-    const access = await room.accounts.access(account.id)
-    await db.transaction((tx) => room.accounts.remove(tx, account.id))
+    const access = await fixture.accounts.access(account.id)
+    await db.transaction((tx) => fixture.accounts.remove(tx, account.id))
     await expect(access.accessToken?.()).rejects.toBeInstanceOf(AppError)
   })
 
   it('must have a refresh token among them, a new one or one that works', async () => {
-    const { db, room, account } = await connected()
+    const { db, fixture, account } = await connected()
     const again = { tokens: lasting }
-    expect((await room.link(oauthLink(undefined, again))).tokens.hasRefreshToken).toBe(true)
-    await db.transaction((tx) => room.accounts.setStatus(tx, account.id, 'auth_error', 'gone'))
-    await expect(room.link(oauthLink(undefined, again))).rejects.toBeInstanceOf(RefreshTokenMissing)
-    await expect(room.link(oauthLink(undefined, { ...again, providerUser: 'user-2' }))).rejects.toBeInstanceOf(
+    expect((await fixture.link(oauthLink(undefined, again))).tokens.hasRefreshToken).toBe(true)
+    await db.transaction((tx) => fixture.accounts.setStatus(tx, account.id, 'auth_error', 'gone'))
+    await expect(fixture.link(oauthLink(undefined, again))).rejects.toBeInstanceOf(RefreshTokenMissing)
+    await expect(fixture.link(oauthLink(undefined, { ...again, providerUser: 'user-2' }))).rejects.toBeInstanceOf(
       RefreshTokenMissing,
     )
-    const renewed = await room.link(oauthLink('r', { tokens: { ...lasting, refreshToken: 'r' } }))
+    const renewed = await fixture.link(oauthLink('r', { tokens: { ...lasting, refreshToken: 'r' } }))
     expect(renewed).toMatchObject({ id: account.id, status: 'connecting', statusReason: null })
   })
 
   it('are revoked after the account is gone, unless the user has another, and once', async () => {
     const db = await open()
-    const room = replica(db)
-    const refreshToken = signIn.refreshToken()
-    const link = (customUserId: string) => room.link(oauthLink(refreshToken, { provider: 'gmail', customUserId }))
+    const fixture = replica(db)
+    const refreshToken = oauthServer.refreshToken()
+    const link = (customUserId: string) => fixture.link(oauthLink(refreshToken, { provider: 'gmail', customUserId }))
     const [first, second] = [await link('one'), await link('two')]
-    const revoke = revoker({ db, sealer: sealing, log: silentLog, login: loginAt(signIn.url) })
-    await db.transaction((tx) => room.accounts.remove(tx, first.id))
+    const revoke = revoker({ db, sealer: sealing, log: silentLog, login: loginAt(oauthServer.url) })
+    await db.transaction((tx) => fixture.accounts.remove(tx, first.id))
     await revoke(first.id)
-    expect(signIn.revoked).toEqual([])
-    await db.transaction((tx) => room.accounts.remove(tx, second.id))
+    expect(oauthServer.revoked).toEqual([])
+    await db.transaction((tx) => fixture.accounts.remove(tx, second.id))
     const { revocation } = await db.read
       .selectFrom('accountErasures')
       .select('revocation')
@@ -211,17 +211,17 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(revocation).not.toContain(refreshToken)
     await revoke(second.id)
     await revoke(second.id)
-    expect(signIn.revoked).toEqual([refreshToken])
-    await signIn.close()
+    expect(oauthServer.revoked).toEqual([refreshToken])
+    await oauthServer.close()
     const third = await link('three')
-    await db.transaction((tx) => room.accounts.remove(tx, third.id))
+    await db.transaction((tx) => fixture.accounts.remove(tx, third.id))
     await expect(revoke(third.id)).resolves.toBeUndefined()
   })
 
   it('are never part of an error', async () => {
-    const { room, account } = await connected()
-    signIn.nextAnswers.push({ status: 200, body: '{"access_token":"secret-access","token_type":1}' })
-    const error = await room.token(account.id).catch((thrown: unknown) => thrown)
+    const { fixture, account } = await connected()
+    oauthServer.nextResponses.push({ status: 200, body: '{"access_token":"secret-access","token_type":1}' })
+    const error = await fixture.token(account.id).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ProviderError)
     expect(JSON.stringify([String(error), error])).not.toContain('secret-access')
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { api } from '../../../test/kit/http.ts'
-import { countThings, type Moments, THINGS_KEY, thingsServer } from '../../../test/kit/things-server.ts'
+import { countEffects, idempotencyServer, type RequestHooks, SERVER_KEY } from '../../../test/kit/idempotency-server.ts'
 import { startWorker } from '../../../test/kit/worker.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
@@ -13,9 +13,8 @@ import { purgeIdempotencyKeys } from './index.ts'
 
 /** Serves the sample resource with a fixed clock. Tests can replace the hooks. */
 function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))) {
-  const hooks: Moments = { prepare: async () => {}, commit: async () => {} }
-  const moments: Moments = { prepare: () => hooks.prepare(), commit: (tx) => hooks.commit(tx) }
-  const app = thingsServer({ db, clock, sealer: sealer(parseKeyRing(ring)), moments })
+  const hooks: RequestHooks = { prepare: async () => {}, commit: async () => {} }
+  const app = idempotencyServer({ db, clock, sealer: sealer(parseKeyRing(ring)), hooks })
   onTestFinished(async () => {
     await app.close()
   })
@@ -26,10 +25,10 @@ function serve(db: Db, ring = generateKeyRing(), clock = fixedClock(Date.parse('
       app.inject({
         method: 'POST',
         url: path,
-        headers: { authorization: `Bearer ${THINGS_KEY}`, ...(key !== undefined && { 'idempotency-key': key }) },
+        headers: { authorization: `Bearer ${SERVER_KEY}`, ...(key !== undefined && { 'idempotency-key': key }) },
         payload: body,
       }),
-    effects: () => countThings(db),
+    effects: () => countEffects(db),
     rows: () => db.read.selectFrom('idempotencyKeys').selectAll().execute(),
   }
 }
@@ -190,11 +189,11 @@ const PROCESS_TEST_MS = 60_000
 /** Runs the same server as a process that kills itself during its first request. Resolves when it has exited. */
 async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring: string): Promise<void> {
   const database = place.databaseUrl ?? join(place.dataDir, 'posthorn.db')
-  const child = startWorker('dying-service-worker', [moment, database, ring])
+  const child = startWorker('crashing-service-worker', [moment, database, ring])
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
   const [address] = await once(child.stdout, 'data')
-  const client = api(String(address).trim(), THINGS_KEY)
+  const client = api(String(address).trim(), SERVER_KEY)
   await expect(client.post('/things/x', { name: 'a' }, { 'idempotency-key': 'k1' })).rejects.toThrow()
   await exited
 }

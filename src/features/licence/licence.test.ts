@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { accountsRoom, imapUser } from '../../../test/kit/accounts.ts'
+import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -58,7 +58,7 @@ describe('a licence key', () => {
 describeEachDatabase('the account limit of a licence', (open) => {
   it('holds for parallel links, and lets existing accounts be linked again', async () => {
     const key = signLicenceKey({ plan: 'team', accountLimit: 3 }, issuer.privateKey)
-    const service = accountsRoom(await open(), { licence: read(key) })
+    const service = testAccounts(await open(), { licence: read(key) })
     const linked = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => service.link(imapUser(`user-${i}`))))
     const refused = linked.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(5)
@@ -70,7 +70,7 @@ describeEachDatabase('the account limit of a licence', (open) => {
 
   it('counts parallel links of one identity once', async () => {
     const key = signLicenceKey({ plan: 'solo', accountLimit: 1 }, issuer.privateKey)
-    const service = accountsRoom(await open(), { licence: read(key) })
+    const service = testAccounts(await open(), { licence: read(key) })
     const linked = await Promise.all(Array.from({ length: 6 }, () => service.link()))
     expect(new Set(linked.map((account) => account.id)).size).toBe(1)
   })

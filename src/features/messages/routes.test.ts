@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { type InStepOptions, inStep, mail } from '../../../test/kit/in-step.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { mail, type SyncedMailboxOptions, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { attachmentMail } from '../../../test/servers/messages.ts'
 import { labelRoutes } from '../labels/index.ts'
@@ -18,8 +18,8 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
   afterAll(() => server.stop())
 
   describeEachDatabase('of a real mailbox', (open) => {
-    async function served(options: InStepOptions = {}) {
-      const room = await inStep(server, open, options)
+    async function served(options: SyncedMailboxOptions = {}) {
+      const room = await syncedMailbox(server, open, options)
       const app = testServer()
       messageRoutes(app, { reader: room.service.reader })
       labelRoutes(app, { db: room.db, accounts: room.service.accounts })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { refuseSubject } from '../../../test/kit/refuse.ts'
+import { rejectSubject } from '../../../test/kit/reject-subject.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
@@ -171,7 +171,7 @@ describeEachDatabase('the store of messages', (open) => {
 
   it('stores a row that the database refuses as far as it goes, and the others whole', async () => {
     const db = await open()
-    await refuseSubject(db, 'mail 13')
+    await rejectSubject(db, 'mail 13')
     const stored = await write(db, (writer) => writer.insert(Array.from({ length: 40 }, (_, n) => row(n + 1))))
     expect(stored).toHaveLength(40)
     const odd = stored.filter((one) => one.error !== null)

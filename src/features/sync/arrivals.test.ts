@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { inStep, mail } from '../../../test/kit/in-step.ts'
-import { refuseSubject } from '../../../test/kit/refuse.ts'
+import { rejectSubject } from '../../../test/kit/reject-subject.ts'
 import { syncService } from '../../../test/kit/sync.ts'
+import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { attachmentMail, uglyMails } from '../../../test/servers/messages.ts'
 import type { Db } from '../../infra/db/index.ts'
@@ -28,7 +28,7 @@ for (const [name, options] of Object.entries(SERVERS)) {
 
     describeEachDatabase('keeps INBOX in step', (open) => {
       it('arrivals, flags and removals, each told once', async () => {
-        const { db, accountId, box, same, received, events, announced } = await inStep(server, open, {
+        const { db, accountId, box, same, received, events, announced } = await syncedMailbox(server, open, {
           ...fast,
           before: (box) => box.deliver('old'),
         })
@@ -58,7 +58,7 @@ for (const [name, options] of Object.entries(SERVERS)) {
       })
 
       it('what happened while nobody looked, in one look', async () => {
-        const { db, box, service, same, received, announced, ids } = await inStep(server, open, {
+        const { db, box, service, same, received, announced, ids } = await syncedMailbox(server, open, {
           ...fast,
           before: (box) => box.deliver('a', 'b', 'c'),
         })
@@ -90,7 +90,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
 
   describeEachDatabase('is stored', (open) => {
     it('only the newest of a large folder at first; the older ones are neither missed nor deleted', async () => {
-      const { box, received, db, accountId, announced } = await inStep(server, open, {
+      const { box, received, db, accountId, announced } = await syncedMailbox(server, open, {
         settings: { initialMessages: 10 },
         before: (box) => box.deliver(...Array.from({ length: 30 }, (_, n) => `m${n}`)),
       })
@@ -105,8 +105,8 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
     })
 
     it('one that the database refuses is stored as far as it goes, and the account goes on', async () => {
-      const { db, box, same, accountId } = await inStep(server, open)
-      await refuseSubject(db, 'poison')
+      const { db, box, same, accountId } = await syncedMailbox(server, open)
+      await rejectSubject(db, 'poison')
       await box.deliver('good-1', 'poison', 'good-2')
       await eventually(async () => {
         const rows = await db.read.selectFrom('messages').select('error').where('accountId', '=', accountId).execute()
@@ -123,7 +123,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
     })
 
     it('every odd mail of the wild, each announced once', async () => {
-      const { user, db, accountId, events } = await inStep(server, open)
+      const { user, db, accountId, events } = await syncedMailbox(server, open)
       const odd = Object.entries(uglyMails)
       for (const [, raw] of odd) await server.deliver(user, raw)
       await eventually(async () => {
@@ -135,7 +135,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
     })
 
     it('bodies come along in events where they are wanted', async () => {
-      const { user, events } = await inStep(server, open, { settings: { includeBodies: true } })
+      const { user, events } = await syncedMailbox(server, open, { settings: { includeBodies: true } })
       await server.deliverMany(user, [mail('a', { text: 'the body' }), attachmentMail({ messageId: '<b@x>' })])
       await eventually(async () => {
         const got = (await events()).filter((event) => event.type === 'message.received')

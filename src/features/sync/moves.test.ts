@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { inStep, mail } from '../../../test/kit/in-step.ts'
 import { syncService } from '../../../test/kit/sync.ts'
+import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import type { Db } from '../../infra/db/index.ts'
 
@@ -17,7 +17,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
 
   describeEachDatabase('between folders and numberings', (open) => {
     it('keeps its id in another folder kept in step, and is told as one update', async () => {
-      const { box, same, ids, received, events } = await inStep(server, open, {
+      const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a', 'b')),
       })
@@ -42,7 +42,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('moves in opposite directions at once are two moves', async () => {
-      const { box, same, ids, received, service, accountId } = await inStep(server, open, {
+      const { box, same, ids, received, service, accountId } = await syncedMailbox(server, open, {
         ...WORK,
         before: async (box) => {
           await box.create('Work')
@@ -59,7 +59,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('a copy gets an id of its own and is told by its folder alone', async () => {
-      const { box, same, ids, received, events } = await inStep(server, open, {
+      const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
       })
@@ -73,7 +73,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('a copy whose original leaves soon after was a move: the first id stays', async () => {
-      const { box, same, ids, received, events } = await inStep(server, open, {
+      const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
       })
@@ -90,7 +90,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('copied and moved to the same folder between two looks: one keeps the id, the other is a copy', async () => {
-      const { box, same, ids, received, service } = await inStep(server, open, {
+      const { box, same, ids, received, service } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
       })
@@ -107,7 +107,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('mail that leaves for a folder not kept in step is deleted once; back again, it is new', async () => {
-      const { box, same, received, announced } = await inStep(server, open)
+      const { box, same, received, announced } = await syncedMailbox(server, open)
       await box.deliver('a', 'b')
       await received('a', 'b')
       await box.move('a', 'Trash')
@@ -119,7 +119,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('mail in Sent, Drafts, Trash and Junk is told as what it is', async () => {
-      const { box, same, received, announced, events } = await inStep(server, open, {
+      const { box, same, received, announced, events } = await syncedMailbox(server, open, {
         settings: { folders: ['Trash', 'Junk'] },
       })
       await box.put('Sent', 's')
@@ -138,7 +138,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
 
     it('a new numbering keeps every id and announces only what arrived since', async () => {
       const old = { date: 'Mon, 05 Jan 2026 10:00:00 +0000' }
-      const { db, box, user, same, ids, received, announced, service } = await inStep(server, open, {
+      const { db, box, user, same, ids, received, announced, service } = await syncedMailbox(server, open, {
         before: async (box) => {
           for (const id of ['a', 'b', 'c']) {
             await server.deliver(box.user, mail(id, old), { date: new Date('2026-01-05T10:00:00Z') })
@@ -167,7 +167,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('a renamed folder keeps its label, its ids and its place among those kept in step', async () => {
-      const { db, box, accountId, same, ids, received, events } = await inStep(server, open, {
+      const { db, box, accountId, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b', 'c')),
       })
@@ -185,7 +185,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('a deleted folder takes its messages and its label along', async () => {
-      const { db, box, accountId, same, announced } = await inStep(server, open, {
+      const { db, box, accountId, same, announced } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b')),
       })
@@ -196,7 +196,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('a folder that appears is kept in step at once, and what came into it since is news', async () => {
-      const { box, same, received } = await inStep(server, open, WORK)
+      const { box, same, received } = await syncedMailbox(server, open, WORK)
       await box.create('Work')
       await box.put('Work', 'a')
       await received('a')
@@ -204,7 +204,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('the same mail twice is two rows, each announced, and each keeps its row through a move', async () => {
-      const { box, same, ids, received } = await inStep(server, open, {
+      const { box, same, ids, received } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(),
       })

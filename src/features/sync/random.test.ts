@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { inStep, type Mailbox } from '../../../test/kit/in-step.ts'
 import { fc } from '../../../test/kit/random.ts'
+import { type Mailbox, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 
 /** Where every mail stands, as the test knows it: what may be done next. */
@@ -39,7 +39,7 @@ describe.skipIf(!dovecotAvailable())('any story of a mailbox', () => {
       () =>
         fc.assert(
           fc.asyncProperty(story, async (rounds) => {
-            const { box, service, accountId, same, received, ids } = await inStep(server, open, {
+            const { box, service, accountId, same, received, ids } = await syncedMailbox(server, open, {
               settings: { folders: ['Work', 'More'] },
               timing: { pollMs: 150 },
               before: async (box) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { connected, inStep, mailboxOf } from '../../../test/kit/in-step.ts'
 import { announced } from '../../../test/kit/mailbox-state.ts'
 import { syncService } from '../../../test/kit/sync.ts'
+import { connected, mailboxOf, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import type { Db } from '../../infra/db/index.ts'
 
@@ -18,7 +18,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     it('a server that goes away and comes back: stalled, recovered, nothing missed', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { db, box, service, accountId, received } = await inStep(own, open)
+      const { db, box, service, accountId, received } = await syncedMailbox(own, open)
       await own.shutDown()
       await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
       await own.restart()
@@ -31,7 +31,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     it('a server that stops answering is given up, and found again', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { box, service, accountId, received } = await inStep(own, open, {
+      const { box, service, accountId, received } = await syncedMailbox(own, open, {
         timing: { pollMs: 400, stalledAfter: 1 },
         imap: { checkIntervalMs: 300, checkTimeoutMs: 2000, connectMs: 5000, silenceMs: 5000 },
       })
@@ -44,7 +44,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
 
     it('a refused password stops every attempt until there is another one', async () => {
-      const { db, user, box, service, accountId, received } = await inStep(server, open)
+      const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)
       await server.setPassword(user, 'two')
       await server.doveadm('kick', user)
       await eventually(async () =>
@@ -101,7 +101,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
 
     it('one account in trouble leaves the others alone', async () => {
-      const { db, service, received, box } = await inStep(server, open)
+      const { db, service, received, box } = await syncedMailbox(server, open)
       await server.addUser(`bad-${box.user}`, 'right')
       const bad = await service.link(server, `bad-${box.user}`, 'wrong')
       await eventually(async () => expect(await service.accounts.get(bad)).toMatchObject({ status: 'auth_error' }))
@@ -111,7 +111,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
 
     it('a paused account keeps no connection; resumed, it catches up', async () => {
-      const { db, user, box, service, accountId, received } = await inStep(server, open)
+      const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)
       await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
       await eventually(async () => expect(await sessions(server, user)).toBe(0))
       await box.deliver('a')
@@ -122,7 +122,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
 
     it('an account that is not watched is polled, without a standing connection', async () => {
-      const { db, user, box, service, accountId, received } = await inStep(server, open, {
+      const { db, user, box, service, accountId, received } = await syncedMailbox(server, open, {
         timing: { pollMs: 700 },
         imap: { requestIdleMs: 50 },
       })
@@ -134,7 +134,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
 
     it('an account taken by another process writes nothing more here', async () => {
-      const { db, user, box, accountId, received } = await inStep(server, open, {
+      const { db, user, box, accountId, received } = await syncedMailbox(server, open, {
         owning: { roundMs: 60_000, hintGapMs: 60_000 },
         imap: { requestIdleMs: 50 },
       })
@@ -154,7 +154,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     it('a host that hangs keeps its places and no more: other hosts go on', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { db, service, box, received } = await inStep(server, open, {
+      const { db, service, box, received } = await syncedMailbox(server, open, {
         timing: { pollMs: 300, concurrency: 4, perHostShare: 0.5 },
         imap: { silenceMs: 600_000, connectMs: 600_000, checkIntervalMs: 600_000 },
       })
@@ -194,7 +194,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
 
   describePostgres('goes on (postgres)', (open) => {
     it('an account that goes to another process is let go at once, and told once', async () => {
-      const { db, box, service, accountId, received, user } = await inStep(server, open)
+      const { db, box, service, accountId, received, user } = await syncedMailbox(server, open)
       const other = syncService(db)
       onTestFinished(() => other.stop())
       await other.start()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { FolderMirror } from '../../../test/kit/mirror.ts'
+import { FolderMirror } from '../../../test/kit/folder-mirror.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import {
   type FolderMailProvider,

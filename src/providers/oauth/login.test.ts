@@ -1,6 +1,12 @@
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Answer, refusal, SIGN_IN_CLIENT, type SignIn, startSignIn } from '../../../test/servers/sign-in.ts'
+import {
+  errorResponse,
+  OAUTH_CLIENT,
+  type OAuthServer,
+  startOAuthServer,
+  type TokenResponse,
+} from '../../../test/servers/oauth-server.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
 import type { LoginProvider } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
@@ -17,17 +23,17 @@ describe.each([
   ['gmail', (url: string, clock = systemClock) => gmail(url, clock)],
   ['microsoft', (url: string, clock = systemClock) => microsoft(url, clock)],
 ])('signing in with %s', (name, make) => {
-  let signIn: SignIn
+  let oauthServer: OAuthServer
   let login: LoginProvider
   beforeEach(async () => {
-    signIn = await startSignIn()
-    login = make(signIn.url)
+    oauthServer = await startOAuthServer()
+    login = make(oauthServer.url)
   })
-  afterEach(() => signIn.close())
+  afterEach(() => oauthServer.close())
 
   const callback = (query: Record<string, string>) => new URL(`${REDIRECT}?${new URLSearchParams(query)}`)
   const exchange = (query: Record<string, string> = {}) =>
-    login.exchange(callback({ code: signIn.code(undefined, REDIRECT), state: 'ours', ...query }), sent)
+    login.exchange(callback({ code: oauthServer.code(undefined, REDIRECT), state: 'ours', ...query }), sent)
   const failureOf = async (work: Promise<unknown>) => {
     const error = await work.then(
       () => new Error('it worked'),
@@ -42,7 +48,7 @@ describe.each([
     const query = new URL(await login.consentUrl(request)).searchParams
     expect(Object.fromEntries(query)).toMatchObject({
       response_type: 'code',
-      client_id: SIGN_IN_CLIENT.clientId,
+      client_id: OAUTH_CLIENT.clientId,
       redirect_uri: REDIRECT,
       state: 'ours',
       code_challenge_method: 'S256',
@@ -62,60 +68,64 @@ describe.each([
     const clock = fixedClock(1_000_000)
     const consent = new URL(await login.consentUrl({ ...sent, loginHint: null, forceConsent: false }))
     const challenge = consent.searchParams.get('code_challenge') ?? ''
-    login = make(signIn.url, clock)
-    const code = signIn.code(challenge, REDIRECT)
+    login = make(oauthServer.url, clock)
+    const code = oauthServer.code(challenge, REDIRECT)
     const { tokens, user } = await login.exchange(
       callback({ code, state: 'ours', iss: 'https://other.example', session_state: 'theirs' }),
       sent,
     )
     expect(user).toEqual({ id: 'user-1', email: 'ada@example.com' })
     expect(tokens).toMatchObject({ expiresAt: 1_000_000 + 3_600_000, scopes: [...login.scopes] })
-    expect(signIn.worksNow(tokens.refreshToken ?? '')).toBe(true)
-    expect(signIn.bearers).toEqual([`Bearer ${tokens.accessToken}`])
+    expect(oauthServer.isValid(tokens.refreshToken ?? '')).toBe(true)
+    expect(oauthServer.bearers).toEqual([`Bearer ${tokens.accessToken}`])
   })
 
   it('refuses a code with another state or another verifier', async () => {
     expect(await failureOf(exchange({ state: 'theirs' }))).toMatchObject({ kind: 'unavailable' })
-    expect(signIn.tokenRequests).toEqual([])
-    const code = signIn.code('another challenge')
+    expect(oauthServer.tokenRequests).toEqual([])
+    const code = oauthServer.code('another challenge')
     expect(await failureOf(exchange({ code }))).toMatchObject({ kind: 'auth_expired' })
   })
 
   it('refreshes, with the new refresh token if there is one', async () => {
-    const token = signIn.refreshToken()
+    const token = oauthServer.refreshToken()
     expect(await login.refresh(token)).not.toHaveProperty('refreshToken')
-    signIn.rotates = { graceMs: 0 }
+    oauthServer.rotates = { graceMs: 0 }
     const rotated = await login.refresh(token)
-    expect(signIn.worksNow(rotated.refreshToken ?? '')).toBe(true)
+    expect(oauthServer.isValid(rotated.refreshToken ?? '')).toBe(true)
     expect(await failureOf(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
   })
 
   it('distinguishes an unticked scope from other refusals', async () => {
-    signIn.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
+    oauthServer.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
     const error = await failureOf(exchange())
     expect(error).toMatchObject({ kind: 'rejected', missingScope: true })
     expect(error.message).toMatch(/did not grant \w+ access to mail$/)
   })
 
   it('accepts mail without calendars, whatever the spelling of the scopes', async () => {
-    signIn.granted.scope =
+    oauthServer.granted.scope =
       name === 'gmail'
         ? 'https://www.googleapis.com/auth/gmail.modify https://www.googleapis.com/auth/userinfo.email openid'
         : 'https://graph.microsoft.com/user.read https://graph.microsoft.com/mail.readwrite profile'
-    expect((await exchange()).tokens.scopes).toEqual(signIn.granted.scope.split(' '))
+    expect((await exchange()).tokens.scopes).toEqual(oauthServer.granted.scope.split(' '))
   })
 
-  it.each<[string, Answer, Partial<ProviderError>]>([
-    ['a revoked grant', refusal('invalid_grant'), { kind: 'auth_expired' }],
-    ['a demand for the user', refusal('interaction_required'), { kind: 'auth_expired' }],
-    ['a wrong client secret', refusal('invalid_client', 401), { kind: 'rejected', missingScope: false }],
-    ['an unknown redirect address', refusal('redirect_uri_mismatch'), { kind: 'rejected' }],
-    ['a code nobody knows', refusal('deleted_client', 403), { kind: 'rejected' }],
-    ['trouble told by a code', refusal('temporarily_unavailable'), { kind: 'unavailable' }],
-    ['trouble of the directory', refusal('invalid_grant', 400, { error_codes: [90033] }), { kind: 'unavailable' }],
+  it.each<[string, TokenResponse, Partial<ProviderError>]>([
+    ['a revoked grant', errorResponse('invalid_grant'), { kind: 'auth_expired' }],
+    ['a demand for the user', errorResponse('interaction_required'), { kind: 'auth_expired' }],
+    ['a wrong client secret', errorResponse('invalid_client', 401), { kind: 'rejected', missingScope: false }],
+    ['an unknown redirect address', errorResponse('redirect_uri_mismatch'), { kind: 'rejected' }],
+    ['a code nobody knows', errorResponse('deleted_client', 403), { kind: 'rejected' }],
+    ['trouble told by a code', errorResponse('temporarily_unavailable'), { kind: 'unavailable' }],
+    [
+      'trouble of the directory',
+      errorResponse('invalid_grant', 400, { error_codes: [90033] }),
+      { kind: 'unavailable' },
+    ],
     [
       'too many requests',
-      { ...refusal('whatever', 429), headers: { 'retry-after': '7' } },
+      { ...errorResponse('whatever', 429), headers: { 'retry-after': '7' } },
       { kind: 'rate_limited', retryAfterMs: 7000 },
     ],
     [
@@ -134,12 +144,12 @@ describe.each([
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, { kind: 'unavailable' }],
     ['an endless answer', { status: 200, body: `"${'x'.repeat(300_000)}"` }, { kind: 'unavailable' }],
   ])('knows %s by its kind and says nothing secret', async (_title, answer, expected) => {
-    const token = signIn.refreshToken()
-    signIn.nextAnswers.push(answer)
+    const token = oauthServer.refreshToken()
+    oauthServer.nextResponses.push(answer)
     const error = await failureOf(login.refresh(token))
     expect(error).toMatchObject(expected)
     const told = JSON.stringify([error.message, error.stack, error.cause])
-    for (const secret of [token, SIGN_IN_CLIENT.clientSecret, 'ada@example.com']) expect(told).not.toContain(secret)
+    for (const secret of [token, OAUTH_CLIENT.clientSecret, 'ada@example.com']) expect(told).not.toContain(secret)
   })
 
   it('throws unavailable when the service cannot be reached or disconnects', async () => {
@@ -165,16 +175,16 @@ describe.each([
   })
 
   it('revokes the token where the provider supports it', async () => {
-    const token = signIn.refreshToken()
+    const token = oauthServer.refreshToken()
     await login.revoke(token)
-    expect(signIn.revoked).toEqual(name === 'gmail' ? [token] : [])
+    expect(oauthServer.revoked).toEqual(name === 'gmail' ? [token] : [])
   })
 })
 
 it('requests offline access from Google, and the scopes of its own Graph from a national cloud', async () => {
   const request = { ...sent, loginHint: null, forceConsent: false }
   const google = gmailLogin({
-    ...SIGN_IN_CLIENT,
+    ...OAUTH_CLIENT,
     authUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
     tokenUrl: 'https://oauth2.googleapis.com/token',
     userinfoUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
@@ -182,7 +192,7 @@ it('requests offline access from Google, and the scopes of its own Graph from a 
   })
   expect(new URL(await google.consentUrl(request)).searchParams.get('access_type')).toBe('offline')
   const government = microsoftLogin({
-    ...SIGN_IN_CLIENT,
+    ...OAUTH_CLIENT,
     tenant: 'common',
     loginUrl: 'https://login.microsoftonline.us/',
     graphUrl: 'https://graph.microsoft.us',
@@ -196,7 +206,7 @@ it('requests offline access from Google, and the scopes of its own Graph from a 
 
 function gmail(url: string, clock: typeof systemClock): LoginProvider {
   return gmailLogin({
-    ...SIGN_IN_CLIENT,
+    ...OAUTH_CLIENT,
     authUrl: `${url}/auth`,
     tokenUrl: `${url}/token`,
     userinfoUrl: `${url}/userinfo`,
@@ -205,5 +215,5 @@ function gmail(url: string, clock: typeof systemClock): LoginProvider {
 }
 
 function microsoft(url: string, clock: typeof systemClock): LoginProvider {
-  return microsoftLogin({ ...SIGN_IN_CLIENT, tenant: 'common', loginUrl: url, graphUrl: url, clock })
+  return microsoftLogin({ ...OAUTH_CLIENT, tenant: 'common', loginUrl: url, graphUrl: url, clock })
 }

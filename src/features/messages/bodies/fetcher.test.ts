@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { inStep, mail } from '../../../../test/kit/in-step.ts'
+import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import { bodyStore, keepBody, wantBodies } from './store.ts'
@@ -19,7 +19,7 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
     it('are served when the mail server is gone: those of old mail and of new', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { box, db, accountId, received, ids, service } = await inStep(own, open, {
+      const { box, db, accountId, received, ids, service } = await syncedMailbox(own, open, {
         ...KEEPING,
         before: (box) => own.deliver(box.user, mail('old', { text: 'from before' })),
       })
@@ -39,7 +39,7 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
     it('are read after the event, and again until they could be', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { box, db, accountId, received, service } = await inStep(own, open, KEEPING)
+      const { box, db, accountId, received, service } = await syncedMailbox(own, open, KEEPING)
       service.jobs.pause('bodies')
       await box.deliver('a')
       await received('a')
@@ -55,7 +55,7 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
     })
 
     it('stay with a message that moves, and go with one that is deleted', async () => {
-      const { box, db, accountId, same } = await inStep(server, open, {
+      const { box, db, accountId, same } = await syncedMailbox(server, open, {
         ...KEEPING,
         before: (box) => box.deliver('moved', 'deleted'),
       })
@@ -67,7 +67,7 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
     })
 
     it('are not asked for while the account is paused', async () => {
-      const { box, db, accountId, received, service } = await inStep(server, open, KEEPING)
+      const { box, db, accountId, received, service } = await syncedMailbox(server, open, KEEPING)
       service.jobs.pause('bodies')
       await box.deliver('a')
       await received('a')
@@ -85,7 +85,7 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
     })
 
     it('are none unless they are wanted', async () => {
-      const { box, db, accountId, received } = await inStep(server, open)
+      const { box, db, accountId, received } = await syncedMailbox(server, open)
       await box.deliver('a')
       await received('a')
       expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 0 })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** A fake OAuth server with the behaviour of Google and Microsoft that the tests need. Tests can make it fail. */
-export interface SignIn {
+export interface OAuthServer {
   url: string
   /** Every request to the token endpoint, in order. */
   tokenRequests: Record<string, string>[]
@@ -11,7 +11,7 @@ export interface SignIn {
   bearers: string[]
   revoked: string[]
   /** The token endpoint returns these first, in order. */
-  nextAnswers: Answer[]
+  nextResponses: TokenResponse[]
   /** Fields of a token response besides the tokens. */
   granted: { scope: string | undefined; expires_in: number | undefined }
   /** Each refresh returns a new refresh token. The old one stays valid for `graceMs`. */
@@ -20,24 +20,24 @@ export interface SignIn {
   refreshTokens: boolean
   user: { id: string; email: string }
   /** Runs after the tokens were issued and before the response is sent. */
-  beforeAnswer: () => Promise<void>
+  beforeResponse: () => Promise<void>
   /** Issues an authorization code, as the consent page does. */
   code(challenge?: string, redirectUri?: string): string
   /** Issues a valid refresh token. */
   refreshToken(): string
-  worksNow(refreshToken: string): boolean
+  isValid(refreshToken: string): boolean
   close(): Promise<void>
 }
 
-export interface Answer {
+export interface TokenResponse {
   status: number
   headers?: Record<string, string>
   body: string
 }
 
-export const SIGN_IN_CLIENT = { clientId: 'client-1', clientSecret: 'secret-1' }
+export const OAUTH_CLIENT = { clientId: 'client-1', clientSecret: 'secret-1' }
 
-export async function startSignIn(): Promise<SignIn> {
+export async function startOAuthServer(): Promise<OAuthServer> {
   const codes = new Map<string, { challenge: string | undefined; redirectUri: string | undefined }>()
   /** Expiry by token. */
   const refreshTokens = new Map<string, number>()
@@ -48,17 +48,17 @@ export async function startSignIn(): Promise<SignIn> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const make = (kind: string) => `${kind}-${randomBytes(12).toString('hex')}`
-  const self: SignIn = {
+  const self: OAuthServer = {
     url,
     tokenRequests: [],
     bearers: [],
     revoked: [],
-    nextAnswers: [],
+    nextResponses: [],
     granted: { scope: undefined, expires_in: 3600 },
     rotates: undefined,
     refreshTokens: true,
     user: { id: 'user-1', email: 'ada@example.com' },
-    beforeAnswer: async () => {},
+    beforeResponse: async () => {},
     code(challenge, redirectUri) {
       const code = make('code')
       codes.set(code, { challenge, redirectUri })
@@ -69,7 +69,7 @@ export async function startSignIn(): Promise<SignIn> {
       refreshTokens.set(token, Number.POSITIVE_INFINITY)
       return token
     },
-    worksNow: (token) => (refreshTokens.get(token) ?? 0) > Date.now(),
+    isValid: (token) => (refreshTokens.get(token) ?? 0) > Date.now(),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -83,8 +83,8 @@ export async function startSignIn(): Promise<SignIn> {
     if (pathname.endsWith('/token')) {
       const fields = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
       self.tokenRequests.push(fields)
-      const answer = self.nextAnswers.shift() ?? tokenAnswer(fields)
-      await self.beforeAnswer()
+      const answer = self.nextResponses.shift() ?? tokenResponse(fields)
+      await self.beforeResponse()
       response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body)
       return
     }
@@ -104,32 +104,37 @@ export async function startSignIn(): Promise<SignIn> {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
-  function tokenAnswer(fields: Record<string, string>): Answer {
+  function tokenResponse(fields: Record<string, string>): TokenResponse {
     const { client_id, client_secret, grant_type } = fields
-    if (client_id !== SIGN_IN_CLIENT.clientId || client_secret !== SIGN_IN_CLIENT.clientSecret) {
-      return refusal('invalid_client', 401)
+    if (client_id !== OAUTH_CLIENT.clientId || client_secret !== OAUTH_CLIENT.clientSecret) {
+      return errorResponse('invalid_client', 401)
     }
     return grant_type === 'refresh_token' ? refreshed(fields) : exchanged(fields)
   }
 
-  function exchanged({ code = '', code_verifier = '', redirect_uri = '', scope }: Record<string, string>): Answer {
+  function exchanged({
+    code = '',
+    code_verifier = '',
+    redirect_uri = '',
+    scope,
+  }: Record<string, string>): TokenResponse {
     const known = codes.get(code)
     codes.delete(code)
     const challenge = createHash('sha256').update(code_verifier).digest('base64url')
-    if (known === undefined || (known.challenge ?? challenge) !== challenge) return refusal('invalid_grant')
-    if ((known.redirectUri ?? redirect_uri) !== redirect_uri) return refusal('redirect_uri_mismatch')
+    if (known === undefined || (known.challenge ?? challenge) !== challenge) return errorResponse('invalid_grant')
+    if ((known.redirectUri ?? redirect_uri) !== redirect_uri) return errorResponse('redirect_uri_mismatch')
     return tokens(self.refreshTokens ? self.refreshToken() : undefined, scope)
   }
 
-  function refreshed({ refresh_token = '', scope }: Record<string, string>): Answer {
-    if (!self.worksNow(refresh_token)) return refusal('invalid_grant')
+  function refreshed({ refresh_token = '', scope }: Record<string, string>): TokenResponse {
+    if (!self.isValid(refresh_token)) return errorResponse('invalid_grant')
     if (self.rotates === undefined) return tokens(undefined, scope)
     const until = Date.now() + self.rotates.graceMs
     refreshTokens.set(refresh_token, Math.min(refreshTokens.get(refresh_token) ?? 0, until))
     return tokens(self.refreshToken(), scope)
   }
 
-  function tokens(refreshToken: string | undefined, scope: string | undefined): Answer {
+  function tokens(refreshToken: string | undefined, scope: string | undefined): TokenResponse {
     const access_token = make('access')
     accessTokens.add(access_token)
     const { granted } = self
@@ -148,7 +153,7 @@ export async function startSignIn(): Promise<SignIn> {
   return self
 }
 
-export function refusal(error: string, status = 400, more: Record<string, unknown> = {}): Answer {
+export function errorResponse(error: string, status = 400, more: Record<string, unknown> = {}): TokenResponse {
   return {
     status,
     headers: status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {},

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../src/infra/db/index.ts'
 
 /** Makes the database refuse messages with this subject: a trigger stands in for whatever it may dislike about a row. */
-export async function refuseSubject(db: Db, subject: string): Promise<void> {
+export async function rejectSubject(db: Db, subject: string): Promise<void> {
   await db.transaction(async (tx) => {
     if (db.engine === 'sqlite') {
       await sql`create trigger refuse before insert on messages when new.subject = ${sql.lit(subject)}

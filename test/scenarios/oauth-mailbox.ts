@@ -15,11 +15,11 @@ export interface Tried {
   look(): Promise<void>
   status(): Promise<{ status: string; statusReason: string | null }>
   /** Looks again and again until the account is in this state. */
-  comesTo(status: string): Promise<string | null>
+  waitForStatus(status: string): Promise<string | null>
   /** Waits until the service holds what the provider holds, each of these was announced once, and nothing else. */
   inStep(announced: readonly string[]): Promise<void>
   /** Waits until these are the events that told of trouble, in order. */
-  toldOf(...types: string[]): Promise<void>
+  expectAccountEvents(...types: string[]): Promise<void>
   consentAgain(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
   const look = async () => void (await api.call('POST', `${path}/sync`))
   const events = async () =>
     (await api.call<{ events: Event[] }>('GET', `/events?accountId=${accountId}&limit=200`)).events
-  const comesTo = (wanted: string) =>
+  const waitForStatus = (wanted: string) =>
     eventually(
       async () => {
         const { status: is, statusReason } = await status()
@@ -90,10 +90,10 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
     })
   }
 
-  await comesTo('connected')
+  await waitForStatus('connected')
   await inStep([])
   return {
-    ...{ accountId, email, name, deliver, look, status, comesTo, inStep },
+    ...{ accountId, email, name, deliver, look, status, waitForStatus, inStep },
     async remove(subject) {
       const id = ids.get(subject) ?? ''
       await server.delete(email, id)
@@ -101,7 +101,7 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
     async markRead(subject) {
       await server.markRead(email, ids.get(subject) ?? '', true)
     },
-    async toldOf(...types) {
+    async expectAccountEvents(...types) {
       await eventually(async () => {
         const told = (await events()).map(({ type }) => type).reverse()
         expect(told.filter((type) => /^account\.(auth_error|sync_stalled|recovered)$/.test(type))).toEqual(types)

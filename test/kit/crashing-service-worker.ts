@@ -1,10 +1,10 @@
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
-import { thingsServer } from './things-server.ts'
+import { idempotencyServer } from './idempotency-server.ts'
 
 /**
- * `thingsServer` as a process that kills itself at a moment of its first request: `commit` (the effect is written, not
+ * `idempotencyServer` as a process that kills itself at a moment of its first request: `commit` (the effect is written, not
  * committed) or `answer` (committed, not answered). Arguments: moment, file or URL of the database, key ring. Says its
  * address on stdout.
  */
@@ -14,11 +14,11 @@ const die = () => void process.kill(process.pid, 'SIGKILL')
 const db = database.startsWith('postgres')
   ? openPostgres({ url: database, maxConnections: 2, onError: console.error })
   : openSqlite({ file: database, synchronous: 'NORMAL', onSlowStatement: () => {} })
-const app = thingsServer({
+const app = idempotencyServer({
   db,
   clock: systemClock,
   sealer: sealer(parseKeyRing(ring)),
-  moments: {
+  hooks: {
     prepare: async () => {},
     async commit(tx) {
       if (moment === 'commit') die()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { databases } from '../kit/database.ts'
-import { playRedisTroubles } from '../scenarios/redis-troubles.ts'
+import { playRedisTroubles } from '../scenarios/redis-failures.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 
 describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service on a Redis in trouble', () => {

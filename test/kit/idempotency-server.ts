@@ -7,20 +7,20 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Sealer } from '../../src/lib/seal.ts'
 import { testServer } from './server.ts'
 
-/** Moments of a request that a test may hold up or break. */
-export interface Moments {
+/** RequestHooks of a request that a test may hold up or break. */
+export interface RequestHooks {
   prepare(): Promise<void>
   /** After the effect, before the commit. */
   commit(tx: Tx): Promise<void>
 }
 
-export const THINGS_KEY = 'secret'
+export const SERVER_KEY = 'secret'
 
 /** A server with one keyed POST, `/things/:kind`, each of whose effects is a row. */
-export function thingsServer(deps: { db: Db; clock: Clock; sealer: Sealer; moments: Moments }): App {
-  const { moments } = deps
+export function idempotencyServer(deps: { db: Db; clock: Clock; sealer: Sealer; hooks: RequestHooks }): App {
+  const { hooks } = deps
   const kept = idempotency(deps)
-  const app = testServer({ authenticator: serviceKey(THINGS_KEY), idempotency: kept })
+  const app = testServer({ authenticator: serviceKey(SERVER_KEY), idempotency: kept })
   let effects = 0
   app.post(
     '/things/:kind',
@@ -34,7 +34,7 @@ export function thingsServer(deps: { db: Db; clock: Clock; sealer: Sealer; momen
     },
     kept.writing(async (request, reply) => {
       const { name } = request.body
-      await moments.prepare()
+      await hooks.prepare()
       reply.code(201)
       return async (tx) => {
         effects += 1
@@ -42,7 +42,7 @@ export function thingsServer(deps: { db: Db; clock: Clock; sealer: Sealer; momen
           .insertInto('serviceState')
           .values({ name: `thing ${process.pid} ${effects}`, value: name })
           .execute()
-        await moments.commit(tx)
+        await hooks.commit(tx)
         return { name, number: effects, hidden: 'not in the schema' }
       }
     }),
@@ -51,7 +51,7 @@ export function thingsServer(deps: { db: Db; clock: Clock; sealer: Sealer; momen
 }
 
 /** How many effects there are, whichever process made them. */
-export async function countThings(db: Db): Promise<number> {
+export async function countEffects(db: Db): Promise<number> {
   const rows = await db.read.selectFrom('serviceState').select('name').where('name', 'like', 'thing %').execute()
   return rows.length
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
 import type { Client } from './client.ts'
-import type { Manner, ManyHooks } from './many-hooks.ts'
+import type { Manner, ManyHooks } from './many-endpoints.ts'
 
 interface DeliveryPage {
   deliveries: { id: string; eventId: string; status: string }[]

@@ -11,7 +11,7 @@ const PASSWORD = 'one'
 const OWN = ['INBOX', 'Sent', 'Drafts']
 let users = 0
 
-export interface InStepOptions extends SyncServiceOptions {
+export interface SyncedMailboxOptions extends SyncServiceOptions {
   /** What stands in the mailbox before it is linked. */
   before?(box: Mailbox): Promise<void>
   mailbox?: string
@@ -55,7 +55,7 @@ export function mail(id: string, more: Parameters<typeof plainMail>[0] = {}): Bu
 }
 
 /** A new user whose mailbox is linked and in step; everything ends with the test. */
-export async function inStep(server: Dovecot, open: Databases, options: InStepOptions = {}) {
+export async function syncedMailbox(server: Dovecot, open: Databases, options: SyncedMailboxOptions = {}) {
   const db = await open()
   const user = `user${process.pid}-${users++}`
   await server.addUser(user, PASSWORD)
@@ -69,7 +69,7 @@ export async function inStep(server: Dovecot, open: Databases, options: InStepOp
   return { db, user, box, service, accountId, ...watched(server, db, user, accountId, options) }
 }
 
-function watched(server: Dovecot, db: Db, user: string, accountId: string, { settings }: InStepOptions) {
+function watched(server: Dovecot, db: Db, user: string, accountId: string, { settings }: SyncedMailboxOptions) {
   const folders = [...OWN, ...(settings?.folders ?? [])]
   return {
     /** The store holds what the server does, and no row is in between. */
