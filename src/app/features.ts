@@ -16,8 +16,8 @@ import { eraseLabels } from '../features/labels/index.ts'
 import { licence as licenceOf } from '../features/licence/index.ts'
 import { sharedLogs } from '../features/logs/index.ts'
 import { bodyFetcher, eraseMessages, messageReader } from '../features/messages/index.ts'
-import { erasePush, gmailPuller, push as pushFeature, pushLane, webhookTarget } from '../features/push/index.ts'
-import { eraseCursors, lookSoon, sync as syncFeature, syncLane } from '../features/sync/index.ts'
+import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
+import { eraseSync, sync as syncFeature } from '../features/sync/index.ts'
 import {
   cancelForAccount,
   endpoints as endpointsFeature,
@@ -51,7 +51,7 @@ export type Features = ReturnType<typeof openFeatures>
 /** Makes every feature and hands it what it needs of those made before. Nothing runs until the parts are started. */
 export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure) {
   const { config, clock, ids, instanceId, log } = context
-  const { db, secrets, redis, bus, queue, lanes, guard, outbound } = infrastructure
+  const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound, catalogue }
 
@@ -79,25 +79,17 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const ownership = ownershipOf({
     ...shared,
     instanceId,
-    async onInstanceDead(dead) {
-      await queue.releaseInstance(dead)
-      await lanes.releaseInstance(dead)
-      await lanes.dropLane(syncLane(dead))
-      await lanes.dropLane(pushLane(dead))
-    },
+    onInstanceDead: (dead) => queue.releaseInstance(dead),
   })
 
-  const look = lookSoon(lanes)
-  const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), lookSoon: look })
+  const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), accounts })
   const webhook = webhookTarget(config.publicUrl)
   const push = pushFeature({
     ...shared,
-    queue: lanes,
     accounts,
     ownership,
     fence,
     login,
-    lookSoon: look,
     refreshTokenOfGone: refreshTokenOfGone(shared),
     ways: {
       gmail: {
@@ -118,14 +110,13 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const bodies = bodyFetcher({ ...shared, accounts, mail })
   const sync = syncFeature({
     ...shared,
-    queue: lanes,
     accounts,
     ownership,
     fence,
     events,
     mail,
     ...(config.syncStoreBodies && { requestBodies: bodies.request }),
-    isPushed: push.isPushed,
+    push,
     settings: syncSettings(config),
   })
 
@@ -138,7 +129,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const erasure = erasureOf({
     ...shared,
     revoke: revoker({ ...shared, login }),
-    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseCursors, eraseLabels, erasePush],
+    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseSync, eraseLabels, erasePush],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
       await push.forget(accountId)
@@ -171,7 +162,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ownership,
     puller,
     push,
-    look,
+    sync,
     reader,
     endpoints,
     claims,

@@ -2,7 +2,6 @@ import { type Bus, memoryBus, openPostgresBus, openRedisBus } from '../infra/bus
 import { type Cache, memoryCache, redisCache } from '../infra/cache/index.ts'
 import type { Db } from '../infra/db/index.ts'
 import { type Outbound, outbound } from '../infra/http/index.ts'
-import { databaseLanes, type Lanes, redisLanes } from '../infra/lanes/index.ts'
 import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from '../infra/net/index.ts'
 import { databaseQueue, type Queue, redisQueue } from '../infra/queue/index.ts'
 import { openRedis, type RedisLink } from '../infra/redis/index.ts'
@@ -19,8 +18,6 @@ export interface Infrastructure {
   bus: Bus
   cache: Cache
   queue: Queue
-  /** The former queue, for sync and push until they use the owner's scheduler. */
-  lanes: Lanes
   guard: AddressGuard
   outbound: Outbound
   records: DnsRecords
@@ -53,7 +50,6 @@ export async function openInfrastructure(
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
     const queue = opened(openQueue(context, db, bus, redis), (part) => part.close())
-    const lanes = opened(openLanes(context, db, bus, redis), (part) => part.close())
     const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
     return {
       db,
@@ -62,7 +58,6 @@ export async function openInfrastructure(
       bus,
       cache,
       queue,
-      lanes,
       guard,
       records: dnsRecords({ timeoutMs: 2000 }),
       outbound: opened(outbound({ guard }), (part) => part.close()),
@@ -93,10 +88,4 @@ function openQueue(context: RuntimeContext, db: Db, bus: Bus, redis: RedisLink |
   const { clock, ids, log, instanceId } = context
   const shared = { clock, ids, log }
   return redis === undefined ? databaseQueue({ ...shared, db, bus, instanceId }) : redisQueue({ ...shared, redis })
-}
-
-function openLanes(context: RuntimeContext, db: Db, bus: Bus, redis: RedisLink | undefined): Lanes {
-  const { clock, ids, log, instanceId } = context
-  const shared = { clock, log, instanceId }
-  return redis === undefined ? databaseLanes({ ...shared, db, bus, ids }) : redisLanes({ ...shared, redis })
 }

@@ -8,7 +8,7 @@ import { labelRoutes } from '../features/labels/index.ts'
 import { logRoutes } from '../features/logs/index.ts'
 import { messageRoutes } from '../features/messages/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
-import { debouncedQueueRoutes, wakeAccount } from '../features/sync/index.ts'
+import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import {
   deliveryRoutes,
   endpointRoutes,
@@ -34,8 +34,8 @@ export function httpServer(
   phase: () => Phase,
 ): HttpServer {
   const { config, clock, ids, instanceId, log } = context
-  const { db, secrets, bus, cache, queue, lanes, guard, outbound, records } = infrastructure
-  const { accounts, claims, idempotency, licence, login, logins, look, mailboxes, ownership, reader } = features
+  const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
+  const { accounts, claims, idempotency, licence, login, logins, mailboxes, ownership, reader } = features
   const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
   const server = createServer({
     log,
@@ -68,14 +68,14 @@ export function httpServer(
     redirectUrl: config.redirectUrl,
     authScreen: authScreen(config),
   })
-  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login, wake: wakeAccount(bus) })
-  pushRoutes(server, { db, log, lookSoon: look, tendSoon: features.push.tendSoon })
+  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login })
+  pushRoutes(server, { db, bus, log, accounts })
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
   testRoutes(server, { catalogue, testDeliveries: features.testDeliveries, idempotency })
-  debouncedQueueRoutes(server, { ...shared, queue: lanes, accounts, idempotency })
+  debouncedQueueRoutes(server, { ...shared, instanceId, accounts, sync: features.sync, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })

@@ -6,6 +6,7 @@ import * as heldDeliveries from './0004-held-deliveries.ts'
 import * as mailsById from './0005-mails-by-id.ts'
 import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
+import * as syncRequests from './0008-sync-requests.ts'
 import * as jobs from './0009-jobs.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
@@ -17,5 +18,6 @@ export const migrations: readonly Migration[] = [
   mailsById,
   oauth,
   push,
+  syncRequests,
   jobs,
 ]

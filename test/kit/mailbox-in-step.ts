@@ -30,20 +30,20 @@ export async function mailboxInStep(kind: 'whole' | 'folders', open: Databases, 
   const accountId = await service.linkMailbox(PROVIDERS[kind])
   await service.start()
   await connected(service, accountId)
-  return { db, box, service, accountId, ...watchedMailbox(db, accountId, () => box.state, service.wake) }
+  return { db, box, service, accountId, ...watchedMailbox(db, accountId, () => box.state, service.synced) }
 }
 
 export function watchedMailbox(
   db: Db,
   accountId: string,
   state: () => DoubleState,
-  wake: (accountId: string) => Promise<void>,
+  synced: (accountId: string) => Promise<void>,
 ) {
   return {
-    look: () => wake(accountId),
-    /** Asks for a look, and waits until the store holds what the provider does: mails, labels, flags, counters, lists of all mail. */
+    look: () => synced(accountId),
+    /** Requests a sync, waits until a run has served it, and then until the store holds what the provider does: mails, labels, flags, counters, lists of all mail. */
     async same(): Promise<void> {
-      await wake(accountId)
+      await synced(accountId)
       await eventually(async () => {
         expect(await storedMailbox(db, accountId)).toEqual(servedMailbox(state()))
         expect(await storedCounters(db, accountId)).toEqual(await countedLabels(db, accountId))

@@ -1,11 +1,12 @@
+import { expect } from 'vitest'
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
 import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
 import { bodyFetcher, messageReader } from '../../src/features/messages/index.ts'
-import { type SyncDeps, sync, wakeAccount } from '../../src/features/sync/index.ts'
+import { debouncedQueue } from '../../src/features/sync/debounced-queue.ts'
+import { type SyncDeps, sync } from '../../src/features/sync/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import { databaseLanes, type Lanes } from '../../src/infra/lanes/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { databaseQueue } from '../../src/infra/queue/index.ts'
@@ -16,6 +17,7 @@ import type { MailProvider, ProviderName } from '../../src/providers/contract/in
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
+import { eventually } from './eventually.ts'
 import { pausableQueue } from './pausable-queue.ts'
 
 /** Fixed, so that a second process on the same database opens the same credentials. */
@@ -30,9 +32,8 @@ export interface SyncServiceOptions {
   log?: SyncDeps['log']
   /** Another provider than imap, such as a `MailboxDouble`. */
   mail?: MailProvider
-  /** In place of those inside the process and the database; closed with the service. */
+  /** In place of that inside the process; closed with the service. */
   bus?: Bus
-  queue?: Lanes
   /** Keep bodies, as `sync.storeBodies` says. */
   storeBodies?: boolean
 }
@@ -45,35 +46,37 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const bus = options.bus ?? memoryBus({ log })
   const instanceId = options.instanceId ?? ids('ins')
   const backoff = { baseMs: 100, capMs: 1000 }
-  const queue = options.queue ?? databaseLanes({ db, bus, clock, ids, log, instanceId, backoff })
-  const jobs = pausableQueue(databaseQueue({ db, bus, clock, ids, log, instanceId, backoff }))
+  const queue = pausableQueue(databaseQueue({ db, bus, clock, ids, log, instanceId, backoff }))
   const events = recorder({ catalogue, clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
   const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
-    async onInstanceDead(dead) {
-      await Promise.all([queue.releaseInstance(dead), jobs.releaseInstance(dead)])
-    },
+    onInstanceDead: (dead) => queue.releaseInstance(dead),
     timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => options.mail ?? imap.mail
-  const bodies = bodyFetcher({ db, queue: jobs, log, accounts: room, mail })
+  const bodies = bodyFetcher({ db, queue, log, accounts: room, mail })
   const engine = sync({
-    ...{ db, queue, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
+    ...{ db, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
     ...(options.storeBodies && { requestBodies: bodies.request }),
     settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
-    ...(options.timing !== undefined && { timing: options.timing }),
+    timing: { retry: { baseMs: 100, capMs: 1000 }, ...options.timing },
   })
-  const wake = wakeAccount(bus)
   return {
     accounts: room,
     queue,
-    /** The job queue; `queue` are the lanes of sync. */
-    jobs,
     ownership: owning,
     reader: messageReader({ db, accounts: room, mail, clock, ids }),
-    wake: (accountId: string) => db.transaction((tx) => wake(tx, accountId)),
+    sync: engine,
+    /** As `POST /debounced-queue/clear` does. */
+    clear: () => debouncedQueue({ db, bus, instanceId, accounts: room, sync: engine }).clear(),
+    /** Requests a sync and waits until a run has served it. */
+    async synced(accountId: string): Promise<void> {
+      await db.transaction((tx) => room.requestSync(tx, [accountId], 'everything'))
+      await eventually(async () => expect(await requestOf(db, accountId)).toBeNull())
+    },
+    wake: (accountId: string) => db.transaction((tx) => room.requestSync(tx, [accountId], 'everything')),
     async start() {
       engine.start()
       if (options.storeBodies) await bodies.start()
@@ -83,7 +86,7 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await Promise.all([engine.stop(2000), bodies.stop(2000)])
       await owning.stop()
       await imap.mail.closeConnections()
-      await Promise.all([queue.close(), jobs.close()])
+      await queue.close()
       await bus.close()
     },
     /** Links a mailbox of the provider given. */
@@ -120,6 +123,15 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
 }
 
 export type SyncService = ReturnType<typeof syncService>
+
+async function requestOf(db: Db, accountId: string): Promise<number | null> {
+  const row = await db.read
+    .selectFrom('accounts')
+    .select('syncRequestedAt')
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return row.syncRequestedAt
+}
 
 const anyAddress: AddressGuard = {
   check: async (target) => ({ ...target, address: target.host, family: 4 }),

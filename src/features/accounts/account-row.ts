@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { EventOf } from '../../events/index.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
-import type { Account } from './account.ts'
+import type { Account, LinkAccount } from './account.ts'
 import type { accountEvents } from './events.ts'
 import type { AccountRow } from './store.ts'
 
@@ -52,6 +52,11 @@ export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.d
     version: row.version + 1,
     data: { id, provider, customUserId },
   }
+}
+
+/** The host whose limits the account shares with others. */
+export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, 'provider' | 'settings'>): string {
+  return provider === 'imap' && imap !== undefined ? `${imap.host.toLowerCase()}:${imap.port}` : provider
 }
 
 /** Two links with the same identity are the same account. JSON keeps the parts apart whatever they contain. */

@@ -1,6 +1,7 @@
 import type { Handle, Tx } from '../../infra/db/index.ts'
 import type { Page, PageQuery } from '../../lib/page.ts'
 import type { MailAccess, MailSecrets, MailSettings, ProviderName, TokenSet } from '../../providers/contract/index.ts'
+import type { RunTotals } from './scheduler/owned-scheduler.ts'
 
 /** How the work on an account goes. `paused` is not among them: it is a wish of the operator, kept beside. */
 export type WorkStatus = 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
@@ -28,6 +29,9 @@ export interface Account {
   createdAt: string
   updatedAt: string
 }
+
+/** What a requested sync has to check: what the provider says has changed, or the whole mailbox. */
+export type SyncScope = 'changes' | 'everything'
 
 /** What linking needs: from the hosted pages, `POST /accounts`, or an OAuth callback. */
 export interface LinkAccount {
@@ -67,6 +71,13 @@ export interface Accounts {
   setStatus(tx: Tx, accountId: string, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void>
   /** A pass ended well: sets `lastSyncAt` to now. No event and no new version. */
   synced(tx: Tx, accountId: string): Promise<void>
+  /**
+   * Has the owners of these accounts sync them, whichever processes those are. Durable with the commit; the owners are notified
+   * after it, and find a request whose notification was lost within one round of ownership. Unknown accounts are ignored.
+   */
+  requestSync(tx: Tx, accountIds: readonly string[], scope: SyncScope): Promise<void>
+  /** Ends the request, unless another one was made since `requestedAt` was read. */
+  clearSyncRequest(tx: Tx, accountId: string, requestedAt: number): Promise<void>
   /** Applies what differs: `account.updated`, `account.paused`, `account.resumed`. Throws not_found, and conflict when two identities would be equal. */
   change(tx: Tx, accountId: string, changes: AccountChanges): Promise<Account>
   /** Lets an account whose credentials were refused be tried once more; resuming does so too. Throws not_found. */
@@ -81,6 +92,8 @@ export interface Accounts {
   /** Settings, opened passwords and the way to access tokens, for the providers, with the `accessVersion` they belong to. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   get(accountId: string): Promise<Account>
+  /** What a sync run begins with; `syncRequestedAt` is null when no sync was requested. Throws not_found. */
+  getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>
   /** Newest first. */
   list(query: PageQuery): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
@@ -115,6 +128,12 @@ export interface Ownership {
    * Paused and auth_error accounts are owned too: the listener decides what to do with them.
    */
   onChange(listener: (change: OwnershipChange) => void): void
+  /** The host whose limits the account shares; empty for an account that is not owned. */
+  mailHost(accountId: string): string
+  /** Called after each round, every 5 s: the time to read what a lost notification would have said. */
+  onRound(listener: () => void): void
+  /** The heartbeat stores what `read` returns, so that every replica can add up the totals of all. */
+  reportSyncTotals(read: () => RunTotals): void
   /** Why the last heartbeat of this process could not be written; undefined while it beats. */
   beatFailure(): unknown
   /** Registers this process, takes what is free, and goes on so every 5 s. */

@@ -15,6 +15,7 @@ export {
   type OwnershipChange,
   OwnershipLost,
   RefreshTokenMissing,
+  type SyncScope,
   type WorkStatus,
 } from './account.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
@@ -27,11 +28,20 @@ export {
   type ImapFields,
   parseImapConnection,
 } from './imap-connection.ts'
-export { livingInstances } from './instance-store.ts'
+export { livingInstances, syncTotalsOfAll } from './instance-store.ts'
 export { checkMailbox } from './mailbox-check.ts'
 export { type OwnershipTiming, ownership } from './ownership.ts'
-export { accountsAt, ownersOf } from './read.ts'
+export { accountsAt } from './read.ts'
 export { type RevocationDeps, refreshTokenOfGone, revoker } from './revocation.ts'
 export { accountRoutes } from './routes.ts'
+export {
+  errorText,
+  OwnedScheduler,
+  type RunContext,
+  type RunResult,
+  type RunState,
+  type RunTotals,
+} from './scheduler/owned-scheduler.ts'
 export { type AccountsDeps, accounts } from './service.ts'
 export { accountsBeingErased, countAccounts } from './store.ts'
+export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Dialect, Handle } from '../../infra/db/index.ts'
+import type { RunTotals } from './scheduler/owned-scheduler.ts'
 
 /** An account this instance owns, and everything about it that a session depends on. */
 export interface OwnedAccount {
@@ -8,6 +9,7 @@ export interface OwnedAccount {
   paused: number
   watch: number
   accessVersion: number
+  mailHost: string
 }
 
 /**
@@ -34,10 +36,10 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /** False when somebody has declared this instance dead. */
-    async beat(id: string): Promise<boolean> {
+    async beat(id: string, syncTotals: string | null): Promise<boolean> {
       const { numUpdatedRows } = await handle
         .updateTable('instances')
-        .set({ heartbeatAt: dialect.nowMs })
+        .set({ heartbeatAt: dialect.nowMs, syncTotals })
         .where('id', '=', id)
         .executeTakeFirst()
       return numUpdatedRows === 1n
@@ -115,7 +117,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     mine: (me: string): Promise<OwnedAccount[]> =>
       handle
         .selectFrom('accounts')
-        .select(['id', 'epoch', 'paused', 'watch', 'accessVersion'])
+        .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
         .where('ownerInstance', '=', me)
         .execute(),
   }
@@ -126,4 +128,10 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 /** The instances that live now, in the order of their ids; a dead one is among them until it is buried. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
   return idsOf(await handle.selectFrom('instances').select('id').orderBy('id').execute())
+}
+
+/** What each living instance last reported about its sync scheduler; an instance that has not reported yet is left out. */
+export async function syncTotalsOfAll(handle: Handle): Promise<Map<string, RunTotals>> {
+  const rows = await handle.selectFrom('instances').select(['id', 'syncTotals']).execute()
+  return new Map(rows.flatMap(({ id, syncTotals }) => (syncTotals === null ? [] : [[id, JSON.parse(syncTotals)]])))
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from './account.ts'
 import { instanceStore, livingInstances, type OwnedAccount } from './instance-store.ts'
+import type { RunTotals } from './scheduler/owned-scheduler.ts'
 import { fairMove } from './share.ts'
 
 export interface OwnershipDeps {
@@ -50,6 +51,8 @@ class Rounds implements Ownership {
   readonly #deps: OwnershipDeps
   readonly #timing: OwnershipTiming
   readonly #listeners: ((change: OwnershipChange) => void)[] = []
+  readonly #roundListeners: (() => void)[] = []
+  #syncTotals: () => RunTotals | undefined = () => undefined
   #accounts: ReadonlyMap<string, OwnedAccount> = new Map()
   #epochs: ReadonlyMap<string, number> = new Map()
   #lastBeatMs = 0
@@ -82,6 +85,18 @@ class Rounds implements Ownership {
 
   owned(): ReadonlyMap<string, number> {
     return this.#epochs
+  }
+
+  mailHost(accountId: string): string {
+    return this.#accounts.get(accountId)?.mailHost ?? ''
+  }
+
+  onRound(listener: () => void): void {
+    this.#roundListeners.push(listener)
+  }
+
+  reportSyncTotals(read: () => RunTotals): void {
+    this.#syncTotals = read
   }
 
   beatFailure(): unknown {
@@ -146,6 +161,7 @@ class Rounds implements Ownership {
     this.#running = this.#round()
     try {
       await this.#running
+      for (const listener of this.#roundListeners) listener()
     } catch (error) {
       this.#deps.log.warn('A round of account ownership failed; the next one looks again', {
         operation: 'accounts.ownership',
@@ -184,7 +200,9 @@ class Rounds implements Ownership {
   /** The one write that comes every few seconds, whether there is work or not: what it meets, others would. */
   async #beat(): Promise<boolean> {
     try {
-      const isAlive = await this.#write((store) => store.beat(this.instanceId))
+      const totals = this.#syncTotals()
+      const written = totals === undefined ? null : JSON.stringify(totals)
+      const isAlive = await this.#write((store) => store.beat(this.instanceId, written))
       this.#beatFailure = undefined
       return isAlive
     } catch (error) {

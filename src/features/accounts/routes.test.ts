@@ -5,6 +5,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { loginAt } from '../../../test/kit/oauth.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { errorResponse, type OAuthServer, startOAuthServer } from '../../../test/servers/oauth-server.ts'
+import type { Db } from '../../infra/db/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -33,7 +34,6 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     const db = await open()
     const fixture = testAccounts(db)
     const tried: MailAccess[] = []
-    const woken: string[] = []
     const logged: unknown[] = []
     const verify = async (access: MailAccess) => {
       tried.push(access)
@@ -50,14 +50,13 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
       login: loginAt(oauthServer.url),
-      wake: async (_tx, id) => void woken.push(id),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
       const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, fixture, tried, woken, logged }
+    return { call, fixture, db, tried, logged }
   }
 
   it('a mailbox is connected by its credentials, tried first, and shown without them', async () => {
@@ -205,13 +204,13 @@ describeEachDatabase('the accounts over HTTP', (open) => {
   })
 
   it('pauses, resumes and wakes', async () => {
-    const { call, fixture, woken } = await serve()
+    const { call, fixture, db } = await serve()
     const { id } = await fixture.link({ customUserId: 'user-1' })
     expect((await call('POST', '/accounts/user-1/pause')).body).toMatchObject({ id, status: 'paused' })
     expect((await call('POST', '/accounts/user-1/pause')).status).toBe(200)
     expect((await call('POST', `/accounts/${id}/resume`)).body).toMatchObject({ paused: false, status: 'connecting' })
     expect((await call('POST', `/accounts/${id}/sync`)).body).toMatchObject({ id })
-    expect(woken).toEqual([id])
+    expect((await requestedAt(db)).get(id)).toBeGreaterThan(0)
     expect((await fixture.events(id)).map((event) => event.type)).toEqual([
       'account.connected',
       'account.paused',
@@ -254,3 +253,8 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     }
   })
 })
+
+async function requestedAt(db: Db) {
+  const rows = await db.read.selectFrom('accounts').select(['id', 'syncRequestedAt']).execute()
+  return new Map(rows.map((row) => [row.id, row.syncRequestedAt]))
+}

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Db } from '../../infra/db/index.ts'
 import { type App, done, type Idempotency, listOf, pageQuery } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
@@ -19,8 +19,6 @@ export interface AccountRoutesDeps {
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   /** How people sign in at the provider; undefined for imap, and for one that is not set up. */
   login(provider: ProviderName): LoginProvider | undefined
-  /** Makes the owner of the account look for mail now, taking effect with the commit. */
-  wake(tx: Tx, accountId: string): Promise<void>
 }
 
 const READ = { access: 'key:read' } as const
@@ -135,15 +133,15 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     {
       config: WRITE,
       schema: schema(
-        'Look for mail now',
-        'Answers at once. Refused credentials are tried once more; a paused account stays paused.',
+        'Sync an account now',
+        'Returns at once. Refused credentials are tried once more; a paused account stays paused.',
       ),
     },
     idempotency.writing(async (request) => {
       const id = await idOf(request.params.accountId)
       return async (tx) => {
         const account = await accounts.tryAgain(tx, id)
-        await deps.wake(tx, id)
+        await accounts.requestSync(tx, [id], 'everything')
         return account
       }
     }),

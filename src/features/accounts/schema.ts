@@ -31,6 +31,10 @@ interface AccountTable {
   /** The trouble that was announced by an event and has not been followed by `account.recovered`. */
   trouble: 'auth_error' | 'error' | null
   lastSyncAt: number | null
+  /** When a sync was last requested; null when none is outstanding. Grows with every request, so no two share a value. */
+  syncRequestedAt: Generated<number | null>
+  /** Accounts with the same mail host share its limits: `gmail`, `microsoft`, or `host:port`. */
+  mailHost: Generated<string>
   ownerInstance: string | null
   /** Counts the owners; every sync transaction checks it. */
   epoch: Generated<number>
@@ -56,6 +60,8 @@ interface InstanceTable {
   id: string
   heartbeatAt: number
   startedAt: number
+  /** JSON of the `RunTotals` of its sync scheduler, as of the last heartbeat. */
+  syncTotals: Generated<string | null>
 }
 
 declare module '../../infra/db/db.ts' {

@@ -10,10 +10,11 @@ import type { Sealer } from '../../lib/seal.ts'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
-import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf } from './account-row.ts'
+import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf, mailHostOf } from './account-row.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './account-secrets.ts'
 import { sealRevocation } from './revocation.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
+import { syncRequests } from './sync-requests.ts'
 import { type TokenTiming, tokens as tokensOf } from './tokens.ts'
 
 export interface AccountsDeps {
@@ -40,6 +41,7 @@ export function accounts(deps: AccountsDeps): Accounts {
   const { db, clock, sealer, events } = deps
   const store = (tx: Tx) => accountStore(tx, db.dialect)
   const reader = accountStore(db.read, db.dialect)
+  const requests = syncRequests(deps)
 
   /** Records what happened and, once it is committed, tells the owner to look at the account again. */
   async function record(tx: Tx, type: AccountEventType, row: AccountRow): Promise<void> {
@@ -61,6 +63,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       status: 'connecting' as const,
       statusReason: null,
       settings: JSON.stringify(input.settings),
+      mailHost: mailHostOf(input),
       secrets: sealSecrets(sealer, accountId, secrets),
       tokens: JSON.stringify(tokenSummary(secrets.oauth, input.tokens?.scopes ?? [])),
       tokenLease: null,
@@ -80,7 +83,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     const changes = onceMore(row)
     if (row.paused === 1 || changes === undefined) return accountOf(row)
     const changed = await store(tx).change(accountId, changes, clock.now())
-    announce(tx, accountId)
+    await requests.request(tx, [accountId], 'everything')
     return accountOf(changed)
   }
 
@@ -135,6 +138,9 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     synced: (tx, accountId) => store(tx).setLastSync(accountId, clock.now()),
 
+    requestSync: requests.request,
+    clearSyncRequest: requests.clear,
+
     async change(tx, accountId, changes) {
       let row = await store(tx).lock(accountId)
       const customUserId = changes.customUserId === undefined ? row.customUserId : cleanAlias(changes.customUserId)
@@ -180,6 +186,11 @@ export function accounts(deps: AccountsDeps): Accounts {
     },
 
     get: async (accountId) => accountOf(await reader.get(accountId)),
+
+    async getForSync(accountId) {
+      const row = await reader.get(accountId)
+      return { account: accountOf(row), syncRequestedAt: row.syncRequestedAt }
+    },
 
     async list(query) {
       const request = pageRequest(query, LIST, ['text'])

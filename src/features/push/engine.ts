@@ -1,165 +1,182 @@
-import type { Tx } from '../../infra/db/index.ts'
-import type { Lanes as Queue, Worker } from '../../infra/lanes/index.ts'
+import type { Bus } from '../../infra/bus/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
-import { type Ownership, OwnershipLost, ownersOf } from '../accounts/index.ts'
+import { OwnedScheduler, type Ownership, OwnershipLost, type RunContext, type RunResult } from '../accounts/index.ts'
+import { pushStore } from './store.ts'
 import { type PushWay, type SubscriberDeps, subscriber } from './subscriber.ts'
 
-/** How each provider tells of changes; what is missing is polled. */
+/** How each provider notifies us of changes; mailboxes of the others are polled. */
 export type PushWays = {
   readonly [Name in ProviderName]?: PushWay & {
-    /** Whether what is told is heard. */
+    /** Whether notifications reach us. */
     isHeard(): boolean
   }
 }
 
-export interface PushDeps extends Omit<SubscriberDeps, 'way'> {
-  queue: Queue
+export interface PushDeps extends Omit<SubscriberDeps, 'way' | 'syncNeeded'> {
+  bus: Bus
   ownership: Ownership
   ways: PushWays
 }
 
 export interface Push {
-  /** Looks after the subscriptions of the accounts this process owns from now on. Call it before `ownership.start()`. */
+  /** Keeps the subscriptions of the accounts this process owns from now on. Call it before `ownership.start()`. */
   start(): void
   /** Call it before `ownership.stop()`. */
   stop(graceMs: number): Promise<void>
-  /** Whether the provider tells of changes of this account, which this process owns. */
+  /** Whether the provider notifies us of changes of this account, which this process owns. */
   isPushed(accountId: string): boolean
-  /** The way of a provider opened or closed: its accounts are looked after, and looked at, again. */
+  /** Calls the listener for an owned account that may have missed changes, or must be polled from now on. */
+  onSyncNeeded(listener: (accountId: string) => void): void
+  /** Notifications of a provider begin or cease to reach us: its accounts are subscribed and synced again. */
   wayChanged(): void
-  /** Has the owners of these accounts look after their subscriptions, taking effect with the commit. */
-  tendSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
   /** Of a deleted account; see `Subscriber.forget`. */
   forget(accountId: string): Promise<void>
 }
 
+/** The bus topic of accounts whose subscription is due, because the provider said so; the payload is the account id. */
+export const RENEWAL_TOPIC = 'push.renewal'
+
 const CONCURRENCY = 8
-/**
- * What the provider refuses may be put right there, by people, in an hour or a day; or it did not reach our address, while the
- * service had just begun.
- */
+/** People may correct at the provider what it refuses, in an hour or a day; or it did not reach our address at start. */
 const REFUSED = { baseMs: 60_000, capMs: 60 * 60 * 1000 }
+const RETRY = { baseMs: 1000, capMs: 300_000 }
 /** No timer is trusted for days. */
 const LONGEST_MS = 60 * 60 * 1000
 
-/** One queue lane per process, as sync has one; a subscription is the business of its account's owner. */
+/** Keeps the push subscriptions of owned accounts; what cannot be subscribed is polled. */
 export function push(deps: PushDeps): Push {
-  const { db, queue, ownership, clock, log } = deps
-  const lane = pushLane(ownership.instanceId)
-  const keeper = subscriber({ ...deps, way: (provider) => deps.ways[provider] })
-  /** Of accounts that are owned here. */
-  const standing = new Map<string, { provider: ProviderName; until: number }>()
-  /** Times in a row that the provider refused. */
-  const refusals = new Map<string, number>()
-  let worker: Worker | undefined
+  const { db, bus, ownership, clock, log } = deps
+  const listeners: ((accountId: string) => void)[] = []
+  const keeper = subscriber({ ...deps, way: (provider) => deps.ways[provider], syncNeeded })
+  const scheduler = new OwnedScheduler({
+    ...{ clock, log, operation: 'push.subscribe', concurrency: CONCURRENCY, backoff: RETRY, run },
+  })
+  /** Of owned accounts. */
+  const subscribed = new Map<string, { provider: ProviderName; until: number }>()
+  let sweeping: Promise<void> | undefined
+  let unsubscribe = () => {}
   let stopped = false
 
+  function syncNeeded(accountId: string): void {
+    for (const listener of listeners) listener(accountId)
+  }
+
   function isPushed(accountId: string): boolean {
-    const found = standing.get(accountId)
+    const found = subscribed.get(accountId)
     return found !== undefined && found.until > clock.now() && deps.ways[found.provider]?.isHeard() === true
   }
 
-  async function run(accountId: string): Promise<undefined | { nextRunInMs: number }> {
+  async function run(accountId: string, { failures }: RunContext): Promise<RunResult> {
     const epoch = ownership.owned().get(accountId)
     if (epoch === undefined || stopped) {
-      standing.delete(accountId)
-      return undefined
+      subscribed.delete(accountId)
+      return {}
     }
     try {
       const kept = await keeper.keep(accountId, epoch)
-      if (kept === undefined) return await left(accountId)
-      refusals.delete(accountId)
-      standing.set(accountId, { provider: kept.provider, until: kept.expiresAt })
+      if (kept === undefined) {
+        unsubscribed(accountId)
+        return {}
+      }
+      subscribed.set(accountId, { provider: kept.provider, until: kept.expiresAt })
       return { nextRunInMs: Math.max(1000, Math.min(kept.renewAt - clock.now(), LONGEST_MS)) }
     } catch (error) {
-      return await failed(accountId, error)
+      return failed(accountId, error, failures + 1)
     }
   }
 
-  /** No more pushed: it was to be looked at in many minutes, and is now asked as often as any other. */
-  async function left(accountId: string): Promise<undefined> {
-    if (standing.delete(accountId)) await db.transaction((tx) => deps.lookSoon(tx, [accountId]))
+  /** Its next poll was minutes away, and is from now on as soon as that of any other. */
+  function unsubscribed(accountId: string): void {
+    if (subscribed.delete(accountId)) syncNeeded(accountId)
   }
 
-  async function failed(accountId: string, error: unknown) {
+  function failed(accountId: string, error: unknown, attempts: number): RunResult {
     if (error instanceof OwnershipLost || (error instanceof AppError && error.code === 'not_found')) {
-      standing.delete(accountId)
-      return undefined
+      subscribed.delete(accountId)
+      return {}
     }
     if (!(error instanceof ProviderError)) throw error
-    // Sync tells of refused credentials; new ones announce themselves.
-    if (error.kind === 'auth_expired') return left(accountId)
+    // Sync reports refused credentials; new ones change the account.
+    if (error.kind === 'auth_expired') {
+      unsubscribed(accountId)
+      return { failure: error }
+    }
     if (error.kind === 'rejected' || error.kind === 'not_found') {
-      await left(accountId)
-      log.warn('The provider does not tell of changes; the mailbox is polled', {
+      unsubscribed(accountId)
+      log.warn('The provider refused to notify of changes; the mailbox is polled.', {
         ...{ accountId, operation: 'push.subscribe', error },
       })
-      const times = (refusals.get(accountId) ?? 0) + 1
-      refusals.set(accountId, times)
-      return { nextRunInMs: backoffMs(times, REFUSED) }
+      return { failure: error, nextRunInMs: backoffMs(attempts, REFUSED) }
     }
-    // What stands, stands until it runs out.
-    if (!isPushed(accountId)) await left(accountId)
-    // A pause of nothing is none: a date that has passed here already is one too, when clocks differ.
+    // A subscription that could not be renewed is good until it expires.
+    if (!isPushed(accountId)) unsubscribed(accountId)
+    // Clocks differ: a date that has passed here is no pause.
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) throw error
-    return { nextRunInMs: retryAfterMs * (1 + 0.2 * Math.random()) }
+    return { failure: error, nextRunInMs: retryAfterMs * (1 + 0.2 * Math.random()) }
   }
 
   function add(accountIds: Iterable<string>): void {
-    for (const accountId of accountIds) {
-      queue.add(lane, accountId).catch((error: unknown) => {
-        log.error('A subscription could not be put into the queue', { accountId, operation: 'push.add', error })
+    for (const accountId of accountIds) scheduler.add(accountId)
+  }
+
+  function remove(accountId: string): void {
+    scheduler.remove(accountId)
+    subscribed.delete(accountId)
+  }
+
+  function sweep(): void {
+    if (stopped) return
+    sweeping ??= renewDue()
+      .catch((error: unknown) => {
+        log.debug('Due subscriptions could not be read; the next round reads them.', { operation: 'push.sweep', error })
       })
+      .finally(() => {
+        sweeping = undefined
+      })
+  }
+
+  /** Lifecycle notifications whose hint was lost. */
+  async function renewDue(): Promise<void> {
+    const owned = ownership.owned()
+    for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
+    for (const accountId of owned.keys()) if (!scheduler.has(accountId)) scheduler.add(accountId)
+    for (const accountId of await pushStore(db.read).allDue()) {
+      // After a failure the backoff says when to retry.
+      if (scheduler.state(accountId)?.attempts === 0) scheduler.request(accountId)
     }
   }
 
   return {
     isPushed,
+    onSyncNeeded: (listener) => void listeners.push(listener),
     forget: (accountId) => keeper.forget(accountId),
 
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
-        for (const accountId of lost) {
-          standing.delete(accountId)
-          refusals.delete(accountId)
-          queue.remove(lane, accountId).catch(() => {
-            // A job without an owned account ends at once by itself.
-          })
-        }
+        for (const accountId of lost) remove(accountId)
         if (!stopped) add([...gained, ...changed])
       })
-      worker = queue.work(lane, { concurrency: CONCURRENCY }, run)
+      ownership.onRound(sweep)
+      unsubscribe = bus.subscribe(RENEWAL_TOPIC, (accountId) => {
+        if (accountId === undefined) sweep()
+        else scheduler.request(accountId)
+      })
       add(ownership.owned().keys())
     },
 
     wayChanged() {
       if (stopped) return
       add(ownership.owned().keys())
-      const affected = [...standing.keys()]
-      db.transaction((tx) => deps.lookSoon(tx, affected)).catch((error: unknown) => {
-        log.warn('Accounts could not be asked to be looked at', { operation: 'push.change', error })
-      })
-    },
-
-    async tendSoon(tx, accountIds) {
-      for (const [instance, owned] of await ownersOf(tx, accountIds)) await queue.addIn(tx, pushLane(instance), owned)
+      for (const accountId of subscribed.keys()) syncNeeded(accountId)
     },
 
     async stop(graceMs) {
       stopped = true
-      await worker?.stop(graceMs)
-      worker = undefined
-      await queue.dropLane(lane).catch((error: unknown) => {
-        log.warn('The push queue of this instance could not be given up', { operation: 'push.stop', error })
-      })
+      unsubscribe()
+      await Promise.all([scheduler.stop(graceMs), sweeping])
     },
   }
-}
-
-/** The lane of one process. */
-export function pushLane(instanceId: string): string {
-  return `push:${instanceId}`
 }

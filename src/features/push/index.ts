@@ -4,7 +4,7 @@
  */
 import './schema.ts'
 
-export { type Push, type PushDeps, type PushWays, push, pushLane } from './engine.ts'
+export { type Push, type PushDeps, type PushWays, push } from './engine.ts'
 export { pushRoutes } from './notifications.ts'
 export { type GmailPullerDeps, gmailPuller, type PullerState, type PullerTiming } from './puller.ts'
 export { erasePush } from './store.ts'

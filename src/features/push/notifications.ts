@@ -1,19 +1,21 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Bus } from '../../infra/bus/index.ts'
+import type { Db } from '../../infra/db/index.ts'
 import type { App } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { Accounts } from '../accounts/index.ts'
 import { isProof } from './client-state.ts'
+import { RENEWAL_TOPIC } from './engine.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './target.ts'
 
 export interface PushRoutesDeps {
   db: Db
+  bus: Bus
   log: Log
-  /** Have the owners of these accounts look for changes, or after their subscriptions, taking effect with the commit. */
-  lookSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
-  tendSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
+  accounts: Pick<Accounts, 'requestSync'>
 }
 
 const MAX_NOTICES = 1000
@@ -104,11 +106,10 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
     if (look.size + tend.size === 0) return
     await db.transaction(async (tx) => {
       for (const [row, { isGone }] of tend) await pushStore(tx).due(row, isGone)
-      await deps.lookSoon(tx, [...look])
-      await deps.tendSoon(
-        tx,
-        [...tend.keys()].map(({ accountId }) => accountId),
-      )
+      await deps.accounts.requestSync(tx, [...look], 'changes')
+      tx.afterCommit(() => {
+        for (const { accountId } of tend.keys()) deps.bus.publish(RENEWAL_TOPIC, accountId)
+      })
     })
   }
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from '../../providers/pubsub/index.ts'
-import { accountsAt } from '../accounts/index.ts'
+import { type Accounts, accountsAt } from '../accounts/index.ts'
 import { type GmailNotice, noticeOf } from './notice.ts'
 
 export interface GmailPullerDeps {
@@ -19,8 +19,7 @@ export interface GmailPullerDeps {
     ackDeadlineSeconds: number
     maxRetries: number
   }
-  /** Has the owners of these accounts look for changes; not lost once the transaction is committed. */
-  lookSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
+  accounts: Pick<Accounts, 'requestSync'>
   timing?: Partial<PullerTiming>
 }
 
@@ -65,9 +64,9 @@ const REPEATS_MS = 10 * 60_000
 /**
  * Pulls the notices of Gmail, one batch at a time, so that no more than `maxMessages` are in the air:
  *
- *   pull ──► accounts with these addresses ──► into the queues of their owners, committed ──► acknowledge
+ *   pull ──► accounts with these addresses ──► syncs requested, committed ──► acknowledge
  *
- * Killed in between, Pub/Sub gives them out again; the queues take them for the same wish.
+ * After a crash in between, Pub/Sub delivers them again, and the accounts are synced once more.
  */
 export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   const { db, clock, log, settings } = deps
@@ -178,7 +177,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     for (let tries = 1; newest.size > 0 && !signal.aborted; tries += 1) {
       try {
         const accountIds = await accountsAt(db.read, 'gmail', [...newest.keys()])
-        await db.transaction((tx) => deps.lookSoon(tx, accountIds))
+        await db.transaction((tx) => deps.accounts.requestSync(tx, accountIds, 'changes'))
         return true
       } catch (error) {
         if (tries > settings.maxRetries) {

@@ -34,6 +34,12 @@ export function pushStore(handle: Handle) {
         .execute()
     },
 
+    /** Accounts whose subscription a lifecycle notification made due. */
+    async allDue(): Promise<string[]> {
+      const rows = await handle.selectFrom('pushSubscriptions').select('accountId').where('renewAt', '=', 0).execute()
+      return rows.map(({ accountId }) => accountId)
+    },
+
     async remove({ accountId, subscriptionId }: SubscriptionRow): Promise<void> {
       await handle
         .deleteFrom('pushSubscriptions')

@@ -98,7 +98,7 @@ describeEachDatabase('a standing order at the provider', (open) => {
               provider: graph.push,
               target: () => ({ kind: 'webhook', url: `${PUBLIC}/n`, lifecycleUrl: `${PUBLIC}/l` }),
             },
-      lookSoon: async (_tx, ids) => void looked.push(...ids),
+      syncNeeded: (id) => void looked.push(id),
       login: () => undefined,
       refreshTokenOfGone: async () => undefined,
     })

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -21,8 +21,8 @@ export interface SubscriberDeps {
   accounts: Pick<Accounts, 'get' | 'access'>
   fence: Fence
   way(provider: ProviderName): PushWay | undefined
-  /** Has the owners of these accounts look for changes, taking effect with the commit. */
-  lookSoon(tx: Tx, accountIds: readonly string[]): Promise<void>
+  /** This process, which owns the account, should sync it: changes may have been missed. */
+  syncNeeded(accountId: string): void
   login(provider: ProviderName): LoginProvider | undefined
   /** Of a deleted account, until it is revoked. */
   refreshTokenOfGone(accountId: string): Promise<string | undefined>
@@ -101,7 +101,8 @@ export function subscriber(deps: SubscriberDeps) {
     await db.transaction(async (tx) => {
       await deps.fence(tx, row.accountId, epoch)
       await pushStore(tx).save(row)
-      if (isNew) await deps.lookSoon(tx, [row.accountId])
+      // In memory: the next owner of an account syncs it anyway.
+      if (isNew) tx.afterCommit(() => deps.syncNeeded(row.accountId))
     })
   }
 

@@ -42,8 +42,9 @@ export function cursorStore(handle: Handle) {
   }
 }
 
-/** Erases the cursors of a deleted account; answers how many rows went. */
-export async function eraseCursors(tx: Tx, accountId: string): Promise<number> {
-  const { numDeletedRows } = await tx.deleteFrom('syncCursors').where('accountId', '=', accountId).executeTakeFirst()
-  return Number(numDeletedRows)
+/** Erases the cursors and the sync state of a deleted account; returns how many rows it deleted. */
+export async function eraseSync(tx: Tx, accountId: string): Promise<number> {
+  const cursors = await tx.deleteFrom('syncCursors').where('accountId', '=', accountId).executeTakeFirst()
+  const states = await tx.deleteFrom('syncStates').where('accountId', '=', accountId).executeTakeFirst()
+  return Number(cursors.numDeletedRows + states.numDeletedRows)
 }

@@ -1,23 +1,21 @@
 import { Type } from 'typebox'
-import type { Bus } from '../../infra/bus/index.ts'
-import type { Db } from '../../infra/db/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
-import type { Lanes as Queue } from '../../infra/lanes/index.ts'
+import type { Queue } from '../../infra/queue/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTimeOrNull } from '../../lib/time.ts'
 import type { Accounts } from '../accounts/index.ts'
-import { debouncedQueue } from './debounced-queue.ts'
+import { type DebouncedQueueSources, debouncedQueue } from './debounced-queue.ts'
 
 const statusSchema = Type.Object(
   {
     provider: Type.Enum(['database', 'redis'], { type: 'string' }),
     waiting: Type.Integer({ description: 'Accounts due now.' }),
     active: Type.Integer({ description: 'Accounts being synchronised.' }),
-    delayed: Type.Integer({ description: 'Accounts that wait for their next look, or after failures.' }),
-    completed: Type.Integer({ description: 'Runs that ended well, since the running instances started.' }),
-    failed: Type.Integer({ description: 'Runs that failed, since the running instances started.' }),
-    paused: Type.Boolean(),
-    accounts: Type.Integer({ description: 'Accounts known to the queue.' }),
+    delayed: Type.Integer({ description: 'Accounts that wait for their next poll, or after failures.' }),
+    completed: Type.Integer({ description: 'Successful runs, since the running instances started.' }),
+    failed: Type.Integer({ description: 'Failed runs, since the running instances started.' }),
+    paused: Type.Boolean({ description: 'Always false.' }),
+    accounts: Type.Integer({ description: 'Accounts that the running instances work on.' }),
   },
   { title: 'DebouncedQueueStatus' },
 )
@@ -26,7 +24,7 @@ const accountSchema = Type.Object(
   {
     accountId: Type.String(),
     state: Type.Enum(['idle', 'waiting', 'active'], { type: 'string' }),
-    pending: Type.Integer({ description: 'Runs to come: 0 or 1, because whatever happens meanwhile becomes one run.' }),
+    pending: Type.Integer({ description: 'Planned runs: 0 or 1, because several requests become one run.' }),
     lastRunAt: nullable(timestamp()),
     nextRunAt: nullable(timestamp()),
     attempts: Type.Integer({ description: 'Failures in a row.' }),
@@ -35,11 +33,9 @@ const accountSchema = Type.Object(
   { title: 'DebouncedQueueAccount' },
 )
 
-export interface DebouncedQueueDeps {
-  db: Db
-  queue: Queue
-  bus: Bus
-  accounts: Pick<Accounts, 'resolve'>
+export interface DebouncedQueueDeps extends DebouncedQueueSources {
+  queue: Pick<Queue, 'provider'>
+  accounts: Pick<Accounts, 'resolve' | 'requestSync'>
   idempotency: Idempotency
 }
 
@@ -51,11 +47,10 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     '/debounced-queue/status',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'How the queue of account syncs is', response: { 200: statusSchema } },
+      schema: { tags, summary: 'Get the figures of account syncs', response: { 200: statusSchema } },
     },
     async () => {
-      const { subjects, ...figures } = await debounced.status()
-      return { provider: deps.queue.provider, ...figures, accounts: subjects }
+      return { provider: deps.queue.provider, paused: false, ...(await debounced.status()) }
     },
   )
 
@@ -65,7 +60,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags,
-        summary: 'How the sync of one account stands in the queue',
+        summary: 'Get the state of the syncs of an account',
         params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),
         response: { 200: accountSchema },
       },

@@ -1,65 +1,78 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { webhookHouse } from '../../../test/kit/webhooks.ts'
-import { databaseLanes } from '../../infra/lanes/index.ts'
+import { syncService } from '../../../test/kit/sync.ts'
+import { memoryBus } from '../../infra/bus/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
-import { fixedClock } from '../../lib/clock.ts'
-import { notFound } from '../../lib/errors.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
+import { ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
 import { debouncedQueueRoutes } from './debounced-queue-routes.ts'
-import { syncLane } from './deps.ts'
-import { hosts } from './hosts.ts'
+import { syncStateStore } from './sync-state-store.ts'
 
-const ACCOUNTS = ['acc_well', 'acc_ill', 'acc_other', 'acc_new']
+const HOUR = 3_600_000
 
 describeEachDatabase('the debounced queue over HTTP', (open) => {
   async function serve() {
-    const house = closing(webhookHouse(await open()))
-    const { db, bus, clock, ids } = house
-    const log = silentLog
-    const queue = closing(databaseLanes({ db, bus, clock, ids, log, instanceId: 'ins_a', pollMs: 500 }))
+    const db = await open()
+    const bus = memoryBus({ log: silentLog })
+    const box = new MailboxDouble('whole')
+    const mail = {
+      ...box.mail,
+      openSession(access: Parameters<typeof box.mail.openSession>[0]) {
+        if (access.email.startsWith('ill')) throw new ProviderError('unavailable', 'the mail server is away')
+        return box.mail.openSession(access)
+      },
+    }
+    const owning = { soleProcess: false, deadAfterMs: HOUR, roundMs: 50 }
+    const service = syncService(db, { instanceId: 'ins_a', bus, mail, owning })
+    closing({ close: () => service.stop() })
     const app = testServer()
     closing({ close: () => app.close() })
-    const resolve = async (_handle: unknown, id: string) => {
-      if (!ACCOUNTS.includes(id)) throw notFound('account', id)
-      return { id, provider: 'imap' as const }
-    }
-    const writing = idempotency({ db, clock: house.clock, sealer: house.sealer })
-    debouncedQueueRoutes(app, { db, queue, bus, accounts: { resolve }, idempotency: writing })
+    const writing = idempotency({ db, clock: systemClock, sealer: sealer(parseKeyRing(generateKeyRing())) })
+    const { accounts, sync } = service
+    debouncedQueueRoutes(app, {
+      ...{ db, bus, instanceId: 'ins_a', accounts, sync, idempotency: writing },
+      queue: { provider: 'database' },
+    })
     const call = async (method: 'GET' | 'POST', url: string, key = 'good') => {
-      const answer = await app.inject({ method, url, headers: { authorization: `Bearer ${key}` } })
-      return { status: answer.statusCode, body: answer.json() }
+      const response = await app.inject({ method, url, headers: { authorization: `Bearer ${key}` } })
+      return { status: response.statusCode, body: response.json() }
     }
-    return { house, queue, call }
+    return { db, bus, service, box, call }
   }
 
-  /** Two instances' lanes: one account works, one fails, one belongs to the other instance. */
+  /** Two instances: this one has an account that works and one that fails, the other one two that it has not run lately. */
   async function busy() {
     const world = await serve()
-    const { queue } = world
-    const runs: string[] = []
-    closingWorker(
-      queue.work(syncLane('ins_a'), { concurrency: 4 }, async (accountId) => {
-        runs.push(accountId)
-        if (accountId === 'acc_ill') throw new Error('the mail server is away')
-        return { nextRunInMs: 60_000 }
-      }),
-    )
-    await queue.add(syncLane('ins_a'), 'acc_well')
-    await queue.add(syncLane('ins_a'), 'acc_ill')
-    await queue.add(syncLane('ins_b'), 'acc_other', { delayMs: 60_000 })
-    await queue.add('deliver', 'whe_1', { delayMs: 60_000 })
-    await eventually(async () => {
-      expect((await queue.find(syncLane('ins_a'), 'acc_ill'))?.attempts).toBeGreaterThan(0)
-      expect((await queue.find(syncLane('ins_a'), 'acc_well'))?.lastRunAt).not.toBeNull()
+    const { db, service } = world
+    const [well, ill, other, fresh] = [
+      await service.linkMailbox('gmail', 'well'),
+      await service.linkMailbox('gmail', 'ill'),
+      await service.linkMailbox('gmail', 'other'),
+      await service.linkMailbox('gmail', 'fresh'),
+    ]
+    const syncTotals = JSON.stringify({ accounts: 2, waiting: 0, active: 0, delayed: 2, completed: 7, failed: 1 })
+    await db.transaction(async (tx) => {
+      const row = { id: 'ins_b', heartbeatAt: db.dialect.nowMs, startedAt: db.dialect.nowMs, syncTotals }
+      await tx.insertInto('instances').values(row).execute()
+      await tx.updateTable('accounts').set({ ownerInstance: 'ins_b' }).where('id', 'in', [other, fresh]).execute()
+      const state = { accountId: other, attempts: 2, lastRunAt: 1000, nextRunAt: 2000, lastError: 'it hiccups' }
+      await syncStateStore(tx).save(state)
     })
-    return { ...world, runs }
+    await service.start()
+    await eventually(() => {
+      expect(service.sync.state(ill)?.attempts).toBeGreaterThan(0)
+      expect(service.sync.state(well)).toMatchObject({ state: 'waiting', attempts: 0, lastRunAt: expect.any(Number) })
+    })
+    return { ...world, well, ill, other, fresh }
   }
 
-  it('tells the figures of all instances together, and of nothing else', async () => {
+  it('adds up the figures of all instances', async () => {
     const { call } = await busy()
     const { status, body } = await call('GET', '/debounced-queue/status')
     expect(status).toBe(200)
@@ -68,34 +81,51 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       waiting: expect.any(Number),
       active: expect.any(Number),
       delayed: expect.any(Number),
-      completed: 1,
+      completed: 8,
       failed: expect.any(Number),
       paused: false,
-      accounts: 3,
+      accounts: 4,
     })
-    expect(body.waiting + body.active + body.delayed).toBe(3)
-    expect(body.failed).toBeGreaterThan(0)
+    expect(body.waiting + body.active + body.delayed).toBe(4)
+    expect(body.failed).toBeGreaterThan(1)
   })
 
-  it('tells how one account stands, whichever instance has it', async () => {
-    const { call } = await busy()
-    expect((await call('GET', '/debounced-queue/accounts/acc_ill')).body).toMatchObject({
-      accountId: 'acc_ill',
-      pending: 1,
+  it('stores its own figures for the other instances with its heartbeat', async () => {
+    const { db } = await busy()
+    await eventually(async () => {
+      const row = await db.read
+        .selectFrom('instances')
+        .select('syncTotals')
+        .where('id', '=', 'ins_a')
+        .executeTakeFirstOrThrow()
+      expect(JSON.parse(row.syncTotals ?? '{}')).toMatchObject({ accounts: 2, completed: 1 })
+    })
+  })
+
+  it('shows the state of an account, whichever instance owns it', async () => {
+    const { call, well, ill, other, fresh } = await busy()
+    expect((await call('GET', `/debounced-queue/accounts/${ill}`)).body).toMatchObject({
+      accountId: ill,
       lastRunAt: expect.stringMatching(/Z$/),
-      nextRunAt: expect.stringMatching(/Z$/),
       lastError: 'the mail server is away',
     })
-    expect((await call('GET', '/debounced-queue/accounts/acc_well')).body).toMatchObject({
+    expect((await call('GET', `/debounced-queue/accounts/${well}`)).body).toMatchObject({
       state: 'waiting',
       pending: 1,
       attempts: 0,
       lastError: null,
     })
-    const other = (await call('GET', '/debounced-queue/accounts/acc_other')).body
-    expect(other).toMatchObject({ state: 'waiting', pending: 1, lastRunAt: null })
-    expect((await call('GET', '/debounced-queue/accounts/acc_new')).body).toEqual({
-      accountId: 'acc_new',
+    expect((await call('GET', `/debounced-queue/accounts/${other}`)).body).toEqual({
+      accountId: other,
+      state: 'waiting',
+      pending: 1,
+      attempts: 2,
+      lastRunAt: '1970-01-01T00:00:01.000Z',
+      nextRunAt: '1970-01-01T00:00:02.000Z',
+      lastError: 'it hiccups',
+    })
+    expect((await call('GET', `/debounced-queue/accounts/${fresh}`)).body).toEqual({
+      accountId: fresh,
       state: 'idle',
       pending: 0,
       lastRunAt: null,
@@ -107,21 +137,39 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  it('clears pauses so that accounts run now, and touches no delivery', async () => {
-    const { call, queue, runs, house } = await busy()
-    await house.create({ url: 'https://127.0.0.1:1/hook', isActive: false })
-    const endpointJob = await queue.find('deliver', 'whe_1')
-    const before = runs.filter((id) => id === 'acc_well').length
-    const { status, body } = await call('POST', '/debounced-queue/clear')
-    expect([status, body.success]).toEqual([200, true])
-    // The failing one may be running at this moment.
-    expect(body.cleared).toBeGreaterThanOrEqual(2)
-    await eventually(() => expect(runs.filter((id) => id === 'acc_well').length).toBe(before + 1))
-    expect(await queue.find('deliver', 'whe_1')).toEqual(endpointJob)
-    expect((await queue.find(syncLane('ins_b'), 'acc_other'))?.nextRunAt).toBeLessThanOrEqual(Date.now())
+  it('stores the failures of an account for the other instances, and that they are over', async () => {
+    const { db, service, box } = await serve()
+    const accountId = await service.linkMailbox('gmail', 'well')
+    box.failures.push(new ProviderError('unavailable', 'it hiccups'))
+    const stored = () => syncStateStore(db.read).find(accountId)
+    await service.start()
+    await eventually(async () => {
+      const row = await stored()
+      expect(row).toMatchObject({ attempts: 0, lastError: null })
+    })
+    expect(service.sync.totals()).toMatchObject({ completed: 1, failed: 1 })
   })
 
-  it('says that it is empty when nobody works', async () => {
+  it('clears failures and pauses so that accounts run now, and touches no job', async () => {
+    const { call, db, service, box, well, ill, other } = await busy()
+    await service.queue.add('deliver', 'whe_1', { delayMs: 60_000 })
+    const jobs = await db.read.selectFrom('jobs').selectAll().execute()
+    const before = box.calls.length
+    expect(await call('POST', '/debounced-queue/clear')).toEqual({ status: 200, body: { success: true, cleared: 4 } })
+    await eventually(() => expect(box.calls.length).toBeGreaterThan(before))
+    await eventually(async () => {
+      const rows = await db.read.selectFrom('accounts').select(['id', 'syncRequestedAt']).execute()
+      const requested = new Map(rows.map((row) => [row.id, row.syncRequestedAt]))
+      expect([requested.get(well), requested.get(ill), requested.get(other)]).toEqual([
+        null,
+        expect.any(Number),
+        expect.any(Number),
+      ])
+    })
+    expect(await db.read.selectFrom('jobs').selectAll().execute()).toEqual(jobs)
+  })
+
+  it('is empty when there is no account', async () => {
     const { call } = await serve()
     const zero = { waiting: 0, active: 0, delayed: 0, completed: 0, failed: 0, accounts: 0 }
     expect((await call('GET', '/debounced-queue/status')).body).toEqual({
@@ -138,22 +186,5 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       expect((await call('GET', path, 'wrong')).status).toBe(401)
     }
     expect((await call('POST', '/debounced-queue/clear', 'reader')).status).toBe(403)
-  })
-})
-
-function closingWorker(worker: { stop(graceMs: number): Promise<void> }): void {
-  closing({ close: () => worker.stop(0) })
-}
-
-describe('a host that could not be reached', () => {
-  it('is tried at once after it was reopened', () => {
-    const clock = fixedClock(0)
-    const known = hosts(clock, 4)
-    const first = known.enter('mail.example', false)
-    if (first.admitted) first.leave('down')
-    expect(known.enter('mail.example', false).admitted).toBe(false)
-    known.reopen()
-    expect(known.enter('mail.example', false).admitted).toBe(true)
-    expect(known.failures('mail.example')).toBe(1)
   })
 })

@@ -1,52 +1,71 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Bus } from '../../infra/bus/index.ts'
-import type { JobState, LaneStats, Lanes as Queue } from '../../infra/lanes/index.ts'
-import { SYNC_LANES } from './deps.ts'
-import { RETRY_TOPIC } from './engine.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { type Accounts, type RunState, type RunTotals, syncableAccounts, syncTotalsOfAll } from '../accounts/index.ts'
+import { RETRY_TOPIC, type Sync } from './scheduler.ts'
+import { syncStateStore } from './sync-state-store.ts'
 
-/** The queue of accounts to be synchronised, as the lanes of all instances together. */
+export interface DebouncedQueueSources {
+  db: Db
+  bus: Bus
+  instanceId: string
+  accounts: Pick<Accounts, 'requestSync'>
+  sync: Pick<Sync, 'state' | 'totals'>
+}
+
+/** The accounts to be synced, over all instances. */
 export interface DebouncedQueue {
-  status(): Promise<LaneStats>
-  /** What never had a job is idle. */
-  account(accountId: string): Promise<JobState>
-  /** Every account that waits for a later time or after failures runs now. Answers how many did. */
+  /** This process as it is now, the others as of their last heartbeat. */
+  status(): Promise<RunTotals>
+  /** As it is now where this process owns the account, else as of the last stored change. */
+  account(accountId: string): Promise<RunState>
+  /** Forgets failures and pauses and syncs every account that is neither paused nor refused; returns how many those are. */
   clear(): Promise<number>
 }
 
-const IDLE: JobState = { state: 'idle', attempts: 0, lastRunAt: null, nextRunAt: null, lastError: null }
-const BUSIEST: JobState['state'][] = ['active', 'waiting', 'idle']
+const BATCH = 200
 
-export function debouncedQueue({ queue, bus }: { queue: Queue; bus: Bus }): DebouncedQueue {
-  const inLanes = async <T>(ask: (lane: string) => Promise<T>) =>
-    Promise.all((await queue.lanes(SYNC_LANES)).map((lane) => ask(lane)))
+export function debouncedQueue({ db, bus, instanceId, accounts, sync }: DebouncedQueueSources): DebouncedQueue {
   return {
     async status() {
-      const lanes = await inLanes((lane) => queue.stats(lane))
-      const sum = (of: keyof Omit<LaneStats, 'paused'>) => lanes.reduce((total, stats) => total + stats[of], 0)
+      const others = await syncTotalsOfAll(db.read)
+      others.delete(instanceId)
+      const all = [sync.totals(), ...others.values()]
+      const sum = (of: keyof RunTotals) => all.reduce((total, totals) => total + totals[of], 0)
       return {
+        accounts: sum('accounts'),
         waiting: sum('waiting'),
         active: sum('active'),
         delayed: sum('delayed'),
         completed: sum('completed'),
         failed: sum('failed'),
-        paused: lanes.some((stats) => stats.paused),
-        subjects: sum('subjects'),
       }
     },
+
     async account(accountId) {
-      const states = await inLanes((lane) => queue.find(lane, accountId))
-      // While it changes hands it may stand in two lanes; the busier one tells how it is.
-      return states.reduce<JobState>((chosen, state) => (isBusier(state, chosen) ? state : chosen), IDLE)
+      const here = sync.state(accountId)
+      if (here !== undefined && here.lastRunAt !== null) return here
+      const row = await syncStateStore(db.read).find(accountId)
+      const { attempts = 0, lastRunAt = null, nextRunAt = null, lastError = null } = row ?? {}
+      const stored = { attempts, lastRunAt, lastError }
+      if (here !== undefined) return { ...here, ...stored }
+      return { state: nextRunAt === null ? 'idle' : 'waiting', nextRunAt, ...stored }
     },
+
     async clear() {
-      const cleared = await inLanes((lane) => queue.clear(lane))
+      let cleared = 0
+      for (let after = ''; ; ) {
+        const ids = await syncableAccounts(db.read, after, BATCH)
+        const last = ids.at(-1)
+        if (last === undefined) break
+        await db.transaction((tx) => accounts.requestSync(tx, ids, 'everything'))
+        cleared += ids.length
+        after = last
+        // The file store works within the turn; requests must get theirs.
+        await nextTurn()
+      }
       bus.publish(RETRY_TOPIC, '')
-      return cleared.reduce((total, count) => total + count, 0)
+      return cleared
     },
   }
-}
-
-function isBusier(state: JobState | undefined, than: JobState): state is JobState {
-  if (state === undefined) return false
-  const difference = BUSIEST.indexOf(than.state) - BUSIEST.indexOf(state.state)
-  return difference > 0 || (difference === 0 && (state.lastRunAt ?? 0) >= (than.lastRunAt ?? 0))
 }

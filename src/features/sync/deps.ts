@@ -1,10 +1,10 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { Lanes as Queue } from '../../infra/lanes/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
+import type { Backoff } from '../../lib/retry.ts'
 import type { MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { Accounts, Fence, Ownership } from '../accounts/index.ts'
 import type { BodyFetcher } from '../messages/index.ts'
@@ -23,13 +23,14 @@ export interface OwnedAccount {
   accountId: string
   epoch: number
   provider: ProviderName
+  /** When this process last had every folder in sync, 0 for never: what is stored may be an hour older. */
+  syncedAt(): number
 }
 
 export interface SyncDeps {
   db: Db
-  queue: Queue
   bus: Bus
-  accounts: Pick<Accounts, 'get' | 'access' | 'setStatus' | 'synced'>
+  accounts: Pick<Accounts, 'getForSync' | 'access' | 'setStatus' | 'synced' | 'clearSyncRequest'>
   ownership: Ownership
   fence: Fence
   events: Recorder
@@ -37,13 +38,21 @@ export interface SyncDeps {
   mail(provider: ProviderName): MailProvider | undefined
   /** Given where bodies are kept: wishes for those of messages just stored. */
   requestBodies?: BodyFetcher['request']
-  /** Whether the provider tells of changes in this mailbox, so that asking is only the net below; never, when absent. */
-  isPushed?(accountId: string): boolean
+  /** Absent: every mailbox is polled. */
+  push?: PushNotifications
   settings: SyncSettings
   clock: Clock
   ids: Ids
   log: Log
   timing?: Partial<SyncTiming>
+}
+
+/** What sync has to know about the notifications of providers. */
+export interface PushNotifications {
+  /** Whether the provider notifies us of changes in this mailbox, so that polls are only a safety net. */
+  isPushed(accountId: string): boolean
+  /** Calls the listener for an account of this process that may have missed changes, or must be polled from now on. */
+  onSyncNeeded(listener: (accountId: string) => void): void
 }
 
 export interface SyncTiming {
@@ -55,12 +64,14 @@ export interface SyncTiming {
   foldersMs: number
   /** How long a mail that left its folder may take to turn up in another before it counts as deleted. */
   settleMs: number
-  /** How many accounts one process brings forward at once. */
+  /** How many accounts one process syncs at once. */
   concurrency: number
   /** The part of that which accounts of one host may take: a host that hangs must not stop the others. */
   perHostShare: number
   /** Failures in a row after which an account counts as stalled. */
   stalledAfter: number
+  /** Delays after failures in a row. */
+  retry: Backoff
 }
 
 export const DEFAULT_TIMING: SyncTiming = {
@@ -71,12 +82,5 @@ export const DEFAULT_TIMING: SyncTiming = {
   concurrency: 64,
   perHostShare: 0.4,
   stalledAfter: 3,
+  retry: { baseMs: 1000, capMs: 300_000 },
 }
-
-/** The lane of one process: each brings forward the accounts it owns. */
-export function syncLane(instanceId: string): string {
-  return `${SYNC_LANES}${instanceId}`
-}
-
-/** Every sync lane begins so. */
-export const SYNC_LANES = 'sync:'

@@ -44,10 +44,13 @@ export async function mailboxBodies(
   access: MailAccess,
   step: MailboxStep,
   position: CursorRow | undefined,
+  syncedAt: number,
 ): Promise<ReadonlyMap<string, EventBodies>> {
   if (!deps.settings.includeBodies) return new Map()
   const { accountId } = access
-  const news = step.found.map(({ message }) => message).filter((one) => isNews(one, one, step.refetched, position))
+  const news = step.found
+    .map(({ message }) => message)
+    .filter((one) => isNews(one, one, step.refetched, position, syncedAt))
   const ids = news.map((one) => one.providerMessageId)
   const rows = await messageStore(deps.db.read).byProviderIds(accountId, ids)
   const known = new Set(rows.map((row) => row.providerMessageId))

@@ -23,8 +23,7 @@ it('a mail server that floods is left for minutes, and the log says why', async 
   const { host = '', port: imapsPort = 0 } = server.access.settings.imap ?? {}
   const accountId = await service.link({ host, imapsPort }, 'ann', 'secret')
   await eventually(async () => {
-    const job = await service.queue.find(`sync:${service.ownership.instanceId}`, accountId)
-    const { lastRunAt = null, nextRunAt = null } = job ?? {}
+    const { lastRunAt = null, nextRunAt = null } = service.sync.state(accountId) ?? {}
     // Before its first run there is nothing to tell.
     return lastRunAt !== null && nextRunAt !== null && nextRunAt - lastRunAt > 4 * 60_000
   })

@@ -142,7 +142,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
           ? []
           : [
               {
-                isNew: !copies.has(index) && isNews(mail, row, refetched, position),
+                isNew: !copies.has(index) && isNews(mail, row, refetched, position, context.syncedAt()),
                 row: newMessageRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
               },
             ],

@@ -90,12 +90,12 @@ async function beginAnew(deps: SyncDeps, folder: FolderSync): Promise<void> {
 }
 
 /** In small transactions, before anything of the new numbering is stored; a crash between them only repeats it. */
-async function clearLocations(deps: SyncDeps, { accountId, epoch, label }: FolderSync): Promise<void> {
+async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedAt }: FolderSync): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
     const cursors = cursorStore(tx)
     const position = await cursors.find(accountId, label.id)
-    const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null)
+    const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null, syncedAt())
     await cursors.save(accountId, label.id, { announceAfter })
   })
   for (let lost = BATCH; lost === BATCH; ) {

@@ -1,7 +1,7 @@
 import { type FolderMailProvider, ProviderError } from '../../providers/contract/index.ts'
 import type { Account } from '../accounts/index.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
-import type { SyncDeps, SyncTiming } from './deps.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
 import type { Work } from './work.ts'
 
 interface Open extends OpenMailbox {
@@ -19,7 +19,7 @@ export class FolderWork implements Work {
   readonly keepsRest = false
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
-  readonly #account: { accountId: string; epoch: number }
+  readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: FolderMailProvider
   readonly #folders: AccountFolders
   readonly #onNews: () => void
@@ -33,7 +33,7 @@ export class FolderWork implements Work {
   constructor(
     deps: SyncDeps,
     timing: SyncTiming,
-    account: { accountId: string; epoch: number },
+    account: Omit<OwnedAccount, 'provider'>,
     mail: FolderMailProvider,
     onNews: () => void,
   ) {

@@ -72,7 +72,7 @@ async function giveUpPath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: numb
 async function addFolders(
   deps: SyncDeps,
   tx: Tx,
-  { accountId, provider }: OwnedAccount,
+  { accountId, provider, syncedAt }: OwnedAccount,
   folders: readonly RemoteFolder[],
   { granted, positioned }: Keeping,
 ): Promise<void> {
@@ -87,6 +87,6 @@ async function addFolders(
   if (before.length === 0 || !positioned) return
   for (const row of rows) {
     if (row.syncedAs === null) continue
-    await cursors.save(accountId, row.id, { announceAfter: lateAfter(Math.max(...before)) })
+    await cursors.save(accountId, row.id, { announceAfter: lateAfter(Math.max(...before), syncedAt()) })
   }
 }

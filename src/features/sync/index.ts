@@ -1,11 +1,11 @@
 /**
- * Keeps stored messages in step with mailboxes: one queue lane per process, one standing session per owned account.
+ * Keeps stored messages in sync with mailboxes: a scheduler of the accounts a process owns, one session per account.
  * Rows, cursor, counters and events change in one transaction; the cursor is never ahead of the rows.
  */
 import './schema.ts'
 
-export { eraseCursors } from './cursor-store.ts'
+export { eraseSync } from './cursor-store.ts'
 export { type DebouncedQueueDeps, debouncedQueueRoutes } from './debounced-queue-routes.ts'
-export { type SyncDeps, type SyncSettings, type SyncTiming, syncLane } from './deps.ts'
-export { lookSoon, type Sync, sync, wakeAccount } from './engine.ts'
+export type { SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
 export { folderEvents } from './events.ts'
+export { type Sync, sync } from './scheduler.ts'

@@ -202,7 +202,9 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
             row: newMessageRow(mail, { accountId, labelId: stands.folder?.id ?? null, id, nowMs }),
             labelIds,
             stands,
-            type: isNews(message, mail, refetched, position) ? arrivalType(stands.folder?.role ?? null) : undefined,
+            type: isNews(message, mail, refetched, position, context.syncedAt())
+              ? arrivalType(stands.folder?.role ?? null)
+              : undefined,
           }
         })
       const byRow = new Map(arrivals.map((arrival) => [arrival.row.id, arrival]))

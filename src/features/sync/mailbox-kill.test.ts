@@ -57,7 +57,7 @@ describeEachDatabase('a process killed at any moment (mails with ids)', (open) =
       const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
       onTestFinished(() => service.stop())
       await service.start()
-      const { same, received, told } = watchedMailbox(db, accountId, () => box.state, service.wake)
+      const { same, received, told } = watchedMailbox(db, accountId, () => box.state, service.synced)
       await same()
       await received(...arrived)
       const events = await told()

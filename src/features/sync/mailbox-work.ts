@@ -42,7 +42,7 @@ export class MailboxWork implements Work {
   readonly keepsRest = true
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
-  readonly #account: { accountId: string; epoch: number }
+  readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: IdMailProvider
   #open: Open | undefined
   #accessChanged = false
@@ -64,7 +64,7 @@ export class MailboxWork implements Work {
   /** Folders that vanished, whose mails may still turn up elsewhere. */
   #leaving: readonly LabelRow[] = []
 
-  constructor(deps: SyncDeps, timing: SyncTiming, account: { accountId: string; epoch: number }, mail: IdMailProvider) {
+  constructor(deps: SyncDeps, timing: SyncTiming, account: Omit<OwnedAccount, 'provider'>, mail: IdMailProvider) {
     this.#deps = deps
     this.#timing = timing
     this.#account = account
@@ -124,7 +124,7 @@ export class MailboxWork implements Work {
 
   #pollMs(watch: boolean): number {
     if (!watch) return this.#timing.pollMs
-    if (this.#deps.isPushed?.(this.#account.accountId) && this.isInStep) return this.#timing.pushedMs
+    if (this.#deps.push?.isPushed(this.#account.accountId) && this.isInStep) return this.#timing.pushedMs
     return this.#open?.session.pollIntervalMs ?? this.#timing.pollMs
   }
 
@@ -191,7 +191,7 @@ export class MailboxWork implements Work {
     const scope = this.#labels.get(path)
     if (path !== ENTIRE_MAILBOX && scope === undefined) return
     const bodies = (step: MailboxStep, position: CursorRow | undefined) =>
-      mailboxBodies(this.#deps, this.#mail, open.access, step, position)
+      mailboxBodies(this.#deps, this.#mail, open.access, step, position, this.#account.syncedAt())
     const labels = (paths: readonly string[]) => this.#labelsWith(open, paths)
     try {
       if (!(await syncScope(this.#deps, { ...context, session, scope, labels, bodies, signal })))
@@ -225,13 +225,16 @@ export class MailboxWork implements Work {
   async #settle({ context }: Open, begunAt: number): Promise<void> {
     this.#hasGone = false
     if (this.#isWhole) return
+    const store = messageStore(this.#deps.db.read)
+    const findGone = () => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
+    const isAnyGone = (await findGone()).length > 0
     if (this.#behind.size === 0 && this.#vanished.size === 0) {
       const settledMs = this.#deps.clock.now() - this.#timing.settleMs
-      await deleteGone(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
+      // A transaction that deletes nothing would still write the account's row.
+      if (isAnyGone) await deleteGone(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
       this.#lookedAt = begunAt
     }
     for (const label of this.#leaving) await forgetFolder(this.#deps, context, label)
-    const gone = await messageStore(this.#deps.db.read).missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
-    this.#hasGone = gone.length > 0
+    this.#hasGone = (isAnyGone || this.#leaving.length > 0) && (await findGone()).length > 0
   }
 }

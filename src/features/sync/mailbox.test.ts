@@ -250,21 +250,22 @@ describe.each(KINDS)('a mailbox whose mails have ids (%s)', (kind) => {
       box.failures.push(waited)
       await service.wake(accountId)
       await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
-      const asked = box.calls.length
       const other = await service.linkMailbox(PROVIDERS[kind], 'bob')
       await connected(service, other)
-      const lane = `sync:${service.ownership.instanceId}`
-      await eventually(async () => {
-        const job = await service.queue.find(lane, other)
-        expect(job?.nextRunAt).toBeGreaterThan((job?.lastRunAt ?? 0) + 10_000)
+      const callsOf = async (work: () => Promise<void>) => {
+        const before = box.calls.length
+        await work()
+        return box.calls.length - before
+      }
+      const one = await callsOf(() => service.synced(other))
+      // Hints arrive in order: when the other account has run, the first one was woken too.
+      const both = await callsOf(async () => {
+        for (let n = 0; n < 3; n += 1) await service.wake(accountId)
+        await service.synced(other)
       })
-      const ranAt = (await service.queue.find(lane, accountId))?.lastRunAt ?? 0
-      const others = box.calls.length - asked
-      await eventually(async () => {
-        await service.wake(accountId)
-        expect((await service.queue.find(lane, accountId))?.lastRunAt).toBeGreaterThan(ranAt)
-      })
-      expect(box.calls.length - asked).toBe(others)
+      expect(both).toBe(one)
+      const { nextRunAt } = service.sync.state(accountId) ?? {}
+      expect(nextRunAt).toBeGreaterThan(Date.now() + 500_000)
       expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
     })
 
@@ -272,9 +273,8 @@ describe.each(KINDS)('a mailbox whose mails have ids (%s)', (kind) => {
       const { box, service, accountId, same } = await mailboxInStep(kind, open)
       const limits = Array.from({ length: 3 }, () => new ProviderError('rate_limited', 'wait', { retryAfterMs: 0 }))
       box.failures.push(...limits)
-      const lane = `sync:${service.ownership.instanceId}`
       await service.wake(accountId)
-      await eventually(async () => expect((await service.queue.find(lane, accountId))?.attempts).toBeGreaterThan(0))
+      await eventually(() => expect(service.sync.state(accountId)?.attempts).toBeGreaterThan(0))
       await eventually(async () => expect(box.failures).toEqual([]))
       await same()
     })
@@ -287,15 +287,9 @@ describe.each(KINDS)('a mailbox whose mails have ids (%s)', (kind) => {
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'auth_error' }),
       )
       const asked = box.calls.length
-      const lane = `sync:${service.ownership.instanceId}`
-      const ranAt = (await service.queue.find(lane, accountId))?.lastRunAt ?? 0
       box.deliver('n')
-      await eventually(async () => {
-        await service.wake(accountId)
-        const job = await service.queue.find(lane, accountId)
-        expect(job?.lastRunAt).toBeGreaterThan(ranAt)
-        expect(job).toMatchObject({ state: 'idle' })
-      })
+      await service.synced(accountId)
+      await eventually(() => expect(service.sync.state(accountId)).toMatchObject({ state: 'idle' }))
       expect(box.calls.length).toBe(asked)
       expect(await service.linkMailbox(PROVIDERS[kind])).toBe(accountId)
       await received('n')

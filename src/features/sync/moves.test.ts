@@ -90,15 +90,17 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
     })
 
     it('copied and moved to the same folder between two looks: one keeps the id, the other is a copy', async () => {
-      const { box, same, ids, received, service } = await syncedMailbox(server, open, {
+      const { db, accountId, box, same, ids, received, service } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
       })
       const before = await ids()
-      await service.queue.pause(`sync:${service.ownership.instanceId}`)
+      const setPaused = (paused: boolean) => db.transaction((tx) => service.accounts.change(tx, accountId, { paused }))
+      await setPaused(true)
+      await eventually(() => expect(service.sync.state(accountId)).toMatchObject({ state: 'idle' }))
       await box.copy('a', 'Work')
       await box.move('a', 'Work')
-      await service.queue.resume(`sync:${service.ownership.instanceId}`)
+      await setPaused(false)
       await same()
       const after = await ids()
       expect(after.a).toHaveLength(2)

@@ -10,12 +10,13 @@ export function isNews(
   { receivedAt }: { receivedAt: number },
   refetched: boolean,
   position: CursorRow | undefined,
+  syncedAt: number,
 ): boolean {
-  const since = position?.announceAfter ?? (refetched ? lateAfter(position?.lastSyncAt ?? null) : null)
+  const since = position?.announceAfter ?? (refetched ? lateAfter(position?.lastSyncAt ?? null, syncedAt) : null)
   return since === null ? mail.isNew : receivedAt > since
 }
 
-/** From when on unmatched mail is news, given when the folder was last in step. A folder that never was has no news. */
-export function lateAfter(lastSyncAt: number | null): number {
-  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : lastSyncAt - LATE_MS
+/** From when on an unmatched message is new: shortly before the folder's last sync. A folder that was never synced has none. */
+export function lateAfter(lastSyncAt: number | null, syncedAt: number): number {
+  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : Math.max(lastSyncAt, syncedAt) - LATE_MS
 }

@@ -15,8 +15,19 @@ interface SyncCursorTable {
   lastSyncAt: number | null
 }
 
+/** How the runs of an account go, for operators; its owner writes the row when attempts or errors change, or with other changes. */
+interface SyncStateTable {
+  accountId: string
+  /** Failures in a row. */
+  attempts: number
+  lastRunAt: number | null
+  nextRunAt: number | null
+  lastError: string | null
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     syncCursors: SyncCursorTable
+    syncStates: SyncStateTable
   }
 }

@@ -80,7 +80,7 @@ async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
 /** The position cannot be used any more: everything is compared, and mail that is not stored is news only if it came since. */
 async function beginAnew(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   const position = await cursorStore(deps.db.read).find(scope.accountId, positionOf(scope))
-  const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null)
+  const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null, scope.syncedAt())
   await save(deps, scope, { cursor: null, announceAfter })
 }
 

@@ -40,12 +40,12 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { box, db, accountId, received, service } = await syncedMailbox(own, open, KEEPING)
-      service.jobs.pause('bodies')
+      service.queue.pause('bodies')
       await box.deliver('a')
       await received('a')
       expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 1 })
       await own.shutDown()
-      service.jobs.resume('bodies')
+      service.queue.resume('bodies')
       await eventually(async () => {
         const row = await db.read.selectFrom('messageBodies').select('attempts').executeTakeFirst()
         expect(row?.attempts).toBeGreaterThan(0)
@@ -68,11 +68,11 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
 
     it('are not asked for while the account is paused', async () => {
       const { box, db, accountId, received, service } = await syncedMailbox(server, open, KEEPING)
-      service.jobs.pause('bodies')
+      service.queue.pause('bodies')
       await box.deliver('a')
       await received('a')
       await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
-      service.jobs.resume('bodies')
+      service.queue.resume('bodies')
       await eventually(async () => {
         const job = await db.read
           .selectFrom('jobs')

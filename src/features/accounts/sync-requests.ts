@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Bus } from '../../infra/bus/index.ts'
+import type { Db, Handle, Tx } from '../../infra/db/index.ts'
+import type { SyncScope } from './account.ts'
+
+/** The bus topic of requested syncs; the payload is the scope, a space, and account ids separated by commas. */
+export const SYNC_TOPIC = 'accounts.sync'
+/** Of the 4 KB that a hint may have. */
+const IDS_PER_HINT = 100
+
+/** Writes `accounts.syncRequestedAt` and publishes hints; the contract is that of `Accounts.requestSync`. */
+export function syncRequests({ db, bus }: { db: Db; bus: Bus }) {
+  const { nowMs, forUpdate } = db.dialect
+  return {
+    async request(tx: Tx, accountIds: readonly string[], scope: SyncScope): Promise<void> {
+      if (accountIds.length === 0) return
+      // Two transactions that request several accounts lock their rows in the same order.
+      await tx
+        .selectFrom('accounts')
+        .select('id')
+        .where('id', 'in', accountIds)
+        .orderBy('id')
+        .modifyEnd(forUpdate)
+        .execute()
+      await tx
+        .updateTable('accounts')
+        .set({
+          syncRequestedAt: sql<number>`case when coalesce("syncRequestedAt", 0) >= ${nowMs}
+            then "syncRequestedAt" + 1 else ${nowMs} end`,
+        })
+        .where('id', 'in', accountIds)
+        .execute()
+      tx.afterCommit(() => {
+        for (let start = 0; start < accountIds.length; start += IDS_PER_HINT) {
+          const ids = accountIds.slice(start, start + IDS_PER_HINT)
+          bus.publish(SYNC_TOPIC, `${scope} ${ids.join(',')}`)
+        }
+      })
+    },
+
+    async clear(tx: Tx, accountId: string, requestedAt: number): Promise<void> {
+      await tx
+        .updateTable('accounts')
+        .set({ syncRequestedAt: null })
+        .where('id', '=', accountId)
+        .where('syncRequestedAt', '=', requestedAt)
+        .execute()
+    },
+  }
+}
+
+/** What a hint says; anything unreadable asks for nothing. */
+export function readSyncHint(payload: string): { scope: SyncScope; accountIds: string[] } {
+  const [scope, ids = ''] = payload.split(' ')
+  return { scope: scope === 'changes' ? 'changes' : 'everything', accountIds: ids.split(',').filter((id) => id !== '') }
+}
+
+/** The accounts of this instance with an outstanding request, and its time. One lookup in an index of requests only. */
+export async function requestedSyncs(handle: Handle, instanceId: string): Promise<Map<string, number>> {
+  const rows = await handle
+    .selectFrom('accounts')
+    .select(['id', 'syncRequestedAt'])
+    .where('ownerInstance', '=', instanceId)
+    .where('syncRequestedAt', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ id, syncRequestedAt }) => [id, syncRequestedAt ?? 0]))
+}
+
+/** The next accounts after this id that work and could be synced now: neither paused nor refused by their provider. */
+export async function syncableAccounts(handle: Handle, after: string, limit: number): Promise<string[]> {
+  const rows = await handle
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '>', after)
+    .where('paused', '=', 0)
+    .where('status', '<>', 'auth_error')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,151 @@
+import {
+  OwnedScheduler,
+  type RunContext,
+  type RunResult,
+  type RunState,
+  type RunTotals,
+  readSyncHint,
+  requestedSyncs,
+  SYNC_TOPIC,
+} from '../accounts/index.ts'
+import { AccountSync } from './account-sync.ts'
+import { DEFAULT_TIMING, type SyncDeps } from './deps.ts'
+import { HostCircuits } from './host-circuits.ts'
+
+export interface Sync {
+  /** Syncs the accounts this process owns from now on. Call it before `ownership.start()`. */
+  start(): void
+  /** Closes every session; runs under way get `graceMs` to finish. Call it before `ownership.stop()`. */
+  stop(graceMs: number): Promise<void>
+  /** How the runs of an account go; undefined when another process owns it. */
+  state(accountId: string): RunState | undefined
+  /** The figures of this process. */
+  totals(): RunTotals
+}
+
+/** The bus topic on which every process forgets failures and pauses, and syncs all its accounts. */
+export const RETRY_TOPIC = 'sync.retry'
+
+/**
+ * Keeps the messages of the owned accounts in sync with their mailboxes. An account runs when it was gained or changed, when its
+ * poll is due, when its provider announces a change, and when a sync was requested: by a column, and a hint that may be lost.
+ */
+export function sync(deps: SyncDeps): Sync {
+  const { ownership, db, bus, clock, log } = deps
+  const { concurrency, perHostShare, retry } = { ...DEFAULT_TIMING, ...deps.timing }
+  const circuits = new HostCircuits(clock)
+  const working = new Map<string, AccountSync>()
+  const scheduler = new OwnedScheduler({
+    ...{ clock, log, operation: 'sync.account', concurrency, backoff: retry, run },
+    perGroup: Math.max(1, Math.floor(concurrency * perHostShare)),
+    heldMs: (accountId) => working.get(accountId)?.heldMs() ?? 0,
+  })
+  let sweeping: Promise<void> | undefined
+  let unsubscribe = () => {}
+  let stopped = false
+
+  async function run(accountId: string, context: RunContext): Promise<RunResult> {
+    const epoch = ownership.owned().get(accountId)
+    if (epoch === undefined || stopped) {
+      await drop(accountId)
+      return {}
+    }
+    let account = working.get(accountId)
+    if (account !== undefined && account.epoch !== epoch) {
+      await drop(accountId)
+      account = undefined
+    }
+    const owned = { accountId, epoch, mailHost: ownership.mailHost(accountId) }
+    account ??= new AccountSync(deps, circuits, owned, () => scheduler.request(accountId))
+    working.set(accountId, account)
+    return account.run(context)
+  }
+
+  async function drop(accountId: string): Promise<void> {
+    const account = working.get(accountId)
+    working.delete(accountId)
+    await account?.close()
+  }
+
+  function add(accountId: string): void {
+    scheduler.add(accountId, ownership.mailHost(accountId))
+  }
+
+  function remove(accountId: string): void {
+    scheduler.remove(accountId)
+    void drop(accountId)
+  }
+
+  function onHint(payload: string | undefined): void {
+    if (payload === undefined) {
+      // Hints were lost with the connection.
+      sweep()
+      return
+    }
+    const { scope, accountIds } = readSyncHint(payload)
+    for (const accountId of accountIds) {
+      if (!scheduler.has(accountId)) continue
+      working.get(accountId)?.requested(scope)
+      scheduler.request(accountId)
+    }
+  }
+
+  function sweep(): void {
+    if (stopped) return
+    sweeping ??= runRequested()
+      .catch((error: unknown) => {
+        log.debug('Requested syncs could not be read; the next round reads them.', { operation: 'sync.sweep', error })
+      })
+      .finally(() => {
+        sweeping = undefined
+      })
+  }
+
+  /** Requests whose hint was lost, and accounts that differ from what is owned. */
+  async function runRequested(): Promise<void> {
+    const owned = ownership.owned()
+    for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
+    for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
+    for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
+      // A request that a run has seen and not served is retried by that run.
+      if (working.get(accountId)?.hasSeen(requestedAt) === false) scheduler.request(accountId)
+    }
+  }
+
+  function retryAll(): void {
+    circuits.reset()
+    for (const account of working.values()) account.retry()
+    scheduler.retryAll()
+  }
+
+  return {
+    start() {
+      ownership.onChange(({ lost, gained, changed }) => {
+        for (const accountId of lost) remove(accountId)
+        if (stopped) return
+        for (const accountId of changed) working.get(accountId)?.accountChanged()
+        for (const accountId of [...gained, ...changed]) add(accountId)
+      })
+      ownership.onRound(sweep)
+      ownership.reportSyncTotals(() => scheduler.totals())
+      deps.push?.onSyncNeeded((accountId) => scheduler.request(accountId))
+      const stopHints = bus.subscribe(SYNC_TOPIC, onHint)
+      const stopRetries = bus.subscribe(RETRY_TOPIC, retryAll)
+      unsubscribe = () => {
+        stopHints()
+        stopRetries()
+      }
+      for (const accountId of ownership.owned().keys()) add(accountId)
+    },
+
+    async stop(graceMs) {
+      stopped = true
+      unsubscribe()
+      await Promise.all([scheduler.stop(graceMs), sweeping])
+      await Promise.all([...working.keys()].map(drop))
+    },
+
+    state: (accountId) => scheduler.state(accountId),
+    totals: () => scheduler.totals(),
+  }
+}
