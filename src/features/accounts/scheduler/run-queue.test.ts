@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../../../test/kit/random.ts'
 import { RunQueue } from './run-queue.ts'
 
 const never = () => 0
@@ -109,8 +109,7 @@ describe('the queue of runs', () => {
           }
         },
       ),
-      // FC_SEED repeats a failure; fast-check prints the seed of a run that failed.
-      { numRuns: 500, ...(process.env.FC_SEED !== undefined && { seed: Number(process.env.FC_SEED) }) },
+      { numRuns: 500 },
     )
   })
 })
