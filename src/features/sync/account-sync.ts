@@ -13,9 +13,9 @@ import {
 } from '../accounts/index.ts'
 import { cursorStore } from './cursor-store.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming } from './deps.ts'
-import { FolderWork } from './folder-work.ts'
+import { FolderWork } from './folders/work.ts'
 import type { HostCircuits } from './host-circuits.ts'
-import { MailboxWork } from './mailbox-work.ts'
+import { MailboxWork } from './mailbox/work.ts'
 import { syncStateStore } from './sync-state-store.ts'
 import type { Work } from './work.ts'
 

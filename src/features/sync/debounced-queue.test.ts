@@ -11,7 +11,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { debouncedQueueRoutes } from './debounced-queue-routes.ts'
+import { debouncedQueueRoutes } from './routes.ts'
 import { syncStateStore } from './sync-state-store.ts'
 
 const HOUR = 3_600_000

@@ -2,10 +2,10 @@
  * Keeps stored messages in sync with mailboxes: a scheduler of the accounts a process owns, one session per account.
  * Rows, cursor, counters and events change in one transaction; the cursor is never ahead of the rows.
  */
-import './schema.ts'
+import './tables.ts'
 
 export { eraseSync } from './cursor-store.ts'
-export { type DebouncedQueueDeps, debouncedQueueRoutes } from './debounced-queue-routes.ts'
 export type { SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
 export { folderEvents } from './events.ts'
+export { type DebouncedQueueDeps, debouncedQueueRoutes } from './routes.ts'
 export { type Sync, sync } from './scheduler.ts'

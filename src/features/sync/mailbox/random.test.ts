@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import type { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
-import { mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
-import { fc } from '../../../test/kit/random.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
+import { mailboxInStep } from '../../../../test/kit/mailbox-in-step.ts'
+import { fc } from '../../../../test/kit/random.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 
 interface Step {
   kind: 'deliver' | 'flag' | 'move' | 'label' | 'remove' | 'expire' | 'fail'

@@ -1,7 +1,7 @@
-import type { FolderStep } from '../../providers/contract/index.ts'
-import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
-import { type FolderContext, folderChange } from './folder-change.ts'
+import type { FolderStep } from '../../../providers/contract/index.ts'
+import { cursorStore } from '../cursor-store.ts'
+import type { SyncDeps } from '../deps.ts'
+import { type FolderContext, folderChange } from './change.ts'
 
 /** One transaction's share of a step; only the last carries the cursor, so it is never ahead of the rows. */
 export interface Part<Added, Changed, Removed> {

@@ -1,7 +1,7 @@
-import { type LabelRow, labelStore } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
-import type { OwnedAccount, SyncDeps } from './deps.ts'
-import { mailboxChange } from './mailbox-change.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { mailboxChange } from './change.ts'
 
 const BATCH = 100
 

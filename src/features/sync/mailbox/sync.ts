@@ -5,14 +5,14 @@ import {
   type MailboxSession,
   type MailboxStep,
   ProviderError,
-} from '../../providers/contract/index.ts'
-import type { LabelRow } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
-import type { EventBodies } from './announce.ts'
-import { type CursorRow, cursorStore } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps } from './deps.ts'
-import { applyMailboxPart, mailboxParts, positionOf } from './mailbox-step.ts'
-import { lateAfter } from './news.ts'
+} from '../../../providers/contract/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
+import type { EventBodies } from '../announce.ts'
+import { type CursorRow, cursorStore } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { lateAfter } from '../news.ts'
+import { applyMailboxPart, mailboxParts, positionOf } from './step.ts'
 
 export interface ScopeSync extends OwnedAccount {
   session: MailboxSession

@@ -1,7 +1,7 @@
-import type { NewEvent } from '../../events/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
-import type { FoundMessage, MailboxStep } from '../../providers/contract/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
+import type { NewEvent } from '../../../events/index.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   allMail,
   type IncomingRow,
@@ -11,7 +11,7 @@ import {
   messageStore,
   messageWriter,
   newMessageRow,
-} from '../messages/index.ts'
+} from '../../messages/index.ts'
 import {
   arrivalType,
   type EventBodies,
@@ -19,12 +19,12 @@ import {
   folderEvent,
   labelledEvent,
   type MessageNews,
-} from './announce.ts'
-import type { CursorRow } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps } from './deps.ts'
-import { reportOdd } from './folder-change.ts'
-import { type Standing, standingOf } from './mailbox-standing.ts'
-import { isNews } from './news.ts'
+} from '../announce.ts'
+import type { CursorRow } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { reportOdd } from '../folders/change.ts'
+import { isNews } from '../news.ts'
+import { type Standing, standingOf } from './location.ts'
 
 export interface MailboxContext extends OwnedAccount {
   /** The folder that is brought forward; undefined where the mailbox is one scope and its mails carry many labels. */

@@ -5,20 +5,20 @@ import {
   type MailboxSession,
   type MailboxStep,
   ProviderError,
-} from '../../providers/contract/index.ts'
-import type { Account } from '../accounts/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
-import { type CursorRow, cursorStore } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
-import { mailboxBodies } from './event-bodies.ts'
-import { planFolders } from './folder-plan.ts'
-import { storeFolders } from './folders.ts'
-import { deleteGone, forgetFolder } from './gone.ts'
-import { forgetLabel } from './label-gone.ts'
-import { positionOf } from './mailbox-step.ts'
-import { syncScope } from './scope-sync.ts'
-import type { Work } from './work.ts'
+} from '../../../providers/contract/index.ts'
+import type { Account } from '../../accounts/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
+import { type CursorRow, cursorStore } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
+import { mailboxBodies } from '../event-bodies.ts'
+import { planFolders } from '../folder-plan.ts'
+import { deleteGone, forgetFolder } from '../folders/deletion.ts'
+import { storeFolders } from '../folders.ts'
+import type { Work } from '../work.ts'
+import { forgetLabel } from './deletion.ts'
+import { positionOf } from './step.ts'
+import { syncScope } from './sync.ts'
 
 interface Open {
   session: MailboxSession

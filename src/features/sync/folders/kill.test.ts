@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { announced, mailEvents, servedMails, storedMails } from '../../../test/kit/mailbox-state.ts'
-import { random } from '../../../test/kit/random.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { mail, mailboxOf } from '../../../test/kit/synced-mailbox.ts'
-import { startWorker } from '../../../test/kit/worker.ts'
-import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import { sleep } from '../../lib/abort.ts'
+import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { announced, mailEvents, servedMails, storedMails } from '../../../../test/kit/mailbox-state.ts'
+import { random } from '../../../../test/kit/random.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { mail, mailboxOf } from '../../../../test/kit/synced-mailbox.ts'
+import { startWorker } from '../../../../test/kit/worker.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { sleep } from '../../../lib/abort.ts'
 
 const KILLS = 3
 const MOST_KILLS = 8

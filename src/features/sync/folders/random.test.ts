@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { fc } from '../../../test/kit/random.ts'
-import { type Mailbox, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
-import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { fc } from '../../../../test/kit/random.ts'
+import { type Mailbox, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
 /** Where every mail stands, as the test knows it: what may be done next. */
 interface World {

@@ -1,5 +1,5 @@
-import type { FolderRole } from '../../providers/contract/index.ts'
-import type { LabelRow } from '../labels/index.ts'
+import type { FolderRole } from '../../../providers/contract/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
 
 /** Where a mail stands that carries these labels. */
 export interface Standing {

@@ -4,7 +4,7 @@ import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { OwnedScheduler, type Ownership, OwnershipLost, type RunContext, type RunResult } from '../accounts/index.ts'
 import { pushStore } from './store.ts'
-import { type PushWay, type SubscriberDeps, subscriber } from './subscriber.ts'
+import { type PushWay, type SubscriberDeps, subscriber } from './subscriptions.ts'
 
 /** How each provider notifies us of changes; mailboxes of the others are polled. */
 export type PushWays = {

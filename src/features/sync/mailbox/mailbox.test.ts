@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import type { MailboxDouble } from '../../../test/kit/mailbox-double.ts'
-import { mailboxInStep, PROVIDERS, QUIET } from '../../../test/kit/mailbox-in-step.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { connected } from '../../../test/kit/synced-mailbox.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
-import { eraseMessages } from '../messages/index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import type { MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
+import { mailboxInStep, PROVIDERS, QUIET } from '../../../../test/kit/mailbox-in-step.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { connected } from '../../../../test/kit/synced-mailbox.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
+import { eraseMessages } from '../../messages/index.ts'
 
 const KINDS = ['whole', 'folders'] as const
 

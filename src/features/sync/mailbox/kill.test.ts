@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../test/kit/database.ts'
-import { fileStore, MailboxDouble } from '../../../test/kit/mailbox-double.ts'
-import { PROVIDERS, QUIET, watchedMailbox } from '../../../test/kit/mailbox-in-step.ts'
-import { random } from '../../../test/kit/random.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { startWorker } from '../../../test/kit/worker.ts'
-import { sleep } from '../../lib/abort.ts'
+import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
+import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/mailbox-in-step.ts'
+import { random } from '../../../../test/kit/random.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { startWorker } from '../../../../test/kit/worker.ts'
+import { sleep } from '../../../lib/abort.ts'
 
 const KILLS = 4
 const OLD = 60

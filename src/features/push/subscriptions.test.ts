@@ -12,7 +12,7 @@ import { microsoftProvider } from '../../providers/microsoft/index.ts'
 import { type Account, fence, OwnershipLost } from '../accounts/index.ts'
 import { hashOf } from './client-state.ts'
 import { pushStore } from './store.ts'
-import { subscriber } from './subscriber.ts'
+import { subscriber } from './subscriptions.ts'
 
 const ADA = 'ada@example.com'
 const ACCOUNT = 'acc_1'

@@ -1,7 +1,7 @@
-import type { NewEvent } from '../../events/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
-import type { FolderStep, RemoteMessage } from '../../providers/contract/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
+import type { NewEvent } from '../../../events/index.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import type { FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   type Candidate,
   type IncomingRow,
@@ -15,11 +15,11 @@ import {
   newMessageRow,
   type Presence,
   type Relocation,
-} from '../messages/index.ts'
-import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from './announce.ts'
-import { cursorStore } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps } from './deps.ts'
-import { isNews } from './news.ts'
+} from '../../messages/index.ts'
+import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
+import { cursorStore } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { isNews } from '../news.ts'
 
 export interface FolderContext extends OwnedAccount {
   label: LabelRow

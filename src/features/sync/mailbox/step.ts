@@ -1,8 +1,8 @@
-import type { FoundMessage, MailboxStep } from '../../providers/contract/index.ts'
-import { cursorStore } from './cursor-store.ts'
-import type { SyncDeps } from './deps.ts'
-import { type MailboxContext, mailboxChange } from './mailbox-change.ts'
-import { type Part, partsOf } from './step.ts'
+import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
+import { cursorStore } from '../cursor-store.ts'
+import type { SyncDeps } from '../deps.ts'
+import { type Part, partsOf } from '../folders/step.ts'
+import { type MailboxContext, mailboxChange } from './change.ts'
 
 type Changed = MailboxStep['changed'][number]
 type MailboxPart = Part<FoundMessage, Changed, string>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
-import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import type { Db } from '../../infra/db/index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import type { Db } from '../../../infra/db/index.ts'
 
 const WORK = { settings: { folders: ['Work'] } }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { announced } from '../../../test/kit/mailbox-state.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { connected, mailboxOf, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
-import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import type { Db } from '../../infra/db/index.ts'
+import { describeEachDatabase, describePostgres } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { announced } from '../../../../test/kit/mailbox-state.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { connected, mailboxOf, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import type { Db } from '../../../infra/db/index.ts'
 
 describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
   let server: Dovecot

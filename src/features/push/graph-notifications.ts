@@ -7,7 +7,7 @@ import type { Log } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { isProof } from './client-state.ts'
-import { RENEWAL_TOPIC } from './engine.ts'
+import { RENEWAL_TOPIC } from './renewal.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './target.ts'
 

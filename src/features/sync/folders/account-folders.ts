@@ -3,17 +3,17 @@ import {
   type FolderSession,
   type FolderStep,
   ProviderError,
-} from '../../providers/contract/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
-import { cursorStore } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
-import { eventBodies } from './event-bodies.ts'
-import { planFolders, wishes } from './folder-plan.ts'
-import { syncFolder } from './folder-sync.ts'
-import { storeFolders } from './folders.ts'
-import { deleteGone, forgetFolder } from './gone.ts'
-import { recogniseRenames } from './rename.ts'
+} from '../../../providers/contract/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
+import { cursorStore } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
+import { eventBodies } from '../event-bodies.ts'
+import { planFolders, wishes } from '../folder-plan.ts'
+import { storeFolders } from '../folders.ts'
+import { deleteGone, forgetFolder } from './deletion.ts'
+import { recogniseRenames } from './renames.ts'
+import { syncFolder } from './sync.ts'
 
 /** Looks at what changed while it was looked at; then others get their turn first. */
 const MAX_ROUNDS = 10

@@ -1,9 +1,9 @@
-import type { NewEvent } from '../../events/index.ts'
-import { type LabelRow, labelStore } from '../labels/index.ts'
-import { type MessageRow, messageStore, messageWriter, type Relocation } from '../messages/index.ts'
-import { type FolderCounts, folderEvent, messageEvent } from './announce.ts'
-import { cursorStore } from './cursor-store.ts'
-import type { OwnedAccount, SyncDeps } from './deps.ts'
+import type { NewEvent } from '../../../events/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { type MessageRow, messageStore, messageWriter, type Relocation } from '../../messages/index.ts'
+import { type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
+import { cursorStore } from '../cursor-store.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
 
 /** Rows are wide, and each becomes an event. */
 const BATCH = 100

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { closing } from '../../../test/kit/closing.ts'
-import { databases } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
-import { type Log, silentLog } from '../../infra/log/index.ts'
+import { closing } from '../../../../test/kit/closing.ts'
+import { databases } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
+import { type Log, silentLog } from '../../../infra/log/index.ts'
 
 const open = databases('sqlite')
 

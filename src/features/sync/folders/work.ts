@@ -1,8 +1,8 @@
-import { type FolderMailProvider, ProviderError } from '../../providers/contract/index.ts'
-import type { Account } from '../accounts/index.ts'
+import { type FolderMailProvider, ProviderError } from '../../../providers/contract/index.ts'
+import type { Account } from '../../accounts/index.ts'
+import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
+import type { Work } from '../work.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
-import type { OwnedAccount, SyncDeps, SyncTiming } from './deps.ts'
-import type { Work } from './work.ts'
 
 interface Open extends OpenMailbox {
   accessVersion: number

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { rejectSubject } from '../../../test/kit/reject-subject.ts'
-import { syncService } from '../../../test/kit/sync.ts'
-import { mail, syncedMailbox } from '../../../test/kit/synced-mailbox.ts'
-import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
-import { attachmentMail, uglyMails } from '../../../test/servers/messages.ts'
-import type { Db } from '../../infra/db/index.ts'
-import { messageStore } from '../messages/index.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { rejectSubject } from '../../../../test/kit/reject-subject.ts'
+import { syncService } from '../../../../test/kit/sync.ts'
+import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { attachmentMail, uglyMails } from '../../../../test/servers/messages.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { messageStore } from '../../messages/index.ts'
 
 const SERVERS: Record<string, DovecotOptions> = {
   'a server that tells everything': {},
