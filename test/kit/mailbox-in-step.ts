@@ -14,7 +14,7 @@ export interface MailboxInStepOptions extends SyncServiceOptions {
 }
 
 /** No poll comes between: every look is asked for, but for what has to settle. */
-export const QUIET = { settleMs: 20 }
+export const QUIET = { moveGraceMs: 20 }
 
 export const PROVIDERS = { whole: 'gmail', folders: 'microsoft' } as const
 

@@ -14,7 +14,7 @@ box.pollMs = 30
 const service = syncService(db, {
   mail: box.mail,
   owning: { roundMs: 100, deadAfterMs: 400 },
-  timing: { settleMs: 20 },
+  timing: { moveGraceMs: 20 },
 })
 await service.start()
 process.stdout.write('started\n')

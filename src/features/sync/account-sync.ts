@@ -11,20 +11,19 @@ import {
   type SyncScope,
   type WorkStatus,
 } from '../accounts/index.ts'
-import { cursorStore } from './cursor-store.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming } from './deps.ts'
 import { FolderWork } from './folders/work.ts'
 import type { HostCircuits } from './host-circuits.ts'
 import { MailboxWork } from './mailbox/work.ts'
-import { syncStateStore } from './sync-state-store.ts'
-import type { Work } from './work.ts'
+import { cursorStore, syncStateStore } from './store.ts'
+import type { AccountWork } from './work.ts'
 
 /** Polls that found nothing write nothing, so the stored `lastSyncAt` may be old; with the longest poll, by less than an hour. */
 const RECORD_EVERY_MS = 45 * 60_000
 
 /**
  * One account while this process owns it: its status, its failures, and when it runs next; how its messages are synced is its
- * `Work`. The scheduler calls `run` once at a time; `close` may be called at any moment, and then nothing more is written.
+ * `AccountWork`. The scheduler calls `run` once at a time; `close` may be called at any moment, and then nothing more is written.
  */
 export class AccountSync {
   readonly epoch: number
@@ -34,7 +33,7 @@ export class AccountSync {
   readonly #circuits: HostCircuits
   readonly #closed = new AbortController()
   readonly #onChange: () => void
-  #work: Work | undefined
+  #work: AccountWork | undefined
   /** Monotonic; the provider asked for no requests until then. */
   #restUntil = Number.NEGATIVE_INFINITY
   /** The stored status says already that the account cannot be synced. */
@@ -75,7 +74,7 @@ export class AccountSync {
     this.#isStalled = false
     this.#hasChanged = true
     this.#work?.accessChanged()
-    this.lookEverywhere()
+    this.requestFullSync()
   }
 
   /** A sync was requested; the request itself is in the account's row. */
@@ -89,14 +88,14 @@ export class AccountSync {
   }
 
   /** The next run checks the whole mailbox. */
-  lookEverywhere(): void {
-    this.#work?.lookEverywhere()
+  requestFullSync(): void {
+    this.#work?.requestFullSync()
   }
 
   /** An operator wants it retried now, whatever the provider asked for. */
   retry(): void {
     this.#restUntil = Number.NEGATIVE_INFINITY
-    this.lookEverywhere()
+    this.requestFullSync()
   }
 
   /** How long a run would be pointless: while the provider asked for a pause, or the host cannot be reached. */
@@ -110,7 +109,7 @@ export class AccountSync {
   /** Closes connections at once; a run under way fails at its next step. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('this process no longer owns the account'))
-    await this.#work?.hangUp()
+    await this.#work?.close()
   }
 
   /** Syncs the account. Throws what is unexpected; failures of the provider are part of the result. */
@@ -129,17 +128,17 @@ export class AccountSync {
       }
       this.#work ??= this.#workOf(mail)
       // A request whose hint was lost may have been about everything.
-      if (syncRequestedAt !== null && scope !== 'changes') this.lookEverywhere()
+      if (syncRequestedAt !== null && scope !== 'changes') this.requestFullSync()
       return await this.#admitted({ account, syncRequestedAt }, this.#work, signal)
     } catch (error) {
-      this.lookEverywhere()
+      this.requestFullSync()
       if (!signal.aborted && !isNoLongerOurs(error)) return this.#failed(error, failures)
-      await this.#work?.hangUp()
+      await this.#work?.close()
       return {}
     }
   }
 
-  #workOf(mail: MailProvider): Work {
+  #workOf(mail: MailProvider): AccountWork {
     const account = { accountId: this.#accountId, epoch: this.epoch, syncedAt: () => this.#syncedAt }
     return mail.kind === 'folders'
       ? new FolderWork(this.#deps, this.#timing, account, mail, () => this.#mailboxChanged())
@@ -148,14 +147,14 @@ export class AccountSync {
 
   /** Nothing to sync until somebody changes the account, which syncs everything: a request is served by that. */
   async #rest(mail: MailProvider | undefined, syncRequestedAt: number | null): Promise<void> {
-    await this.#work?.hangUp()
+    await this.#work?.close()
     await mail?.closeConnections(this.#accountId)
     if (syncRequestedAt === null) return
     await this.#write((tx) => this.#deps.accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt))
   }
 
   /** Connects only while the host can be reached, and records whether it could. */
-  async #admitted(read: Read, work: Work, signal: AbortSignal): Promise<RunResult> {
+  async #admitted(read: Read, work: AccountWork, signal: AbortSignal): Promise<RunResult> {
     const waitMs = this.#unreachableMs
     if (waitMs > 0) {
       if (this.#mustReportStall) await this.#reportStall(read.account)
@@ -176,18 +175,18 @@ export class AccountSync {
     }
   }
 
-  async #sync(read: Read, work: Work, signal: AbortSignal): Promise<RunResult> {
+  async #sync(read: Read, work: AccountWork, signal: AbortSignal): Promise<RunResult> {
     const { account } = read
     await work.open(account, signal)
     if (account.status === 'connecting') await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
-    const everything = await work.bringForward(account, signal)
+    const everything = await work.sync(account, signal)
     const nextRunInMs = work.nextRunInMs(account)
-    if (everything && work.isInStep) this.#syncedAt = this.#deps.clock.now()
+    if (everything && work.isInSync) this.#syncedAt = this.#deps.clock.now()
     if (await this.#mustRecord(read, everything)) await this.#record(read, work, nextRunInMs)
     this.#isStalled = false
     if (!account.watch) {
-      await work.hangUp()
-      this.lookEverywhere()
+      await work.close()
+      this.requestFullSync()
     }
     return { nextRunInMs }
   }
@@ -201,10 +200,10 @@ export class AccountSync {
     return everything && (this.#hasWritten || this.#deps.clock.now() - recordedAt > RECORD_EVERY_MS)
   }
 
-  async #record({ account, syncRequestedAt }: Read, work: Work, nextRunInMs: number): Promise<void> {
+  async #record({ account, syncRequestedAt }: Read, work: AccountWork, nextRunInMs: number): Promise<void> {
     const { accounts, clock } = this.#deps
     await this.#write(async (tx) => {
-      if (work.isInStep) await cursorStore(tx).inStep(this.#accountId, clock.now())
+      if (work.isInSync) await cursorStore(tx).markSynced(this.#accountId, clock.now())
       await accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
       if (syncRequestedAt !== null) await accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt)
@@ -216,13 +215,13 @@ export class AccountSync {
   /** Wrong credentials are never tried again without a change; every other failure is retried, and announced when it lasts. */
   async #failed(error: unknown, earlierFailures: number): Promise<RunResult> {
     if (!(error instanceof ProviderError)) throw error
-    await this.#work?.hangUp()
+    await this.#work?.close()
     const attempts = earlierFailures + 1
     const nextRunInMs = this.#retryInMs(error, attempts)
     this.#storedFailures = true
     await this.#write(async (tx) => {
       if (error.kind === 'auth_expired') {
-        await this.#setStatus(tx, 'auth_error', error.message, this.#work?.triedAccess)
+        await this.#setStatus(tx, 'auth_error', error.message, this.#work?.triedAccessVersion)
       } else if (attempts >= this.#timing.stalledAfter) {
         await this.#setStatus(tx, 'error', error.message)
       }
@@ -242,7 +241,7 @@ export class AccountSync {
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) return backoffMs(attempts, this.#timing.retry)
     const pauseMs = retryAfterMs * (1 + 0.2 * Math.random())
-    const isResting = error.kind === 'rate_limited' && this.#work?.keepsRest === true
+    const isResting = error.kind === 'rate_limited' && this.#work?.waitsOutRateLimits === true
     if (isResting) this.#restUntil = this.#deps.clock.monotonic() + pauseMs
     return pauseMs
   }

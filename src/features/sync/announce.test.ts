@@ -3,7 +3,7 @@ import { MAX_DATA_BYTES } from '../../events/index.ts'
 import { newLabelRow } from '../labels/index.ts'
 import { incomingRow, newMessageRow } from '../messages/index.ts'
 import { messageEvent } from './announce.ts'
-import { partsOf } from './folders/step.ts'
+import { splitStep } from './folders/step.ts'
 
 const label = newLabelRow(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
@@ -46,12 +46,12 @@ it('a large step is stored in parts of at most 500 changes, removals first, the 
     removed: Array.from({ length: 700 }, (_, n) => n),
     changed: Array.from({ length: 600 }, (_, n) => flags(n + 1000)),
   }
-  const parts = partsOf(step)
+  const parts = splitStep(step)
   expect(parts.map((part) => [part.removed.length, part.changed.length, part.cursor])).toEqual([
     [500, 0, undefined],
     [200, 0, undefined],
     [0, 500, undefined],
     [0, 100, 'after'],
   ])
-  expect(partsOf({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
+  expect(splitStep({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
 })

@@ -1,5 +1,5 @@
 import { type EventOf, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
-import type { FolderRole, ProviderName } from '../../providers/contract/index.ts'
+import type { FolderRole, ProviderName, RemoteMessage } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import {
   type Message,
@@ -9,6 +9,7 @@ import {
   messageView,
 } from '../messages/index.ts'
 import type { folderEvents } from './events.ts'
+import type { CursorRow } from './store.ts'
 
 export interface EventBodies {
   text: string | null
@@ -16,7 +17,7 @@ export interface EventBodies {
 }
 
 type Arrival = 'message.received' | 'message.sent' | 'draft.created'
-export type MessageNews = Arrival | 'draft.updated' | 'message.updated' | 'message.deleted'
+export type MessageEventType = Arrival | 'draft.updated' | 'message.updated' | 'message.deleted'
 
 /** What the arrival of a mail is called, by the folder it arrives in; undefined where only `mailbox.changed` tells of it. */
 export function arrivalType(role: FolderRole | null): Arrival | undefined {
@@ -27,22 +28,22 @@ export function arrivalType(role: FolderRole | null): Arrival | undefined {
 
 /** Of a mail that stands in one folder. */
 export function messageEvent(
-  type: MessageNews,
+  type: MessageEventType,
   row: MessageRow,
   label: LabelRow | undefined,
   provider: ProviderName,
   body?: EventBodies,
-): NewEvent<MessageNews, MessageEventData> {
+): NewEvent<MessageEventType, MessageEventData> {
   const labelIds = label === undefined ? [] : [label.id]
   return labelledEvent(type, row, { provider, labelIds, folder: label?.name ?? null }, body)
 }
 
 export function labelledEvent(
-  type: MessageNews,
+  type: MessageEventType,
   row: MessageRow,
   context: MessageContext,
   body?: EventBodies,
-): NewEvent<MessageNews, MessageEventData> {
+): NewEvent<MessageEventType, MessageEventData> {
   const message = messageView(row, context)
   return {
     type,
@@ -102,4 +103,24 @@ function fitting(message: Message, body: EventBodies | undefined): MessageEventD
 
 function fits(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES
+}
+
+/** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
+const LATE_MS = 10 * 60_000
+
+/** May a mail that matches nothing stored be announced? Where the provider cannot tell, the time of its arrival does. */
+export function isNewArrival(
+  mail: RemoteMessage,
+  { receivedAt }: { receivedAt: number },
+  refetched: boolean,
+  position: CursorRow | undefined,
+  syncedAt: number,
+): boolean {
+  const since = position?.announceAfter ?? (refetched ? notifyAfter(position?.lastSyncAt ?? null, syncedAt) : null)
+  return since === null ? mail.isNew : receivedAt > since
+}
+
+/** From when on an unmatched message is new: shortly before the folder's last sync. A folder that was never synced has none. */
+export function notifyAfter(lastSyncAt: number | null, syncedAt: number): number {
+  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : Math.max(lastSyncAt, syncedAt) - LATE_MS
 }

@@ -12,7 +12,7 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
 import { debouncedQueueRoutes } from './routes.ts'
-import { syncStateStore } from './sync-state-store.ts'
+import { syncStateStore } from './store.ts'
 
 const HOUR = 3_600_000
 

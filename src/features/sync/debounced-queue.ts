@@ -3,7 +3,7 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { type Accounts, type RunState, type RunTotals, syncableAccounts, syncTotalsOfAll } from '../accounts/index.ts'
 import { RETRY_TOPIC, type Sync } from './scheduler.ts'
-import { syncStateStore } from './sync-state-store.ts'
+import { syncStateStore } from './store.ts'
 
 export interface DebouncedQueueSources {
   db: Db

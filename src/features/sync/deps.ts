@@ -36,7 +36,7 @@ export interface SyncDeps {
   events: Recorder
   /** The provider's mail side; undefined for one that is not set up. */
   mail(provider: ProviderName): MailProvider | undefined
-  /** Given where bodies are kept: wishes for those of messages just stored. */
+  /** Requests the bodies of messages just stored. Set where bodies are stored. */
   requestBodies?: BodyFetcher['request']
   /** Absent: every mailbox is polled. */
   push?: PushNotifications
@@ -63,7 +63,7 @@ export interface SyncTiming {
   /** Between two listings of the labels of a mailbox that is one scope; a mail with an unknown label asks for one at once. */
   foldersMs: number
   /** How long a mail that left its folder may take to turn up in another before it counts as deleted. */
-  settleMs: number
+  moveGraceMs: number
   /** How many accounts one process syncs at once. */
   concurrency: number
   /** The part of that which accounts of one host may take: a host that hangs must not stop the others. */
@@ -78,7 +78,7 @@ export const DEFAULT_TIMING: SyncTiming = {
   pollMs: 60_000,
   pushedMs: 600_000,
   foldersMs: 300_000,
-  settleMs: 2_000,
+  moveGraceMs: 2_000,
   concurrency: 64,
   perHostShare: 0.4,
   stalledAfter: 3,

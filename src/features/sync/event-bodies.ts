@@ -8,10 +8,9 @@ import type {
 } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { messageStore } from '../messages/index.ts'
-import { arrivalType, type EventBodies } from './announce.ts'
-import type { CursorRow } from './cursor-store.ts'
+import { arrivalType, type EventBodies, isNewArrival } from './announce.ts'
 import type { SyncDeps } from './deps.ts'
-import { isNews } from './news.ts'
+import type { CursorRow } from './store.ts'
 
 /**
  * The bodies of mails that may be announced, by uid, where events are to hold them; read before the transaction. One that
@@ -50,7 +49,7 @@ export async function mailboxBodies(
   const { accountId } = access
   const news = step.found
     .map(({ message }) => message)
-    .filter((one) => isNews(one, one, step.refetched, position, syncedAt))
+    .filter((one) => isNewArrival(one, one, step.refetched, position, syncedAt))
   const ids = news.map((one) => one.providerMessageId)
   const rows = await messageStore(deps.db.read).byProviderIds(accountId, ids)
   const known = new Set(rows.map((row) => row.providerMessageId))

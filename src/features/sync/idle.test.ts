@@ -41,7 +41,7 @@ it.each(KINDS)('polls of unchanged mailboxes write nothing (%s)', async (kind, p
   const box = new MailboxDouble(kind)
   box.deliverAll(['a', 'b'])
   box.pollMs = 100
-  const service = syncService(db, { mail: box.mail, owning: QUIET_OWNER, timing: { settleMs: 20 } })
+  const service = syncService(db, { mail: box.mail, owning: QUIET_OWNER, timing: { moveGraceMs: 20 } })
   onTestFinished(() => service.stop())
   for (let n = 0; n < ACCOUNTS; n += 1) await service.linkMailbox(provider, `user-${n}`)
   await service.start()

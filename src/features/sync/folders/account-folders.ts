@@ -6,12 +6,11 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import { cursorStore } from '../cursor-store.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
-import { planFolders, wishes } from '../folder-plan.ts'
-import { storeFolders } from '../folders.ts'
-import { deleteGone, forgetFolder } from './deletion.ts'
+import { chooseSyncedFolders, planFolders, storeFolders } from '../folder-listing.ts'
+import { cursorStore } from '../store.ts'
+import { deleteFolder, deleteMissing } from './deletion.ts'
 import { recogniseRenames } from './renames.ts'
 import { syncFolder } from './sync.ts'
 
@@ -73,7 +72,7 @@ export class AccountFolders {
   }
 
   /** False while some folder could not be read. */
-  get areInStep(): boolean {
+  get areInSync(): boolean {
     return this.#behind.size === 0
   }
 
@@ -83,12 +82,12 @@ export class AccountFolders {
   }
 
   /** Makes the look at every folder due. */
-  lookEverywhere(): void {
+  requestFullSync(): void {
     this.#pollAt = Number.NEGATIVE_INFINITY
   }
 
   /** Reads what changed, and deletes what vanished and turned up nowhere else. */
-  async bringInStep(open: OpenMailbox, signal: AbortSignal): Promise<void> {
+  async syncFolders(open: OpenMailbox, signal: AbortSignal): Promise<void> {
     await this.#syncChanged(open, signal)
     await this.#settle(open, signal)
   }
@@ -103,9 +102,9 @@ export class AccountFolders {
     const labels = labelStore(this.#deps.db.read)
     const named = planFolders(await labels.all(this.#accountId), folders)
     const plan = await recogniseRenames(this.#deps, session, named, signal)
-    const granted = wishes(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
-    await storeFolders(this.#deps, context, plan, { granted, positioned: true })
-    for (const label of plan.vanished) await forgetFolder(this.#deps, context, label)
+    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
+    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: true })
+    for (const label of plan.vanished) await deleteFolder(this.#deps, context, label)
     const kept = (await labels.all(this.#accountId)).filter((label) => label.syncedAs !== null)
     this.#folders = kept.sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)))
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
@@ -165,7 +164,7 @@ export class AccountFolders {
       await this.look(open, signal)
       await this.#syncChanged(open, signal)
       if (this.#behind.size > 0) return
-      if (await this.#stillThere(open.session)) await deleteGone(this.#deps, open.context, begunAt)
+      if (await this.#stillThere(open.session)) await deleteMissing(this.#deps, open.context, begunAt)
     }
   }
 

@@ -16,10 +16,16 @@ import {
   type Presence,
   type Relocation,
 } from '../../messages/index.ts'
-import { arrivalType, type EventBodies, type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
-import { cursorStore } from '../cursor-store.ts'
+import {
+  arrivalType,
+  type EventBodies,
+  type FolderCounts,
+  folderEvent,
+  isNewArrival,
+  messageEvent,
+} from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import { isNews } from '../news.ts'
+import { cursorStore } from '../store.ts'
 
 export interface FolderContext extends OwnedAccount {
   label: LabelRow
@@ -30,8 +36,8 @@ export interface FolderContext extends OwnedAccount {
 }
 
 /** A mail just seen may be a row that stands in another folder: ask the server whether it still does. Nothing was stored. */
-export class Unsure extends Error {
-  override name = 'Unsure'
+export class UndecidedMatches extends Error {
+  override name = 'UndecidedMatches'
   readonly rows: Candidate[]
   constructor(rows: Candidate[]) {
     super('mails just seen may have been moved here from another folder')
@@ -122,7 +128,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const keys = unknown.map(({ row }) => row)
       const candidates = await store.candidates(accountId, keys)
       const { matched, copies, undecided } = matchMessages(keys, candidates, label.id, context.presence)
-      if (undecided.length > 0) throw new Unsure(undecided)
+      if (undecided.length > 0) throw new UndecidedMatches(undecided)
 
       const originals = new Map(
         (await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]),
@@ -142,7 +148,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
           ? []
           : [
               {
-                isNew: !copies.has(index) && isNews(mail, row, refetched, position, context.syncedAt()),
+                isNew: !copies.has(index) && isNewArrival(mail, row, refetched, position, context.syncedAt()),
                 row: newMessageRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
               },
             ],
@@ -154,7 +160,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         stored.map((row) => row.id),
       )
       counts.added += stored.length
-      reportOdd(deps, context, label.id, arrivals.length, stored)
+      warnIncomplete(deps, context, label.id, arrivals.length, stored)
       const news = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
       const type = arrivalType(label.role)
       if (type === undefined) return
@@ -185,7 +191,7 @@ interface Flags {
 }
 
 /** Tells of mails that could not be stored as they are. */
-export function reportOdd(
+export function warnIncomplete(
   deps: SyncDeps,
   { accountId, provider }: OwnedAccount,
   labelId: string | undefined,

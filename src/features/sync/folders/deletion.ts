@@ -2,8 +2,8 @@ import type { NewEvent } from '../../../events/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { type MessageRow, messageStore, messageWriter, type Relocation } from '../../messages/index.ts'
 import { type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
-import { cursorStore } from '../cursor-store.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { cursorStore } from '../store.ts'
 
 /** Rows are wide, and each becomes an event. */
 const BATCH = 100
@@ -14,7 +14,7 @@ const MOVE_MS = 10 * 60_000
  * Deletes rows that vanished before `beforeMs` and did not turn up again, with `message.deleted`, in small transactions. One whose
  * copy appeared elsewhere shortly before was moved by copy and delete: it takes the copy's place and keeps its id.
  */
-export async function deleteGone(deps: SyncDeps, context: OwnedAccount, beforeMs: number): Promise<void> {
+export async function deleteMissing(deps: SyncDeps, context: OwnedAccount, beforeMs: number): Promise<void> {
   for (let more = true; more; ) {
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
@@ -89,7 +89,7 @@ function eventsOf(
  * Takes rows out of a folder in small transactions, until `next` finds no more: those that lists show are gone (and may
  * turn up elsewhere), those only read live are forgotten without a word.
  */
-export async function leaveFolder(
+export async function removeFromFolder(
   deps: SyncDeps,
   context: OwnedAccount,
   label: LabelRow,
@@ -121,8 +121,8 @@ export async function leaveFolder(
 }
 
 /** The folder is gone from the server: its messages leave, and when none is left its label and position go too. */
-export async function forgetFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
-  await leaveFolder(deps, context, label, async (store) => [
+export async function deleteFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
+  await removeFromFolder(deps, context, label, async (store) => [
     ...(await store.withLocation(label.id, BATCH / 2)),
     ...(await store.withoutLocation(label.id, BATCH / 2)),
   ])

@@ -3,7 +3,7 @@ import { ProviderError } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { incomingRow, messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
-import { type FolderPlan, renameSuspects } from '../folder-plan.ts'
+import { type FolderPlan, renameCandidates } from '../folder-listing.ts'
 
 const SAMPLE = 5
 const MAX_PROBES = 20
@@ -20,7 +20,7 @@ export async function recogniseRenames(
 ): Promise<FolderPlan> {
   const found = new Map<LabelRow, RemoteFolder>()
   const taken = new Set<RemoteFolder>()
-  for (const { label, folder } of renameSuspects(plan).slice(0, MAX_PROBES)) {
+  for (const { label, folder } of renameCandidates(plan).slice(0, MAX_PROBES)) {
     if (found.has(label) || taken.has(folder)) continue
     if (!(await isSame(deps, session, label, folder, signal))) continue
     found.set(label, folder)

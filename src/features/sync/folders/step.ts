@@ -1,10 +1,10 @@
 import type { FolderStep } from '../../../providers/contract/index.ts'
-import { cursorStore } from '../cursor-store.ts'
 import type { SyncDeps } from '../deps.ts'
+import { cursorStore } from '../store.ts'
 import { type FolderContext, folderChange } from './change.ts'
 
 /** One transaction's share of a step; only the last carries the cursor, so it is never ahead of the rows. */
-export interface Part<Added, Changed, Removed> {
+export interface StepPart<Added, Changed, Removed> {
   refetched: boolean
   added: Added[]
   changed: Changed[]
@@ -12,15 +12,15 @@ export interface Part<Added, Changed, Removed> {
   cursor: string | undefined
 }
 
-type FolderPart = Part<FolderStep['added'][number], FolderStep['changed'][number], number>
+type FolderPart = StepPart<FolderStep['added'][number], FolderStep['changed'][number], number>
 
 /** On the file store a part of so many new messages holds the event loop for some 10 ms. */
 const PART_SIZE = 100
 /** Removals first: what left may come back in the same step. */
-export function partsOf<Added, Changed, Removed>(
-  step: Part<Added, Changed, Removed> & { cursor: string },
-): Part<Added, Changed, Removed>[] {
-  const parts: Part<Added, Changed, Removed>[] = []
+export function splitStep<Added, Changed, Removed>(
+  step: StepPart<Added, Changed, Removed> & { cursor: string },
+): StepPart<Added, Changed, Removed>[] {
+  const parts: StepPart<Added, Changed, Removed>[] = []
   const empty = { added: [], changed: [], removed: [], refetched: step.refetched, cursor: undefined }
   for (const removed of chunks(step.removed)) parts.push({ ...empty, removed })
   for (const changed of chunks(step.changed)) parts.push({ ...empty, changed })
@@ -38,10 +38,10 @@ function chunks<T>(list: readonly T[]): T[][] {
 }
 
 /**
- * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `Unsure` before
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches` before
  * anything is written, and `OwnershipLost`; either way nothing happened.
  */
-export async function applyPart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
+export async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)

@@ -2,12 +2,12 @@ import { type FolderSession, type FolderStep, ProviderError } from '../../../pro
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { type Candidate, messageStore, messageWriter } from '../../messages/index.ts'
 import type { EventBodies } from '../announce.ts'
-import { cursorStore } from '../cursor-store.ts'
+import { notifyAfter } from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import { lateAfter } from '../news.ts'
-import { Unsure } from './change.ts'
-import { leaveFolder } from './deletion.ts'
-import { applyPart, partsOf } from './step.ts'
+import { cursorStore } from '../store.ts'
+import { UndecidedMatches } from './change.ts'
+import { removeFromFolder } from './deletion.ts'
+import { splitStep, storePart } from './step.ts'
 
 export interface FolderSync extends OwnedAccount {
   session: FolderSession
@@ -33,7 +33,7 @@ export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<bo
       await onePass(deps, folder, presence)
       return true
     } catch (error) {
-      if (error instanceof Unsure) await ask(deps, folder, error.rows, presence)
+      if (error instanceof UndecidedMatches) await ask(deps, folder, error.rows, presence)
       else if (error instanceof ProviderError && error.kind === 'cursor_expired') await beginAnew(deps, folder)
       else if (error instanceof ProviderError && error.kind === 'not_found') return false
       else throw error
@@ -69,11 +69,11 @@ async function onePass(
       renumbered = true
     }
     const bodies = await folder.bodies(step, label)
-    for (const part of partsOf(step)) await applyPart(deps, { ...folder, presence, bodies }, part)
+    for (const part of splitStep(step)) await storePart(deps, { ...folder, presence, bodies }, part)
   }
   if (!renumbered) return
   // The folder was read anew: what was not found again is not there any more.
-  await leaveFolder(deps, folder, label, (inside) => inside.withoutLocation(label.id, BATCH))
+  await removeFromFolder(deps, folder, label, (inside) => inside.withoutLocation(label.id, BATCH))
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
     await cursorStore(tx).save(accountId, label.id, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -95,7 +95,7 @@ async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedA
     await deps.fence(tx, accountId, epoch)
     const cursors = cursorStore(tx)
     const position = await cursors.find(accountId, label.id)
-    const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null, syncedAt())
+    const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, syncedAt())
     await cursors.save(accountId, label.id, { announceAfter })
   })
   for (let lost = BATCH; lost === BATCH; ) {

@@ -1,7 +1,7 @@
 import { type FolderMailProvider, ProviderError } from '../../../providers/contract/index.ts'
 import type { Account } from '../../accounts/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
-import type { Work } from '../work.ts'
+import type { AccountWork } from '../work.ts'
 import { AccountFolders, type OpenMailbox } from './account-folders.ts'
 
 interface Open extends OpenMailbox {
@@ -15,8 +15,8 @@ interface Open extends OpenMailbox {
  *     ▲                                                         ▲
  *   onClose                                                  onChange
  */
-export class FolderWork implements Work {
-  readonly keepsRest = false
+export class FolderWork implements AccountWork {
+  readonly waitsOutRateLimits = false
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>
@@ -25,7 +25,7 @@ export class FolderWork implements Work {
   readonly #onNews: () => void
   #open: Open | undefined
   #accessChanged = false
-  #triedAccess: number | undefined
+  #triedAccessVersion: number | undefined
   /** Why the last connection ended, when a pause shall follow. */
   #pause: ProviderError | undefined
 
@@ -49,12 +49,12 @@ export class FolderWork implements Work {
     return this.#open !== undefined
   }
 
-  get triedAccess(): number | undefined {
-    return this.#triedAccess
+  get triedAccessVersion(): number | undefined {
+    return this.#triedAccessVersion
   }
 
-  get isInStep(): boolean {
-    return this.#folders.areInStep
+  get isInSync(): boolean {
+    return this.#folders.areInSync
   }
 
   accessChanged(): void {
@@ -62,8 +62,8 @@ export class FolderWork implements Work {
     this.#pause = undefined
   }
 
-  lookEverywhere(): void {
-    this.#folders.lookEverywhere()
+  requestFullSync(): void {
+    this.#folders.requestFullSync()
   }
 
   async open(account: Account, signal: AbortSignal): Promise<void> {
@@ -72,13 +72,13 @@ export class FolderWork implements Work {
     this.#throwPause()
     const { accountId } = this.#account
     const access = await this.#deps.accounts.access(accountId)
-    this.#triedAccess = access.accessVersion
+    this.#triedAccessVersion = access.accessVersion
     if (this.#open?.accessVersion === access.accessVersion) return
     if (this.#open !== undefined) {
-      await this.hangUp()
+      await this.close()
       await this.#mail.closeConnections(accountId)
     }
-    this.lookEverywhere()
+    this.requestFullSync()
     // The session may call back before it is returned, and an old one after it was replaced.
     let current = true
     const session = await this.#mail.openSession(
@@ -121,7 +121,7 @@ export class FolderWork implements Work {
     if (pause !== undefined) throw pause
   }
 
-  async bringForward(account: Account, signal: AbortSignal): Promise<boolean> {
+  async sync(account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
     const everything = this.#folders.isLookDue
@@ -129,7 +129,7 @@ export class FolderWork implements Work {
     const { own } = this.#folders
     // Before the first reading, so that what arrives during it is told.
     if (account.watch && own !== undefined) await open.session.watch(own.providerId)
-    await this.#folders.bringInStep(open, signal)
+    await this.#folders.syncFolders(open, signal)
     return everything
   }
 
@@ -138,14 +138,14 @@ export class FolderWork implements Work {
     return watch ? this.#folders.nextLookInMs : this.#timing.pollMs
   }
 
-  async hangUp(): Promise<void> {
+  async close(): Promise<void> {
     const open = this.#open
     this.#open = undefined
     await open?.session.close()
   }
 
   #somethingHappened(path: string | undefined): void {
-    if (path === undefined) this.lookEverywhere()
+    if (path === undefined) this.requestFullSync()
     else this.#folders.changed(path)
     this.#onNews()
   }

@@ -17,13 +17,13 @@ import {
   type EventBodies,
   type FolderCounts,
   folderEvent,
+  isNewArrival,
   labelledEvent,
-  type MessageNews,
+  type MessageEventType,
 } from '../announce.ts'
-import type { CursorRow } from '../cursor-store.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import { reportOdd } from '../folders/change.ts'
-import { isNews } from '../news.ts'
+import { warnIncomplete } from '../folders/change.ts'
+import type { CursorRow } from '../store.ts'
 import { type Standing, standingOf } from './location.ts'
 
 export interface MailboxContext extends OwnedAccount {
@@ -70,7 +70,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     }
   }
 
-  function tell(type: MessageNews, row: MessageRow, labelIds: readonly string[]): void {
+  function tell(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
     const folder = byId.get(row.folderId ?? '')?.name ?? null
     const body = context.bodies.get(row.providerMessageId)
     events.push(labelledEvent(type, row, { provider, labelIds: [...labelIds], folder }, body))
@@ -202,7 +202,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
             row: newMessageRow(mail, { accountId, labelId: stands.folder?.id ?? null, id, nowMs }),
             labelIds,
             stands,
-            type: isNews(message, mail, refetched, position, context.syncedAt())
+            type: isNewArrival(message, mail, refetched, position, context.syncedAt())
               ? arrivalType(stands.folder?.role ?? null)
               : undefined,
           }
@@ -221,7 +221,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         accountId,
         [...stored, ...rewritten].map((row) => row.id),
       )
-      reportOdd(deps, context, scope?.id, arrivals.length, stored)
+      warnIncomplete(deps, context, scope?.id, arrivals.length, stored)
       for (const row of stored) {
         const { labelIds, type } = byRow.get(row.id) ?? { labelIds: [], type: undefined }
         count(labelIds, 'added')

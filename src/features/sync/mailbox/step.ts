@@ -1,11 +1,11 @@
 import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
-import { cursorStore } from '../cursor-store.ts'
 import type { SyncDeps } from '../deps.ts'
-import { type Part, partsOf } from '../folders/step.ts'
+import { type StepPart, splitStep } from '../folders/step.ts'
+import { cursorStore } from '../store.ts'
 import { type MailboxContext, mailboxChange } from './change.ts'
 
 type Changed = MailboxStep['changed'][number]
-type MailboxPart = Part<FoundMessage, Changed, string>
+type MailboxPart = StepPart<FoundMessage, Changed, string>
 
 /** Each mail once: what was seen whole stands, then what is known of it, then that it left. */
 export function mailboxParts({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
@@ -16,7 +16,7 @@ export function mailboxParts({ refetched, found, changed, removed, cursor }: Mai
     told.set(one.providerMessageId, { ...told.get(one.providerMessageId), ...one })
   }
   const left = new Set(removed.filter((id) => !whole.has(id)))
-  return partsOf({
+  return splitStep({
     refetched,
     added: [...whole.values()],
     changed: [...told.values()].filter(({ providerMessageId }) => !left.has(providerMessageId)),

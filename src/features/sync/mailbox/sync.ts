@@ -9,9 +9,9 @@ import {
 import type { LabelRow } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import type { EventBodies } from '../announce.ts'
-import { type CursorRow, cursorStore } from '../cursor-store.ts'
+import { notifyAfter } from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
-import { lateAfter } from '../news.ts'
+import { type CursorRow, cursorStore } from '../store.ts'
 import { applyMailboxPart, mailboxParts, positionOf } from './step.ts'
 
 export interface ScopeSync extends OwnedAccount {
@@ -80,7 +80,7 @@ async function onePass(deps: SyncDeps, scope: ScopeSync): Promise<void> {
 /** The position cannot be used any more: everything is compared, and mail that is not stored is news only if it came since. */
 async function beginAnew(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   const position = await cursorStore(deps.db.read).find(scope.accountId, positionOf(scope))
-  const announceAfter = position?.announceAfter ?? lateAfter(position?.lastSyncAt ?? null, scope.syncedAt())
+  const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, scope.syncedAt())
   await save(deps, scope, { cursor: null, announceAfter })
 }
 

@@ -9,13 +9,12 @@ import {
 import type { Account } from '../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import { type CursorRow, cursorStore } from '../cursor-store.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { mailboxBodies } from '../event-bodies.ts'
-import { planFolders } from '../folder-plan.ts'
-import { deleteGone, forgetFolder } from '../folders/deletion.ts'
-import { storeFolders } from '../folders.ts'
-import type { Work } from '../work.ts'
+import { planFolders, storeFolders } from '../folder-listing.ts'
+import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
+import { type CursorRow, cursorStore } from '../store.ts'
+import type { AccountWork } from '../work.ts'
 import { forgetLabel } from './deletion.ts'
 import { positionOf } from './step.ts'
 import { syncScope } from './sync.ts'
@@ -36,17 +35,17 @@ const VANISHED_MS = 5_000
  *
  *   list folders ──► each scope that changed ──► delete what vanished before the last run and turned up in no scope
  */
-export class MailboxWork implements Work {
+export class MailboxWork implements AccountWork {
   /** Nothing stands open: every failure is about what is asked. */
   readonly isOpen = true
-  readonly keepsRest = true
+  readonly waitsOutRateLimits = true
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: IdMailProvider
   #open: Open | undefined
   #accessChanged = false
-  #triedAccess: number | undefined
+  #triedAccessVersion: number | undefined
   /** Every label of the last listing, by the provider's id. */
   #labels: ReadonlyMap<string, LabelRow> = new Map()
   #scopes: readonly string[] = []
@@ -71,11 +70,11 @@ export class MailboxWork implements Work {
     this.#mail = mail
   }
 
-  get triedAccess(): number | undefined {
-    return this.#triedAccess
+  get triedAccessVersion(): number | undefined {
+    return this.#triedAccessVersion
   }
 
-  get isInStep(): boolean {
+  get isInSync(): boolean {
     return this.#behind.size === 0
   }
 
@@ -83,7 +82,7 @@ export class MailboxWork implements Work {
     this.#accessChanged = true
   }
 
-  lookEverywhere(): void {
+  requestFullSync(): void {
     this.#isListingWanted = true
   }
 
@@ -91,16 +90,16 @@ export class MailboxWork implements Work {
     if (this.#open !== undefined && !this.#accessChanged) return
     this.#accessChanged = false
     const access = await this.#deps.accounts.access(this.#account.accountId)
-    this.#triedAccess = access.accessVersion
+    this.#triedAccessVersion = access.accessVersion
     if (this.#open?.access.accessVersion === access.accessVersion) return
     if (this.#open !== undefined) {
-      await this.hangUp()
+      await this.close()
       await this.#mail.closeConnections(this.#account.accountId)
     }
     this.#open = { session: this.#mail.openSession(access), access, context: { ...this.#account, provider } }
   }
 
-  async bringForward(_account: Account, signal: AbortSignal): Promise<boolean> {
+  async sync(_account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before it was used')
     const begunAt = this.#deps.clock.now()
@@ -116,7 +115,7 @@ export class MailboxWork implements Work {
   nextRunInMs({ watch }: Account): number {
     const pollMs = this.#pollMs(watch)
     const soonMs = Math.min(
-      this.#hasGone ? this.#timing.settleMs : pollMs,
+      this.#hasGone ? this.#timing.moveGraceMs : pollMs,
       this.#vanished.size > 0 ? VANISHED_MS : pollMs,
     )
     return Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
@@ -124,11 +123,11 @@ export class MailboxWork implements Work {
 
   #pollMs(watch: boolean): number {
     if (!watch) return this.#timing.pollMs
-    if (this.#deps.push?.isPushed(this.#account.accountId) && this.isInStep) return this.#timing.pushedMs
+    if (this.#deps.push?.isPushed(this.#account.accountId) && this.isInSync) return this.#timing.pushedMs
     return this.#open?.session.pollIntervalMs ?? this.#timing.pollMs
   }
 
-  async hangUp(): Promise<void> {
+  async close(): Promise<void> {
     const open = this.#open
     this.#open = undefined
     await open?.session.close()
@@ -154,13 +153,13 @@ export class MailboxWork implements Work {
     const labels = labelStore(this.#deps.db.read)
     const plan = planFolders(await labels.all(context.accountId), folders)
     this.#scopes = session.scopes(folders)
-    const granted = new Map(folders.map((folder) => [folder, 'mailbox']))
-    await storeFolders(this.#deps, context, plan, { granted, positioned: !this.#isWhole })
+    const syncedAs = new Map(folders.map((folder) => [folder, 'mailbox']))
+    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: !this.#isWhole })
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
     for (const label of plan.vanished) {
       if (this.#isWhole) await forgetLabel(this.#deps, context, label, rows)
-      else await forgetFolder(this.#deps, context, label)
+      else await deleteFolder(this.#deps, context, label)
     }
     this.#leaving = this.#isWhole ? [] : plan.vanished
     this.#listedAt = listedAt
@@ -229,12 +228,12 @@ export class MailboxWork implements Work {
     const findGone = () => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
     const isAnyGone = (await findGone()).length > 0
     if (this.#behind.size === 0 && this.#vanished.size === 0) {
-      const settledMs = this.#deps.clock.now() - this.#timing.settleMs
+      const settledMs = this.#deps.clock.now() - this.#timing.moveGraceMs
       // A transaction that deletes nothing would still write the account's row.
-      if (isAnyGone) await deleteGone(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
+      if (isAnyGone) await deleteMissing(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
       this.#lookedAt = begunAt
     }
-    for (const label of this.#leaving) await forgetFolder(this.#deps, context, label)
+    for (const label of this.#leaving) await deleteFolder(this.#deps, context, label)
     this.#hasGone = (isAnyGone || this.#leaving.length > 0) && (await findGone()).length > 0
   }
 }

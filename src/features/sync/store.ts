@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
 
 export type CursorRow = Selectable<Tables['syncCursors']>
+export type SyncStateRow = Selectable<Tables['syncStates']>
 
 /** How far each folder of an account was brought. */
 export function cursorStore(handle: Handle) {
@@ -28,7 +29,7 @@ export function cursorStore(handle: Handle) {
         .execute()
     },
     /** Every folder of the account was just seen to be in step. */
-    async inStep(accountId: string, nowMs: number): Promise<void> {
+    async markSynced(accountId: string, nowMs: number): Promise<void> {
       await handle
         .updateTable('syncCursors')
         .set({ lastSyncAt: nowMs })
@@ -38,6 +39,22 @@ export function cursorStore(handle: Handle) {
     },
     async remove(labelId: string): Promise<void> {
       await handle.deleteFrom('syncCursors').where('labelId', '=', labelId).execute()
+    },
+  }
+}
+
+/** Rows of `syncStates`; the owner of the account writes them, inside a fenced transaction. */
+export function syncStateStore(handle: Handle) {
+  return {
+    find: (accountId: string): Promise<SyncStateRow | undefined> =>
+      handle.selectFrom('syncStates').selectAll().where('accountId', '=', accountId).executeTakeFirst(),
+
+    async save({ accountId, ...state }: SyncStateRow): Promise<void> {
+      await handle
+        .insertInto('syncStates')
+        .values({ accountId, ...state })
+        .onConflict((conflict) => conflict.column('accountId').doUpdateSet(state))
+        .execute()
     },
   }
 }

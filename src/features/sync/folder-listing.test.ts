@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteFolder } from '../../providers/contract/index.ts'
 import { type LabelRow, newLabelRow } from '../labels/index.ts'
-import { planFolders, renameSuspects, wishes } from './folder-plan.ts'
+import { chooseSyncedFolders, planFolders, renameCandidates } from './folder-listing.ts'
 
 function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder {
   const name = path.split('/').at(-1) ?? path
@@ -37,15 +37,17 @@ describe('a listing of folders', () => {
 
   it('suspects a rename only where ids do not speak against it, the same last name first', () => {
     const plan = planFolders([label('A/x'), label('B')], [folder('C'), folder('D/x'), folder('E', { mailboxId: '5' })])
-    expect(renameSuspects(plan).map((pair) => `${pair.label.providerId} ${pair.folder.path}`)[0]).toBe('A/x D/x')
-    expect(renameSuspects(planFolders([label('A', { mailboxId: '1' })], [folder('B', { mailboxId: '2' })]))).toEqual([])
+    expect(renameCandidates(plan).map((pair) => `${pair.label.providerId} ${pair.folder.path}`)[0]).toBe('A/x D/x')
+    expect(renameCandidates(planFolders([label('A', { mailboxId: '1' })], [folder('B', { mailboxId: '2' })]))).toEqual(
+      [],
+    )
   })
 })
 
 describe('folders kept in step', () => {
-  const granted = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
+  const syncedAs = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
     const plan = planFolders(labels, folders)
-    const pairs = [...wishes(plan.kept, plan.appeared, mailbox, extra)]
+    const pairs = [...chooseSyncedFolders(plan.kept, plan.appeared, mailbox, extra)]
     return Object.fromEntries(pairs.map(([one, wish]) => [one.path, wish]))
   }
 
@@ -57,7 +59,7 @@ describe('folders kept in step', () => {
       folder('Work'),
       folder('Other'),
     ]
-    expect(granted([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
+    expect(syncedAs([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
       INBOX: 'main:inbox',
       Gesendet: 'sent',
       Entwürfe: 'drafts',
@@ -67,13 +69,13 @@ describe('folders kept in step', () => {
 
   it('stay so after a rename, until another folder answers to the name', () => {
     const renamed = label('Projects', { syncedAs: 'folder:Work' })
-    expect(granted([renamed], [folder('INBOX'), folder('Projects')], 'INBOX', ['Work']).Projects).toBe('folder:Work')
-    const both = granted([renamed], [folder('INBOX'), folder('Projects'), folder('Work')], 'INBOX', ['Work'])
+    expect(syncedAs([renamed], [folder('INBOX'), folder('Projects')], 'INBOX', ['Work']).Projects).toBe('folder:Work')
+    const both = syncedAs([renamed], [folder('INBOX'), folder('Projects'), folder('Work')], 'INBOX', ['Work'])
     expect(both).toEqual({ INBOX: 'main:INBOX', Work: 'folder:Work' })
   })
 
   it('are never those that hold no messages', () => {
-    expect(granted([], [folder('INBOX'), folder('Work', { selectable: false })], 'INBOX', ['Work'])).toEqual({
+    expect(syncedAs([], [folder('INBOX'), folder('Work', { selectable: false })], 'INBOX', ['Work'])).toEqual({
       INBOX: 'main:INBOX',
     })
   })
