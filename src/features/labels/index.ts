@@ -1,8 +1,16 @@
 /**
- * Folders and labels as rows, whose ids outlive a rename. Sync keeps them; lists and filters of messages use them.
+ * The labels and folders of mailboxes. A label keeps its id when its folder is renamed. Sync writes the rows; lists of
+ * messages refer to them.
  */
 import './tables.ts'
 
-export { hasProviderColumns, newLabelRow, providerColumns } from './label.ts'
 export { type LabelRoutesDeps, labelRoutes } from './routes.ts'
-export { eraseLabels, type LabelRow, type LabelStore, labelStore } from './store.ts'
+export {
+  eraseLabels,
+  hasProviderColumns,
+  type LabelRow,
+  type LabelStore,
+  labelStore,
+  newLabelRow,
+  providerColumns,
+} from './store.ts'

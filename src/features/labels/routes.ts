@@ -1,27 +1,10 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
 import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { pageOfAll } from '../../lib/page.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { Accounts } from '../accounts/index.ts'
-import { type LabelRow, labelStore } from './store.ts'
-
-const labelSchema = Type.Object(
-  {
-    id: Type.String({ examples: ['lbl_01k9zv3h5q8m2n4p6r7s8t9vwx'], description: 'Stays when the folder is renamed.' }),
-    accountId: Type.String(),
-    name: Type.String({ description: 'As people read it; the whole path for imap.' }),
-    displayName: Type.String(),
-    color: nullable(Type.String()),
-    providerId: Type.String({ description: "The provider's own id; paths and filters accept it too." }),
-    type: Type.Enum(['system', 'user']),
-    role: nullable(Type.String({ description: 'inbox, sent, drafts, trash, junk, archive, all or flagged.' })),
-    createdAt: timestamp(),
-    updatedAt: timestamp(),
-  },
-  { title: 'Label' },
-)
+import { labelSchema, labelView } from './api.ts'
+import { labelStore } from './store.ts'
 
 export interface LabelRoutesDeps {
   db: Db
@@ -36,14 +19,14 @@ export function labelRoutes(app: App, { db, accounts }: LabelRoutesDeps): void {
       schema: {
         tags: ['Labels'],
         summary: 'List the labels or folders of an account',
-        description: 'As the last look at the mailbox found them, by name.',
+        description: 'The labels found by the last sync, sorted by provider id.',
         params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),
         querystring: Type.Object({
           ...pageQuery,
           includeSystem: Type.Optional(
             Type.Boolean({
               default: false,
-              description: 'True: also those the provider manages, such as INBOX and Sent.',
+              description: 'True: also the labels that the provider manages, such as INBOX and Sent.',
             }),
           ),
         }),
@@ -60,13 +43,4 @@ export function labelRoutes(app: App, { db, accounts }: LabelRoutesDeps): void {
       return { labels: items.map(labelView), pagination }
     },
   )
-}
-
-function labelView(row: LabelRow): Static<typeof labelSchema> {
-  const { id, accountId, name, displayName, color, providerId, type, role, createdAt, updatedAt } = row
-  return {
-    ...{ id, accountId, name, displayName, color, providerId, type, role },
-    createdAt: isoTime(createdAt),
-    updatedAt: isoTime(updatedAt),
-  }
 }

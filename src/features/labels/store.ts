@@ -1,25 +1,32 @@
 import type { Selectable, Updateable } from 'kysely'
 import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
+import { cleanText } from '../../lib/text.ts'
+import type { ProviderName, RemoteFolder } from '../../providers/contract/index.ts'
 
 export type LabelRow = Selectable<Tables['labels']>
 
-/** The labels of accounts. Writes go through a `Tx`. */
+const ROWS_PER_INSERT = 200
+
+/** Reads and writes labels. The methods that write need a `Tx`. */
 export function labelStore(handle: Handle) {
   return {
+    /** All labels of the account by provider id. */
     all(accountId: string): Promise<LabelRow[]> {
       return handle.selectFrom('labels').selectAll().where('accountId', '=', accountId).orderBy('providerId').execute()
     },
-    /** By our id, or by the provider's (the path for imap; INBOX in any case). An id of ours wins. */
-    async find(accountId: string, idOrPath: string): Promise<LabelRow | undefined> {
-      const path = idOrPath.toUpperCase() === 'INBOX' ? 'INBOX' : idOrPath
+
+    /** By our id or the provider's, in which INBOX is case-insensitive. Our id takes precedence. */
+    async find(accountId: string, idOrProviderId: string): Promise<LabelRow | undefined> {
+      const providerId = idOrProviderId.toUpperCase() === 'INBOX' ? 'INBOX' : idOrProviderId
       const rows = await handle
         .selectFrom('labels')
         .selectAll()
         .where('accountId', '=', accountId)
-        .where((eb) => eb.or([eb('id', '=', idOrPath), eb('providerId', '=', path)]))
+        .where((eb) => eb.or([eb('id', '=', idOrProviderId), eb('providerId', '=', providerId)]))
         .execute()
-      return rows.find((row) => row.id === idOrPath) ?? rows[0]
+      return rows.find((row) => row.id === idOrProviderId) ?? rows[0]
     },
+
     async byIds(ids: readonly string[]): Promise<Map<string, LabelRow>> {
       if (ids.length === 0) return new Map()
       const rows = await handle
@@ -29,7 +36,8 @@ export function labelStore(handle: Handle) {
         .execute()
       return new Map(rows.map((row) => [row.id, row]))
     },
-    /** Those whose path is taken already are left as they are. */
+
+    /** Skips rows whose provider id the account already has. */
     async insert(rows: readonly LabelRow[]): Promise<void> {
       for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
         await handle
@@ -39,10 +47,12 @@ export function labelStore(handle: Handle) {
           .execute()
       }
     },
+
     async update(id: string, changes: Updateable<Tables['labels']>): Promise<void> {
       await handle.updateTable('labels').set(changes).where('id', '=', id).execute()
     },
-    /** Counts one change of the folder's content or name; answers the new version. */
+
+    /** Returns the new version. */
     async incrementVersion(id: string): Promise<number> {
       const { version } = await handle
         .updateTable('labels')
@@ -52,18 +62,54 @@ export function labelStore(handle: Handle) {
         .executeTakeFirstOrThrow()
       return version
     },
+
     async remove(id: string): Promise<void> {
       await handle.deleteFrom('labels').where('id', '=', id).execute()
     },
   }
 }
 
-/** Erases the labels of a deleted account, few as they are; answers how many rows went. */
+export type LabelStore = ReturnType<typeof labelStore>
+
+/** Deletes the labels of a deleted account. Returns the number of deleted rows. */
 export async function eraseLabels(tx: Tx, accountId: string): Promise<number> {
   const { numDeletedRows } = await tx.deleteFrom('labels').where('accountId', '=', accountId).executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-export type LabelStore = ReturnType<typeof labelStore>
+export function newLabelRow(
+  folder: RemoteFolder,
+  { id, accountId, provider, nowMs }: { id: string; accountId: string; provider: ProviderName; nowMs: number },
+): LabelRow {
+  return {
+    id,
+    accountId,
+    ...providerColumns(folder, provider),
+    syncedAs: null,
+    color: null,
+    version: 0,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  }
+}
 
-const ROWS_PER_INSERT = 200
+/** The columns that come from the provider. Outside imap the path is an opaque id, so the name is the folder's own. */
+export function providerColumns(folder: RemoteFolder, provider: ProviderName) {
+  return {
+    providerId: cleanText(folder.path),
+    name: cleanText(provider === 'imap' ? folder.path : folder.name),
+    displayName: cleanText(folder.name),
+    type: folder.role === null && folder.system !== true ? ('user' as const) : ('system' as const),
+    role: folder.role,
+    delimiter: folder.delimiter,
+    mailboxId: folder.mailboxId,
+    selectable: folder.selectable ? 1 : 0,
+  }
+}
+
+/** True when the row already has the columns that come from the provider. */
+export function hasProviderColumns(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
+  return Object.entries(providerColumns(folder, provider)).every(
+    ([column, value]) => row[column as keyof LabelRow] === value,
+  )
+}

@@ -1,26 +1,27 @@
 import type { FolderRole } from '../../providers/contract/index.ts'
 
-/** A Gmail label, a Graph folder or an IMAP folder. The id is stable over a rename. */
+/** A Gmail label, a Graph folder or an IMAP folder. */
 interface LabelTable {
+  /** Does not change when the folder is renamed. */
   id: string
   accountId: string
-  /** The provider's id: the decoded path for imap. */
+  /** The provider's id; for imap the decoded path. */
   providerId: string
   name: string
   displayName: string
   type: 'system' | 'user'
   role: FolderRole | null
   delimiter: string | null
-  /** OBJECTID's MAILBOXID where known: recognises a rename. */
+  /** MAILBOXID (RFC 8474) where the server has it; recognises a renamed folder. */
   mailboxId: string | null
   selectable: number
   /**
-   * The wish that keeps it in step: `main:INBOX`, `sent`, `drafts`, `folder:Work`; it outlives a rename. `mailbox` where all of
-   * them are. Null: read live.
+   * Why sync includes the folder: `main:INBOX`, `sent`, `drafts` or `folder:Work` for imap, else `mailbox`. A rename
+   * does not change it. Null: not synced; the API reads the folder live.
    */
   syncedAs: string | null
   color: string | null
-  /** +1 per change in the folder's content or name; the `version` of `mailbox.changed`. */
+  /** Incremented when the folder's messages or name change; the `version` of `mailbox.changed`. */
   version: number
   createdAt: number
   updatedAt: number

@@ -1,6 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { addressSchema, providerSchema } from '../../events/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
+import type { MessageRow } from './store.ts'
+import { parseFields } from './storing/row.ts'
 
 const attachment = Type.Object(
   {
@@ -8,13 +12,13 @@ const attachment = Type.Object(
     filename: Type.String(),
     contentType: Type.String(),
     size: Type.Integer({ description: 'Bytes, as reported by the mail server; for imap the encoded size.' }),
-    inline: Type.Boolean({ description: 'True when the attachment is displayed in the body.' }),
+    inline: Type.Boolean({ description: 'True when the attachment is displayed inside the body.' }),
     contentId: nullable(Type.String({ description: 'The Content-ID by which the HTML refers to the attachment.' })),
   },
   { title: 'Attachment' },
 )
 
-/** A message as the API and events show it. */
+/** The JSON of a message in responses and events. */
 export const messageSchema = Type.Object(
   {
     id: Type.String({ examples: ['msg_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
@@ -36,9 +40,9 @@ export const messageSchema = Type.Object(
     replyTo: Type.Array(addressSchema),
     date: nullable(timestamp('The Date header; null when it is missing or invalid.')),
     receivedAt: timestamp('When the mail server received the message.'),
-    snippet: Type.String({ description: 'The beginning of the text.' }),
+    snippet: Type.String({ description: 'The first characters of the text.' }),
     labelIds: Type.Array(Type.String(), {
-      description: 'The labels of the message; for imap and microsoft its folder.',
+      description: 'Ids of its labels; for imap and microsoft, of its folder.',
     }),
     folder: nullable(
       Type.String({
@@ -48,11 +52,11 @@ export const messageSchema = Type.Object(
     ),
     unread: Type.Boolean(),
     starred: Type.Boolean(),
-    hasAttachments: Type.Boolean({ description: 'Inline attachments do not count.' }),
+    hasAttachments: Type.Boolean({ description: 'True when the message has an attachment that is not inline.' }),
     attachments: Type.Array(attachment),
     size: Type.Integer({ description: 'Size in bytes.' }),
     error: nullable(
-      Type.String({ description: 'Which part of the message could not be read or stored; null when there is none.' }),
+      Type.String({ description: 'Which part of the message could not be read or stored; null without a problem.' }),
     ),
     createdAt: timestamp('When the service stored the message.'),
     updatedAt: timestamp('When the stored message last changed.'),
@@ -74,3 +78,39 @@ export const messageDetailSchema = Type.Object(
   },
   { title: 'MessageDetail' },
 )
+
+export type MessageDetail = Static<typeof messageDetailSchema>
+
+/** What the JSON needs besides the row. */
+export interface MessageContext {
+  provider: ProviderName
+  labelIds: string[]
+  /** The folder's name, for imap its path; null for a message that has only labels. */
+  folder: string | null
+}
+
+export function messageView(row: MessageRow, { provider, labelIds, folder }: MessageContext): Message {
+  const { date, attachments, ...fields } = parseFields(row.fields)
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    provider,
+    providerMessageId: row.providerMessageId,
+    threadId: row.threadId,
+    ...fields,
+    subject: row.subject,
+    date: isoTimeOrNull(date),
+    receivedAt: isoTime(row.receivedAt),
+    snippet: row.snippet,
+    labelIds,
+    folder,
+    unread: row.unread === 1,
+    starred: row.starred === 1,
+    hasAttachments: row.hasAttachments === 1,
+    attachments: attachments.map(({ sizeBytes, ...attachment }) => ({ ...attachment, size: sizeBytes })),
+    size: row.sizeBytes,
+    error: row.error,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}

@@ -8,9 +8,9 @@ import { messageRoutes } from './routes.ts'
 
 const NO_CONTENT = { body: { text: null, html: null } }
 
-describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox whose mails have ids (%s)', (kind) => {
-  describeEachDatabase('are listed and read', (open) => {
-    it('all mail but trash and junk, newest first, in pages that each hold their own', async () => {
+describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with message ids (%s)', (kind) => {
+  describeEachDatabase('on one database', (open) => {
+    it('lists messages outside trash and junk, newest first, in stable pages', async () => {
       const { get, box, same } = await served(kind, open, {
         before: (mailbox) => {
           mailbox.deliverAll(['a', 'b', 'c', 'd', 'e'], (n) => ({
@@ -49,7 +49,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
       expect(subjects((await get('/messages')).json)).toContain('trashed')
     })
 
-    it('one label by our id or by the provider’s; an unknown one is not found, and mailbox is for imap', async () => {
+    it('lists one label by either id, and refuses an unknown label and mailbox', async () => {
       const { get, box, same } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a', { folders: ['Work'] }),
       })
@@ -66,7 +66,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
       expect(subjects((await get('/messages?labelId=Work')).json)).toEqual([])
     })
 
-    it('the user’s own labels, and with includeSystem those of the provider', async () => {
+    it('lists user labels, and system labels with includeSystem', async () => {
       const { get } = await served(kind, open, { before: (mailbox) => mailbox.addFolder('Label_7', null, 'Receipts') })
       const own = (await get('/labels')).json.labels
       expect(own.map((label: { name: string }) => label.name).sort()).toEqual(['More', 'Receipts', 'Work'])
@@ -78,7 +78,7 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
       expect(all).toHaveLength(8)
     })
 
-    it('contents are read live by id, wherever the mail went; what the provider cannot do is said', async () => {
+    it('reads contents live after a move, and returns the provider’s failures', async () => {
       const { get, box, ids, same } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a', { text: 'hello' }),
       })
@@ -102,8 +102,8 @@ describe.each(['whole', 'folders'] as const)('messages over the API of a mailbox
   })
 })
 
-describeEachDatabase('mail with several labels', (open) => {
-  it('a mail with several labels has them all, and stands where the strongest puts it', async () => {
+describeEachDatabase('a message with several labels', (open) => {
+  it('has all its labels and the folder of highest precedence', async () => {
     const { get, box, ids, same, events } = await served('whole', open)
     box.deliver('m', { folders: ['SENT', 'INBOX', 'Work'] })
     box.deliver('archived', { folders: ['Work'] })
@@ -131,18 +131,18 @@ describeEachDatabase('mail with several labels', (open) => {
 })
 
 async function served(kind: 'whole' | 'folders', open: Databases, options: MailboxInStepOptions = {}) {
-  const room = await mailboxInStep(kind, open, options)
+  const mailbox = await mailboxInStep(kind, open, options)
   const app = testServer()
-  messageRoutes(app, { reader: room.service.reader })
-  labelRoutes(app, { db: room.db, accounts: room.service.accounts })
+  messageRoutes(app, { reader: mailbox.service.reader })
+  labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts })
   await app.ready()
   onTestFinished(() => app.close())
-  await room.same()
+  await mailbox.same()
   return {
-    ...room,
+    ...mailbox,
     async get(path: string) {
       const headers = { authorization: 'Bearer good' }
-      const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
+      const response = await app.inject({ method: 'GET', url: `/accounts/${mailbox.accountId}${path}`, headers })
       const isJson = String(response.headers['content-type']).includes('json')
       return { status: response.statusCode, text: response.body, json: isJson ? response.json() : NO_CONTENT }
     },

@@ -4,20 +4,19 @@ import { plansOf } from '../../../test/kit/plans.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
-import { bodyStore, keepBody, postponeBody, wantBodies } from './bodies/store.ts'
-import { newMessageRow } from './reading/live-list.ts'
+import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bodies/store.ts'
 import { type ListFilter, listMessageIds } from './reading/stored-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
 import { allMail } from './storing/label-counters.ts'
-import { incomingRow } from './storing/row.ts'
+import { incomingRow, newMessageRow } from './storing/row.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const FULL_SCAN =
   /SCAN "?(messages|messageLabels|messageCounters|messageBodies)\b(?! USING (COVERING )?INDEX messageBodies_\w+_partial)|Seq Scan on "?(messages|messageLabels|messageCounters|messageBodies)\b/
 const SORTED = /TEMP B-TREE FOR ORDER BY|^\s*(->\s*)?Sort\b/m
 
-describeEachDatabase('statements about messages', (open) => {
-  it('what is stored is shown for comparison in the order of an index', async () => {
+describeEachDatabase('the statements of messages', (open) => {
+  it('pages for sync to compare are read in index order', async () => {
     const db = await open()
     for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
       const plans = await plansOf(db, (tx) => messageStore(tx).newestFirst(of, 500, { receivedAt: 1, id: 'msg_1' }))
@@ -26,7 +25,7 @@ describeEachDatabase('statements about messages', (open) => {
     }
   })
 
-  it('none reads a table from end to end', async () => {
+  it('never scan a table', async () => {
     const db = await open()
     const ids = idGenerator(systemClock)
     const row = sampleRow(ids('msg'))
@@ -34,12 +33,12 @@ describeEachDatabase('statements about messages', (open) => {
       const store = messageStore(tx)
       const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
       await writer.insert([row])
-      await wantBodies(tx, 'acc_1', [row.id])
-      await bodyStore(tx).wanted('acc_1', 20)
-      await bodyStore(tx).waiting()
+      await addPendingBodies(tx, 'acc_1', [row.id])
+      await bodyStore(tx).pending('acc_1', 20)
+      await bodyStore(tx).accountsWithPending()
       await bodyStore(tx).find(row.id)
-      await postponeBody(tx, row.id)
-      await keepBody(tx, row.id, { text: '', html: null, headers: [] })
+      await countFailedAttempt(tx, row.id)
+      await storeBody(tx, row.id, { text: '', html: null, headers: [] })
       await store.find('acc_1', row.id)
       await store.byIds([row.id, 'msg_2'])
       await store.byLocation('lbl_1', '7', [1, 2, 3])
@@ -58,20 +57,20 @@ describeEachDatabase('statements about messages', (open) => {
       }
       await store.count('acc_1', 'lbl_1')
       const [changed = row] = await writer.setFlags([{ row, unread: 0, starred: 1 }])
-      const place = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
-      const [placed = row] = await writer.relocate([{ row: changed, ...place }])
-      await writer.update([{ row: placed, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
-      await writer.update([{ row: placed, rewritten: false }])
+      const location = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
+      const [relocated = row] = await writer.relocate([{ row: changed, ...location }])
+      await writer.update([{ row: relocated, rewritten: true, labelIds: ['lbl_1', 'lbl_2', allMail('acc_1')] }])
+      await writer.update([{ row: relocated, rewritten: false }])
       await writer.clearLocations('lbl_2', 500)
-      await writer.markMissing([placed])
-      await writer.remove([placed.id])
+      await writer.markMissing([relocated])
+      await writer.remove([relocated.id])
       await eraseMessages(tx, 'acc_1', 500)
     })
     expect(plans.length).toBeGreaterThan(20)
     for (const plan of plans) expect(plan).not.toMatch(FULL_SCAN)
   })
 
-  it('a page of a list is read in the order of an index, whatever it is filtered by', async () => {
+  it('every filtered list is read in index order', async () => {
     const db = await open()
     const filters: Omit<ListFilter, 'labelId'>[] = [
       {},
@@ -82,11 +81,11 @@ describeEachDatabase('statements about messages', (open) => {
       { unread: true, hasAttachments: true, after: 5 },
     ]
     for (const filter of filters) {
-      const whole = { labelId: 'lbl_1', ...filter }
+      const labelFilter = { labelId: 'lbl_1', ...filter }
       const plans = await plansOf(db, async (tx) => {
-        const first = pageRequest({ limit: 50 }, whole, ['integer', 'text'])
-        await listMessageIds(tx, 'acc_1', whole, first, whole)
-        await listMessageIds(tx, 'acc_1', whole, { ...first, after: [7, 'msg_1'] }, whole)
+        const first = pageRequest({ limit: 50 }, labelFilter, ['integer', 'text'])
+        await listMessageIds(tx, 'acc_1', labelFilter, first, labelFilter)
+        await listMessageIds(tx, 'acc_1', labelFilter, { ...first, after: [7, 'msg_1'] }, labelFilter)
       })
       for (const plan of plans) {
         expect(plan).not.toMatch(FULL_SCAN)
@@ -97,13 +96,13 @@ describeEachDatabase('statements about messages', (open) => {
 })
 
 function sampleRow(id: string): MessageRow {
-  const mail = {
+  const message = {
     ...{ location: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: 'e', threadId: null },
     ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, to: [], cc: [], bcc: [] },
     ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
     ...{ attachments: [], headerHash: 'h', error: null },
   }
-  return newMessageRow(incomingRow(mail, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
+  return newMessageRow(incomingRow(message, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
     accountId: 'acc_1',
     labelId: 'lbl_1',
     id,

@@ -10,7 +10,7 @@ import { attachmentMail } from '../../../test/servers/messages.ts'
 import { labelRoutes } from '../labels/index.ts'
 import { messageRoutes } from './routes.ts'
 
-describe.skipIf(!dovecotAvailable())('messages over the API', () => {
+describe.skipIf(!dovecotAvailable())('the messages API', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
@@ -19,15 +19,15 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
 
   describeEachDatabase('of a real mailbox', (open) => {
     async function served(options: SyncedMailboxOptions = {}) {
-      const room = await syncedMailbox(server, open, options)
+      const mailbox = await syncedMailbox(server, open, options)
       const app = testServer()
-      messageRoutes(app, { reader: room.service.reader })
-      labelRoutes(app, { db: room.db, accounts: room.service.accounts })
+      messageRoutes(app, { reader: mailbox.service.reader })
+      labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts })
       await app.ready()
       onTestFinished(() => app.close())
       const get = async (path: string, key = 'good') => {
         const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
-        const response = await app.inject({ method: 'GET', url: `/accounts/${room.accountId}${path}`, headers })
+        const response = await app.inject({ method: 'GET', url: `/accounts/${mailbox.accountId}${path}`, headers })
         return {
           status: response.statusCode,
           headers: response.headers,
@@ -35,10 +35,10 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
           json: jsonOf(response.body),
         }
       }
-      return { ...room, get }
+      return { ...mailbox, get }
     }
 
-    it('lists, pages and filters what stands in the folder', async () => {
+    it('lists, pages and filters the messages of the folder', async () => {
       const { get, box } = await served({
         before: async (box) => {
           await box.deliver('a', 'b', 'c', 'd', 'e')
@@ -86,7 +86,7 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       }
     })
 
-    it('reads a folder that is not kept in step live, and its ids work everywhere', async () => {
+    it('reads a folder that is not synced live, with permanent message ids', async () => {
       const { get, box, events } = await served({
         before: async (box) => {
           await box.put('Archive/2020', 'x1', 'x2', 'x3')
@@ -119,7 +119,7 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       expect((await get('/messages?mailbox=Brandnew')).json.pagination.total).toBe(0)
     })
 
-    it('gives detail, raw and attachments, none of which a browser would run', async () => {
+    it('returns details, the original and attachments, with headers that stop a browser from running them', async () => {
       const raw = attachmentMail({ messageId: '<files@x>', subject: 'files' })
       const { get, user } = await served({ before: (box) => server.deliverMany(box.user, [raw, mail('plain')]) })
       const list = (await get('/messages?hasAttachments=true')).json.messages
@@ -144,7 +144,7 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       await eventually(async () => expect((await get(`/messages/${id}`)).status).toBe(404))
     })
 
-    it('gives an attachment any name, and its header nothing but the name', async () => {
+    it('keeps any attachment name, without header injection', async () => {
       const name = '../"50%41 €"\r\nSet-Cookie: a=1\u0000;.pdf'
       const parameter = `filename*=utf-8''${encodeURIComponent(name)}`
       const raw = attachmentMail().toString().replace('filename="report.pdf"', parameter)
@@ -158,7 +158,7 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       })
     })
 
-    it('refuses what it cannot do', async () => {
+    it('refuses bad input, unknown objects, a missing key and refused credentials', async () => {
       const { get, service, db, accountId } = await served({ before: (box) => box.deliver('a') })
       for (const query of ['page=0', 'limit=x', 'after=yesterday', 'cursor=nonsense', 'unread=perhaps']) {
         expect(await get(`/messages?${query}`)).toMatchObject({ status: 400, json: { error: { type: 'api' } } })
@@ -182,7 +182,7 @@ describe.skipIf(!dovecotAvailable())('messages over the API', () => {
       })
     })
 
-    it('lists folders, those of the provider only when asked', async () => {
+    it('lists user folders, and system folders with includeSystem', async () => {
       const { get } = await served({ before: (box) => box.create('Projekte').then() })
       await eventually(async () => {
         expect((await get('/labels')).json.labels).toMatchObject([

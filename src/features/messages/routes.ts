@@ -17,11 +17,11 @@ const listQuery = Type.Object({
   mailbox: Type.Optional(
     Type.String({
       description:
-        "imap only: the folder to read, by path or id. One that is not kept in step is read live, in the server's order.",
+        "imap only: the folder, by path or id. A folder that is not synced is read live, in the server's order.",
     }),
   ),
-  after: Type.Optional(Type.String({ description: 'Received at this time (RFC 3339) or later.' })),
-  before: Type.Optional(Type.String({ description: 'Received before this time (RFC 3339).' })),
+  after: Type.Optional(Type.String({ description: 'Only messages received at this time (RFC 3339) or later.' })),
+  before: Type.Optional(Type.String({ description: 'Only messages received before this time (RFC 3339).' })),
   unread: Type.Optional(Type.Boolean()),
   hasAttachments: Type.Optional(Type.Boolean()),
 })
@@ -40,7 +40,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       schema: {
         ...about(
           'List messages, newest first',
-          "Without labelId or mailbox: the account's own folder for imap, all mail but trash and junk for gmail and microsoft.",
+          "Without labelId and mailbox: the account's main folder for imap; every message outside trash and junk for gmail and microsoft.",
         ),
         params: accountParams,
         querystring: listQuery,
@@ -67,7 +67,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       schema: {
         ...about(
           'Get a message with its body and headers',
-          'Body and headers are read live from the provider, unless sync.storeBodies keeps them.',
+          'The service reads the body and the headers from the provider, unless sync.storeBodies is on.',
         ),
         params: messageParams,
         response: { 200: messageDetailSchema },
@@ -78,7 +78,10 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
 
   app.get(
     '/accounts/:accountId/messages/:messageId/raw',
-    { config: READ, schema: { ...about('Download a message as it stands at the provider'), params: messageParams } },
+    {
+      config: READ,
+      schema: { ...about('Download the original message (RFC 5322) from the provider'), params: messageParams },
+    },
     async (request, reply) => {
       const { accountId, messageId } = request.params
       const { stream } = await reader.openRaw(accountId, messageId)
@@ -103,7 +106,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
   )
 }
 
-/** A browser must save what a message holds and never show it on our origin. */
+/** Makes a browser save the content and never render it on our origin. */
 function download(reply: FastifyReply, file: { contentType: string; filename: string }): FastifyReply {
   // `create` throws for an unpaired surrogate.
   const filename = file.filename.toWellFormed() || 'attachment'

@@ -6,10 +6,9 @@ import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { MAX_LIMIT, pageRequest } from '../../lib/page.ts'
 import type { RemoteMessage } from '../../providers/contract/index.ts'
-import { newMessageRow } from './reading/live-list.ts'
 import { listMessageIds } from './reading/stored-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
-import { incomingRow } from './storing/row.ts'
+import { incomingRow, newMessageRow } from './storing/row.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const ids = idGenerator(systemClock)
@@ -17,7 +16,7 @@ const accountId = 'acc_1'
 const INBOX = 'lbl_inbox'
 const WORK = 'lbl_work'
 
-function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage {
+function message(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage {
   return {
     location: { uidValidity: '7', uid },
     providerMessageId: `1.7.${uid}`,
@@ -48,7 +47,7 @@ function mail(uid: number, changes: Partial<RemoteMessage> = {}): RemoteMessage 
 }
 
 function row(uid: number, changes: Partial<RemoteMessage> = {}, labelId = INBOX): MessageRow {
-  return newMessageRow(incomingRow(mail(uid, changes), { accountId, labelId, nowMs: 1 }), {
+  return newMessageRow(incomingRow(message(uid, changes), { accountId, labelId, nowMs: 1 }), {
     accountId,
     labelId,
     id: ids('msg'),
@@ -65,8 +64,8 @@ const counts = async (db: Db) => ({
   work: await messageStore(db.read).count(accountId, WORK),
 })
 
-describeEachDatabase('the store of messages', (open) => {
-  it('keeps labels and counters in step with every kind of change', async () => {
+describeEachDatabase('the message store', (open) => {
+  it('updates labels and counters with every kind of change', async () => {
     const db = await open()
     const rows = Array.from({ length: 450 }, (_, n) => row(n + 1))
     await write(db, (writer) => writer.insert(rows))
@@ -80,11 +79,11 @@ describeEachDatabase('the store of messages', (open) => {
     expect((await counts(db)).inbox).toEqual({ total: 440, unread: 150 })
     expect(await messageStore(db.read).find(accountId, read[0]?.id ?? '')).toBeUndefined()
 
-    const gone = await messageStore(db.read).missing(accountId, 6, 100)
-    expect(gone).toHaveLength(10)
-    const placed = await write(db, (writer) =>
+    const missing = await messageStore(db.read).missing(accountId, 6, 100)
+    expect(missing).toHaveLength(10)
+    const relocated = await write(db, (writer) =>
       writer.relocate(
-        gone.map((one, n) => ({
+        missing.map((one, n) => ({
           row: one,
           folderId: WORK,
           uidValidity: '9',
@@ -98,13 +97,13 @@ describeEachDatabase('the store of messages', (open) => {
     expect(await counts(db)).toEqual({ inbox: { total: 440, unread: 150 }, work: { total: 10, unread: 10 } })
     const found = await messageStore(db.read).byLocation(WORK, '9', [1, 2, 3])
     expect(found).toHaveLength(3)
-    expect(placed).toEqual(expect.arrayContaining(found))
+    expect(relocated).toEqual(expect.arrayContaining(found))
 
-    await write(db, (writer) => writer.remove(placed.map((one) => one.id)))
+    await write(db, (writer) => writer.remove(relocated.map((one) => one.id)))
     expect((await counts(db)).work).toEqual({ total: 0, unread: 0 })
   })
 
-  it('leaves out of the answer what the flags already were', async () => {
+  it('returns only the rows whose flags changed', async () => {
     const db = await open()
     const [first, second] = await write(db, (writer) => writer.insert([row(1), row(2, { unread: false })]))
     if (first === undefined || second === undefined) throw new Error('not stored')
@@ -119,7 +118,7 @@ describeEachDatabase('the store of messages', (open) => {
     ])
   })
 
-  it('pages through a label by cursor without repeating or missing what stood there, while mail arrives', async () => {
+  it('pages through a label by cursor without duplicates or gaps while messages arrive', async () => {
     const db = await open()
     const rows = Array.from({ length: 25 }, (_, n) => row(n + 1))
     await write(db, (writer) => writer.insert(rows))
@@ -135,8 +134,8 @@ describeEachDatabase('the store of messages', (open) => {
       if (cursor === undefined) break
       await write(db, (writer) => writer.insert([row(uid)]))
     }
-    const wanted = rows.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id)
-    expect(seen).toEqual(wanted)
+    const expected = rows.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id)
+    expect(seen).toEqual(expected)
   })
 
   it('filters by time, unread and attachments, with exact totals', async () => {
@@ -150,13 +149,13 @@ describeEachDatabase('the store of messages', (open) => {
       ),
     )
     const total = async (filter: object) => {
-      const whole = { labelId: INBOX, ...filter }
+      const labelFilter = { labelId: INBOX, ...filter }
       const page = await listMessageIds(
         db.read,
         accountId,
-        whole,
-        pageRequest({ limit: MAX_LIMIT }, whole, ['integer', 'text']),
-        whole,
+        labelFilter,
+        pageRequest({ limit: MAX_LIMIT }, labelFilter, ['integer', 'text']),
+        labelFilter,
       )
       expect(page.items).toHaveLength(page.pagination.total)
       return page.pagination.total
@@ -169,27 +168,27 @@ describeEachDatabase('the store of messages', (open) => {
     expect(await total({ before: 1_700_000_005_000 })).toBe(9)
   })
 
-  it('stores a row that the database refuses as far as it goes, and the others whole', async () => {
+  it('stores a refused row stripped, and the other rows complete', async () => {
     const db = await open()
     await rejectSubject(db, 'mail 13')
     const stored = await write(db, (writer) => writer.insert(Array.from({ length: 40 }, (_, n) => row(n + 1))))
     expect(stored).toHaveLength(40)
-    const odd = stored.filter((one) => one.error !== null)
-    expect(odd).toHaveLength(1)
-    expect(odd[0]).toMatchObject({ uid: 13, subject: '', error: expect.stringContaining('refused') })
+    const refused = stored.filter((one) => one.error !== null)
+    expect(refused).toHaveLength(1)
+    expect(refused[0]).toMatchObject({ uid: 13, subject: '', error: expect.stringContaining('refused') })
     expect((await counts(db)).inbox.total).toBe(40)
   })
 
-  it('erases an account in small parts and nothing of the others', async () => {
+  it('erases one account in small batches, and no other account', async () => {
     const db = await open()
     await write(db, (writer) => writer.insert(Array.from({ length: 30 }, (_, n) => row(n + 1))))
     const other = { ...row(1), id: ids('msg'), accountId: 'acc_2', folderId: 'lbl_2' }
     await db.transaction((tx) =>
       messageWriter(tx, { dialect: db.dialect, accountId: 'acc_2', nowMs: 1 }).insert([other]),
     )
-    let parts = 0
-    while ((await db.transaction((tx) => eraseMessages(tx, accountId, 10))) > 0) parts += 1
-    expect(parts).toBe(4)
+    let batches = 0
+    while ((await db.transaction((tx) => eraseMessages(tx, accountId, 10))) > 0) batches += 1
+    expect(batches).toBe(4)
     expect(await messageStore(db.read).find('acc_2', other.id)).toBeDefined()
     expect(await messageStore(db.read).count('acc_2', 'lbl_2')).toEqual({ total: 1, unread: 1 })
     expect((await counts(db)).inbox).toEqual({ total: 0, unread: 0 })

@@ -2,11 +2,14 @@ import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import { isAllMail } from './storing/label-counters.ts'
-import type { Candidate, Keys } from './storing/match.ts'
+import type { Candidate, MatchKeys } from './storing/match.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 
-const CANDIDATE = [
+const IDS_PER_QUERY = 500
+const KNOWN_PER_QUERY = 1000
+
+const CANDIDATE_COLUMNS = [
   'id',
   'folderId',
   'uidValidity',
@@ -17,7 +20,7 @@ const CANDIDATE = [
   'headerHash',
 ] as const
 
-/** What may be read of messages; see `messageWriter` for the changes. Rows that are gone are found only where that is said. */
+/** Reads messages; `messageWriter` changes them. Only the methods that say so return missing messages. */
 export function messageStore(handle: Handle) {
   const located = (folderId: string, limit: number) =>
     handle
@@ -32,7 +35,8 @@ export function messageStore(handle: Handle) {
       const row = await handle.selectFrom('messages').selectAll().where('id', '=', id).executeTakeFirst()
       return row !== undefined && row.accountId === accountId && row.goneAt === null ? row : undefined
     },
-    /** In the order of `ids`; missing ones are left out. */
+
+    /** In the order of `ids`, without unknown ones; includes missing messages. */
     async byIds(ids: readonly string[]): Promise<MessageRow[]> {
       if (ids.length === 0) return []
       const rows = await handle
@@ -43,38 +47,33 @@ export function messageStore(handle: Handle) {
       const found = new Map(rows.map((row) => [row.id, row]))
       return ids.flatMap((id) => found.get(id) ?? [])
     },
-    async byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
-      const rows: MessageRow[] = []
-      for (let start = 0; start < uids.length; start += IN_LIMIT) {
-        rows.push(
-          ...(await handle
-            .selectFrom('messages')
-            .selectAll()
-            .where('folderId', '=', folderId)
-            .where('uidValidity', '=', uidValidity)
-            .where('uid', 'in', uids.slice(start, start + IN_LIMIT))
-            .execute()),
-        )
-      }
-      return rows
+
+    byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
+      return inChunks(uids, (chunk) =>
+        handle
+          .selectFrom('messages')
+          .selectAll()
+          .where('folderId', '=', folderId)
+          .where('uidValidity', '=', uidValidity)
+          .where('uid', 'in', chunk)
+          .execute(),
+      )
     },
-    /** Rows of mails that have an id of their own, gone ones included. */
-    async byProviderIds(accountId: string, providerMessageIds: readonly string[]): Promise<MessageRow[]> {
-      const rows: MessageRow[] = []
-      for (let start = 0; start < providerMessageIds.length; start += IN_LIMIT) {
-        rows.push(
-          ...(await handle
-            .selectFrom('messages')
-            .selectAll()
-            .where('accountId', '=', accountId)
-            .where('providerMessageId', 'in', providerMessageIds.slice(start, start + IN_LIMIT))
-            .where('uidValidity', 'is', null)
-            .execute()),
-        )
-      }
-      return rows
+
+    /** For providers with message ids; includes missing messages. */
+    byProviderIds(accountId: string, providerMessageIds: readonly string[]): Promise<MessageRow[]> {
+      return inChunks(providerMessageIds, (chunk) =>
+        handle
+          .selectFrom('messages')
+          .selectAll()
+          .where('accountId', '=', accountId)
+          .where('providerMessageId', 'in', chunk)
+          .where('uidValidity', 'is', null)
+          .execute(),
+      )
     },
-    /** Mails of the account, or of one of its labels, newest first, from behind a position on. For the provider to compare. */
+
+    /** Messages of the account, or of one of its labels, newest first, for sync to compare. `after` continues a page. */
     async newestFirst(
       of: { accountId: string; labelId?: string },
       limit: number,
@@ -110,7 +109,8 @@ export function messageStore(handle: Handle) {
         .limit(limit)
         .execute()
     },
-    /** When the oldest mail of the account arrived. */
+
+    /** `receivedAt` of the oldest message of the account, missing ones included. */
     async oldestReceivedAt(accountId: string): Promise<number | null> {
       const row = await handle
         .selectFrom('messages')
@@ -122,7 +122,8 @@ export function messageStore(handle: Handle) {
         .executeTakeFirst()
       return row?.receivedAt ?? null
     },
-    /** Rows with a place in the folder and a uid in the range, for the provider to compare. */
+
+    /** UIDs and flags of a UID range, both ends included, for sync to compare. */
     async knownMessages(
       folderId: string,
       uidValidity: string,
@@ -130,7 +131,7 @@ export function messageStore(handle: Handle) {
       highUid: number,
     ): Promise<KnownFolderMessage[]> {
       const known: KnownFolderMessage[] = []
-      // In pages: a range may hold every message of a large folder.
+      // Several queries, because the range may hold every message of a large folder.
       for (let fromUid = lowUid; ; ) {
         const rows = await handle
           .selectFrom('messages')
@@ -140,33 +141,43 @@ export function messageStore(handle: Handle) {
           .where('uid', '>=', fromUid)
           .where('uid', '<=', highUid)
           .orderBy('uid')
-          .limit(KNOWN_PER_PAGE)
+          .limit(KNOWN_PER_QUERY)
           .execute()
         for (const row of rows) {
           known.push({ uid: Number(row.uid), unread: row.unread === 1, starred: row.starred === 1 })
         }
-        if (rows.length < KNOWN_PER_PAGE) return known
+        if (rows.length < KNOWN_PER_QUERY) return known
         fromUid = (known.at(-1)?.uid ?? highUid) + 1
       }
     },
-    /** Rows of the account, gone ones included, that share a key with one of these mails. */
-    async candidates(accountId: string, mails: readonly Keys[]): Promise<Candidate[]> {
+
+    /** Rows of the account that share a key with one of these messages; includes missing messages. */
+    async candidates(accountId: string, messages: readonly MatchKeys[]): Promise<Candidate[]> {
       const found = new Map<string, Candidate>()
       for (const key of ['emailIdHash', 'identityHash', 'headerHash'] as const) {
-        const values = [...new Set(mails.flatMap((mail) => mail[key] ?? []))]
-        for (let start = 0; start < values.length; start += IN_LIMIT) {
-          const rows = await handle
+        const values = [...new Set(messages.flatMap((message) => message[key] ?? []))]
+        const rows = await inChunks(values, (chunk) =>
+          handle
             .selectFrom('messages')
-            .select(CANDIDATE)
+            .select(CANDIDATE_COLUMNS)
             .where('accountId', '=', accountId)
-            .where(key, 'in', values.slice(start, start + IN_LIMIT))
-            .execute()
-          for (const row of rows) found.set(row.id, row)
-        }
+            .where(key, 'in', chunk)
+            .execute(),
+        )
+        for (const row of rows) found.set(row.id, row)
       }
       return [...found.values()]
     },
-    /** Rows of the folder that lost their place to a new numbering. */
+
+    /** Rows with a location in the folder, lowest UID first. */
+    withLocation: (folderId: string, limit: number): Promise<MessageRow[]> =>
+      located(folderId, limit).selectAll().execute(),
+
+    async idsWithLocation(folderId: string, limit: number): Promise<string[]> {
+      return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
+    },
+
+    /** Present rows of the folder whose UID a new UIDVALIDITY made invalid. */
     withoutLocation(folderId: string, limit: number): Promise<MessageRow[]> {
       return handle
         .selectFrom('messages')
@@ -178,7 +189,8 @@ export function messageStore(handle: Handle) {
         .limit(limit)
         .execute()
     },
-    /** Has the folder no rows any more, gone ones included? */
+
+    /** True when the folder has no rows, not even missing ones. */
     async isFolderEmpty(folderId: string): Promise<boolean> {
       for (const operator of ['is not', 'is'] as const) {
         const rows = handle.selectFrom('messages').select('id').where('folderId', '=', folderId)
@@ -186,14 +198,8 @@ export function messageStore(handle: Handle) {
       }
       return true
     },
-    /** Rows with a location in the folder, lowest UID first. */
-    withLocation: (folderId: string, limit: number): Promise<MessageRow[]> =>
-      located(folderId, limit).selectAll().execute(),
-    /** Their ids only. */
-    async idsWithLocation(folderId: string, limit: number): Promise<string[]> {
-      return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
-    },
-    /** Rows that vanished before `beforeMs` and were not seen again. */
+
+    /** Messages that are missing since before `beforeMs`. */
     missing(accountId: string, beforeMs: number, limit: number): Promise<MessageRow[]> {
       return handle
         .selectFrom('messages')
@@ -203,7 +209,8 @@ export function messageStore(handle: Handle) {
         .limit(limit)
         .execute()
     },
-    /** Which labels each of these messages carries. */
+
+    /** The labels by message, without "all mail". Messages without a label have no entry. */
     async labelIds(ids: readonly string[]): Promise<Map<string, string[]>> {
       const labels = new Map<string, string[]>()
       if (ids.length === 0) return labels
@@ -217,6 +224,8 @@ export function messageStore(handle: Handle) {
       }
       return labels
     },
+
+    /** The number of messages with this label. */
     async count(accountId: string, labelId: string): Promise<{ total: number; unread: number }> {
       const row = await handle
         .selectFrom('messageCounters')
@@ -229,5 +238,13 @@ export function messageStore(handle: Handle) {
   }
 }
 
-const IN_LIMIT = 500
-const KNOWN_PER_PAGE = 1000
+async function inChunks<Value, Row>(
+  values: readonly Value[],
+  query: (chunk: Value[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let start = 0; start < values.length; start += IDS_PER_QUERY) {
+    for (const row of await query(values.slice(start, start + IDS_PER_QUERY))) rows.push(row)
+  }
+  return rows
+}

@@ -1,21 +1,24 @@
 /**
- * One message. What is filtered, sorted or matched is a column; everything else the API shows is in `fields` (JSON of
- * MessageFields). The labels it carries are rows of `messageLabels`.
+ * One message. The columns are what the service filters, sorts or matches by; `fields` (JSON of MessageFields) holds
+ * everything else the API returns. The labels of a message are rows of `messageLabels`.
  */
 interface MessageTable {
   id: string
   accountId: string
-  /** Unique in the account where mails have an id of their own: rows without `uidValidity`. */
+  /** Unique per account for providers with message ids, that is, in rows without `uidValidity`. */
   providerMessageId: string
   threadId: string | null
-  /** Label id of the folder it stands in; null where it has only labels. */
+  /** Label id of the message's folder; null for a Gmail message that has only labels. */
   folderId: string | null
-  /** IMAP only, unique together with the folder. Null uid while the row has lost its place. */
+  /** IMAP only; unique together with the folder and the UID. */
   uidValidity: string | null
+  /** Null while the message has no known location: it is missing, or its folder has a new UIDVALIDITY. */
   uid: number | null
-  /** What recognises the same mail elsewhere, hashed (bounded index entries): EMAILID; (Message-ID, INTERNALDATE, size); header block. */
+  /** These three recognise a moved message. They are hashes, so that index entries have a bounded size. Here: the EMAILID. */
   emailIdHash: string | null
+  /** Of (Message-ID, INTERNALDATE, size). */
   identityHash: string | null
+  /** Of the header block. */
   headerHash: string
   subject: string
   receivedAt: number
@@ -27,29 +30,29 @@ interface MessageTable {
   /** The first 4 KB of text, for search. */
   text: string
   fields: string
-  /** What could not be read; null when all is well. */
+  /** Which part of the message could not be read or stored. */
   error: string | null
-  /** When it vanished from its folder, while it may still turn up in another (a move); null while present. */
+  /** When the message left its folder; null while it is present. A missing message may still appear in another folder. */
   goneAt: number | null
   version: number
   createdAt: number
   updatedAt: number
 }
 
-/** The body of a message, where `sync.storeBodies` keeps it. */
+/** Bodies stored because of `sync.storeBodies`. */
 interface MessageBodyTable {
   messageId: string
   accountId: string
-  /** JSON of MessageBody; null while it is still to be read. */
+  /** JSON of MessageBody; null until the body has been fetched. */
   body: string | null
-  /** Times it could not be read. */
+  /** Number of failed fetches. */
   attempts: number
 }
 
 /**
- * Which message carries which label, ordered as lists are: newest first. Primary key (labelId, receivedAt, messageId). For
- * gmail and microsoft "all mail" is one more label, under the account's id (`allMail`).
- * What lists filter by stands here too, so that a filter never reads the messages it leaves out.
+ * The labels of each message, in list order: newest first. Primary key (labelId, receivedAt, messageId).
+ * For gmail and microsoft the account's id is one more label (`allMail`).
+ * `unread` and `hasAttachments` repeat the message's columns, so that a filter does not read the messages it excludes.
  */
 interface MessageLabelTable {
   labelId: string
@@ -59,7 +62,7 @@ interface MessageLabelTable {
   hasAttachments: number
 }
 
-/** How many messages carry a label, kept in the transaction of the change. */
+/** How many messages have a label, updated in the transaction that changes it. */
 interface MessageCounterTable {
   accountId: string
   labelId: string

@@ -4,28 +4,28 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import type { Db } from '../../../infra/db/index.ts'
-import { bodyStore, keepBody, wantBodies } from './store.ts'
+import { addPendingBodies, bodyStore, storeBody } from './store.ts'
 
-const KEEPING = { storeBodies: true }
+const STORE_BODIES = { storeBodies: true }
 
-describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
+describe.skipIf(!dovecotAvailable())('the fetcher of message bodies', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('with the messages', (open) => {
-    it('are served when the mail server is gone: those of old mail and of new', async () => {
+  describeEachDatabase('with sync.storeBodies', (open) => {
+    it('stores bodies of old and new messages, and serves them while the mail server is down', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { box, db, accountId, received, ids, service } = await syncedMailbox(own, open, {
-        ...KEEPING,
+        ...STORE_BODIES,
         before: (box) => own.deliver(box.user, mail('old', { text: 'from before' })),
       })
       await own.deliver(box.user, mail('new', { text: 'just in' }))
       await received('new')
-      await eventually(async () => expect(await wishes(db, accountId)).toEqual({ kept: 2, open: 0 }))
+      await eventually(async () => expect(await storedAndPending(db, accountId)).toEqual({ stored: 2, pending: 0 }))
       await own.shutDown()
       const rows = await ids()
       const detail = async (id: string) => service.reader.detail(accountId, rows[id]?.[0] ?? '')
@@ -36,14 +36,14 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
       })
     })
 
-    it('are read after the event, and again until they could be', async () => {
+    it('fetches a body after the event, and retries until the server is back', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
-      const { box, db, accountId, received, service } = await syncedMailbox(own, open, KEEPING)
+      const { box, db, accountId, received, service } = await syncedMailbox(own, open, STORE_BODIES)
       service.queue.pause('bodies')
       await box.deliver('a')
       await received('a')
-      expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 1 })
+      expect(await storedAndPending(db, accountId)).toEqual({ stored: 0, pending: 1 })
       await own.shutDown()
       service.queue.resume('bodies')
       await eventually(async () => {
@@ -51,23 +51,23 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
         expect(row?.attempts).toBeGreaterThan(0)
       })
       await own.restart()
-      await eventually(async () => expect(await wishes(db, accountId)).toEqual({ kept: 1, open: 0 }))
+      await eventually(async () => expect(await storedAndPending(db, accountId)).toEqual({ stored: 1, pending: 0 }))
     })
 
-    it('stay with a message that moves, and go with one that is deleted', async () => {
+    it('keeps the body of a moved message and deletes the body of a deleted one', async () => {
       const { box, db, accountId, same } = await syncedMailbox(server, open, {
-        ...KEEPING,
+        ...STORE_BODIES,
         before: (box) => box.deliver('moved', 'deleted'),
       })
-      await eventually(async () => expect(await wishes(db, accountId)).toEqual({ kept: 2, open: 0 }))
+      await eventually(async () => expect(await storedAndPending(db, accountId)).toEqual({ stored: 2, pending: 0 }))
       await box.move('moved', 'Sent')
       await box.expunge('deleted')
       await same()
-      await eventually(async () => expect(await wishes(db, accountId)).toEqual({ kept: 1, open: 0 }))
+      await eventually(async () => expect(await storedAndPending(db, accountId)).toEqual({ stored: 1, pending: 0 }))
     })
 
-    it('are not asked for while the account is paused', async () => {
-      const { box, db, accountId, received, service } = await syncedMailbox(server, open, KEEPING)
+    it('does not fetch bodies while the account is paused', async () => {
+      const { box, db, accountId, received, service } = await syncedMailbox(server, open, STORE_BODIES)
       service.queue.pause('bodies')
       await box.deliver('a')
       await received('a')
@@ -81,36 +81,36 @@ describe.skipIf(!dovecotAvailable())('bodies kept in the store', () => {
           .executeTakeFirstOrThrow()
         expect(job).toEqual({ lease: null, runAt: expect.closeTo(Date.now() + 10 * 60_000, -5) })
       })
-      expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 1 })
+      expect(await storedAndPending(db, accountId)).toEqual({ stored: 0, pending: 1 })
     })
 
-    it('are none unless they are wanted', async () => {
+    it('stores no body without the setting', async () => {
       const { box, db, accountId, received } = await syncedMailbox(server, open)
       await box.deliver('a')
       await received('a')
-      expect(await wishes(db, accountId)).toEqual({ kept: 0, open: 0 })
+      expect(await storedAndPending(db, accountId)).toEqual({ stored: 0, pending: 0 })
     })
   })
 })
 
-describeEachDatabase('a kept body', (open) => {
-  it('is what both engines can hold, and not too long', async () => {
+describeEachDatabase('a stored body', (open) => {
+  it('is cleaned for both databases, and not stored when it is too large', async () => {
     const db = await open()
-    await db.transaction((tx) => wantBodies(tx, 'acc_1', ['msg_1', 'msg_2']))
+    await db.transaction((tx) => addPendingBodies(tx, 'acc_1', ['msg_1', 'msg_2']))
     const body = { text: 'a\0b\ud800', html: null, headers: [{ name: 'Subject', value: 'Grüße' }] }
-    await db.transaction((tx) => keepBody(tx, 'msg_1', body))
-    await db.transaction((tx) => keepBody(tx, 'msg_2', { ...body, html: 'x'.repeat(4_000_000) }))
-    await db.transaction((tx) => keepBody(tx, 'msg_deleted', body))
+    await db.transaction((tx) => storeBody(tx, 'msg_1', body))
+    await db.transaction((tx) => storeBody(tx, 'msg_2', { ...body, html: 'x'.repeat(4_000_000) }))
+    await db.transaction((tx) => storeBody(tx, 'msg_deleted', body))
     const store = bodyStore(db.read)
     expect(await store.find('msg_1')).toEqual({ ...body, text: 'ab\ufffd' })
     expect(await store.find('msg_2')).toBeUndefined()
     expect(await store.find('msg_deleted')).toBeUndefined()
-    expect(await wishes(db, 'acc_1')).toEqual({ kept: 1, open: 0 })
+    expect(await storedAndPending(db, 'acc_1')).toEqual({ stored: 1, pending: 0 })
   })
 })
 
-async function wishes(db: Db, accountId: string): Promise<{ kept: number; open: number }> {
+async function storedAndPending(db: Db, accountId: string): Promise<{ stored: number; pending: number }> {
   const rows = await db.read.selectFrom('messageBodies').select('body').where('accountId', '=', accountId).execute()
-  const open = rows.filter((row) => row.body === null).length
-  return { kept: rows.length - open, open }
+  const pending = rows.filter((row) => row.body === null).length
+  return { stored: rows.length - pending, pending }
 }

@@ -1,19 +1,19 @@
 import type { Handle, Tx } from '../../../infra/db/index.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
-import type { StoredMail } from '../reading/live-access.ts'
+import type { MessageRef } from '../reading/live-access.ts'
 
-/** A message whose body is wanted, and how it is found at the provider now. */
-export interface WantedBody {
+/** A body that is to be fetched, and the message's current reference at the provider. */
+export interface PendingBody {
   messageId: string
   attempts: number
-  mail: StoredMail
+  ref: MessageRef
 }
 
-/** Longer ones, as JSON, are left at the provider. */
+/** In characters of JSON. Larger bodies are not stored; the API reads them live. */
 const MAX_LENGTH = 4_000_000
 
-/** Bodies kept in the store. A row without a body is a wish: it stands from the transaction that stored the message. */
+/** Reads stored and pending bodies. A row without a body is pending; it is written together with the message. */
 export function bodyStore(handle: Handle) {
   return {
     async find(messageId: string): Promise<MessageBody | undefined> {
@@ -25,8 +25,8 @@ export function bodyStore(handle: Handle) {
       return row?.body == null ? undefined : (JSON.parse(row.body) as MessageBody)
     },
 
-    /** Those of messages that can be read now; what failed least comes first. */
-    async wanted(accountId: string, limit: number): Promise<WantedBody[]> {
+    /** Pending bodies of messages that have a location or an id at the provider; fewest failed attempts first. */
+    async pending(accountId: string, limit: number): Promise<PendingBody[]> {
       const rows = await handle
         .selectFrom('messageBodies')
         .innerJoin('messages', 'messages.id', 'messageBodies.messageId')
@@ -40,15 +40,14 @@ export function bodyStore(handle: Handle) {
         .orderBy('messageBodies.messageId')
         .limit(limit)
         .execute()
-      return rows.map(({ messageId, attempts, providerId: folderPath, ...mail }) => ({
+      return rows.map(({ messageId, attempts, providerId: folderPath, ...ref }) => ({
         messageId,
         attempts,
-        mail: { ...mail, folderPath },
+        ref: { ...ref, folderPath },
       }))
     },
 
-    /** Accounts with wishes. */
-    async waiting(): Promise<string[]> {
+    async accountsWithPending(): Promise<string[]> {
       const rows = await handle
         .selectFrom('messageBodies')
         .select('accountId')
@@ -60,20 +59,20 @@ export function bodyStore(handle: Handle) {
   }
 }
 
-export async function wantBodies(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void> {
+export async function addPendingBodies(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void> {
   if (messageIds.length === 0) return
   const rows = messageIds.map((messageId) => ({ messageId, accountId, body: null, attempts: 0 }))
   await tx.insertInto('messageBodies').values(rows).execute()
 }
 
-/** Fulfils a wish; a body that is too long, or a message deleted meanwhile, leaves nothing behind. */
-export async function keepBody(tx: Tx, messageId: string, body: MessageBody): Promise<void> {
+/** Stores a pending body. Stores nothing for a body that is too large or a message that was deleted meanwhile. */
+export async function storeBody(tx: Tx, messageId: string, body: MessageBody): Promise<void> {
   const text = cleanJson(body)
-  if (text.length > MAX_LENGTH) return dropBodies(tx, [messageId])
+  if (text.length > MAX_LENGTH) return deleteBodies(tx, [messageId])
   await tx.updateTable('messageBodies').set({ body: text }).where('messageId', '=', messageId).execute()
 }
 
-export async function postponeBody(tx: Tx, messageId: string): Promise<void> {
+export async function countFailedAttempt(tx: Tx, messageId: string): Promise<void> {
   await tx
     .updateTable('messageBodies')
     .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
@@ -81,7 +80,8 @@ export async function postponeBody(tx: Tx, messageId: string): Promise<void> {
     .execute()
 }
 
-export async function dropBodies(tx: Tx, messageIds: readonly string[]): Promise<void> {
+/** Deletes stored and pending bodies. */
+export async function deleteBodies(tx: Tx, messageIds: readonly string[]): Promise<void> {
   if (messageIds.length === 0) return
   await tx
     .deleteFrom('messageBodies')

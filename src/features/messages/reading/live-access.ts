@@ -1,83 +1,112 @@
 import type { Db } from '../../../infra/db/index.ts'
 import { AppError, notFound } from '../../../lib/errors.ts'
-import type {
-  FolderLiveReads,
-  LiveReads,
-  MailAccess,
-  MailProvider,
-  MessageBody,
-  MessageLocation,
-  ProviderName,
+import {
+  type FolderLiveReads,
+  type LiveReads,
+  type MailAccess,
+  type MailProvider,
+  type MessageBody,
+  type MessageLocation,
+  ProviderError,
+  type ProviderName,
 } from '../../../providers/contract/index.ts'
 import type { Accounts } from '../../accounts/index.ts'
 import type { MessageRow } from '../store.ts'
 
-export interface MailboxDeps {
+export interface LiveAccessDeps {
   db: Db
   accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold'>
-  /** The provider's mail side; undefined for one that is not set up. */
+  /** The provider's mailbox interface; undefined for a provider that is not configured. */
   mail(provider: ProviderName): MailProvider | undefined
 }
 
-/** How a stored mail is named at the provider. */
-export interface StoredMail extends Pick<MessageRow, 'providerMessageId' | 'uidValidity' | 'uid'> {
-  /** The provider's id of the folder it stands in. */
+/** How the provider identifies a stored message. */
+export interface MessageRef extends Pick<MessageRow, 'providerMessageId' | 'uidValidity' | 'uid'> {
+  /** The provider's id of its folder. */
   folderPath: string | null
 }
 
-/** Live reads of stored mails, whichever way the provider names them. */
-export interface Contents {
-  getBody(mail: StoredMail): Promise<MessageBody>
-  openRaw(mail: StoredMail): ReturnType<LiveReads['openRaw']>
-  openAttachment(mail: StoredMail, attachmentId: string): ReturnType<LiveReads['openAttachment']>
+/** Reads contents of stored messages, whether the provider identifies them by id or by location. */
+export interface LiveContents {
+  getBody(message: MessageRef): Promise<MessageBody>
+  openRaw(message: MessageRef): ReturnType<LiveReads['openRaw']>
+  openAttachment(message: MessageRef, attachmentId: string): ReturnType<LiveReads['openAttachment']>
 }
 
-/** Live access to the mails of an account for one request. */
-export async function contentsOf(deps: MailboxDeps, accountId: string): Promise<Contents> {
+export async function liveContents(deps: LiveAccessDeps, accountId: string): Promise<LiveContents> {
   const { mail, access } = await openMailbox(deps, accountId)
-  return mail.kind === 'folders' ? reading(mail.liveReads(access), placeOf) : reading(mail.liveReads(access), idOf)
+  if (mail.kind !== 'folders')
+    return contentsOf(mail.liveReads(access), ({ providerMessageId }) => ({ providerMessageId }))
+  return contentsOf(mail.liveReads(access), locationOf)
 }
 
-/** Live access to the folders of an account, for one request, where mails are known by their place in one. */
-export async function foldersOf(deps: MailboxDeps, accountId: string): Promise<FolderLiveReads> {
+/** Throws `not_supported` for a provider with message ids: its folders are always synced. */
+export async function liveFolders(deps: LiveAccessDeps, accountId: string): Promise<FolderLiveReads> {
   const { mail, access } = await openMailbox(deps, accountId)
   if (mail.kind !== 'folders') throw new AppError('not_supported')
   return mail.liveReads(access)
 }
 
-/**
- * An account whose credentials were refused is not tried again: every read would be one more wrong login at the server.
- */
-async function openMailbox(deps: MailboxDeps, accountId: string): Promise<{ mail: MailProvider; access: MailAccess }> {
+async function openMailbox(
+  deps: LiveAccessDeps,
+  accountId: string,
+): Promise<{ mail: MailProvider; access: MailAccess }> {
   const account = await deps.accounts.get(accountId)
   const mail = deps.mail(account.provider)
   if (mail === undefined) throw notFound('provider', account.provider)
-  if (account.status === 'auth_error') {
-    throw new AppError('provider_rejected', {
-      message: 'The provider refused the credentials of this account; it must be connected again.',
-    })
-  }
+  // Another login with refused credentials may make the server lock the mailbox.
+  if (account.status === 'auth_error') throw credentialsRefused()
   return { mail, access: await deps.accounts.access(accountId) }
 }
 
-function reading<Ref>(live: LiveReads<Ref>, refOf: (mail: StoredMail) => Ref): Contents {
+function contentsOf<Ref>(live: LiveReads<Ref>, refOf: (message: MessageRef) => Ref): LiveContents {
   return {
-    getBody: async (mail) => live.getBody(refOf(mail)),
-    openRaw: async (mail) => live.openRaw(refOf(mail)),
-    openAttachment: async (mail, attachmentId) => live.openAttachment(refOf(mail), attachmentId),
+    getBody: async (message) => live.getBody(refOf(message)),
+    openRaw: async (message) => live.openRaw(refOf(message)),
+    openAttachment: async (message, attachmentId) => live.openAttachment(refOf(message), attachmentId),
   }
 }
 
-function placeOf({ folderPath, uidValidity, uid }: StoredMail): MessageLocation {
+function locationOf({ folderPath, uidValidity, uid }: MessageRef): MessageLocation {
   if (folderPath === null || uidValidity === null || uid === null) {
     throw new AppError('not_ready', {
-      message: 'The mail server renumbered this folder; the message is being found again. Try again shortly.',
+      message: 'The mail server renumbered this folder, and the message is not yet located again. Try again shortly.',
       headers: { 'retry-after': '5' },
     })
   }
   return { folderPath, uidValidity, uid }
 }
 
-function idOf({ providerMessageId }: StoredMail): { providerMessageId: string } {
-  return { providerMessageId }
+/** Runs a live read and turns a provider's failure into a 404, 502 or 504. `what` is the subject of the 404 message. */
+export async function readLive<T>(what: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof ProviderError ? toAppError(error, what) : error
+  }
+}
+
+function toAppError(error: ProviderError, what: string): AppError {
+  switch (error.kind) {
+    case 'not_found':
+      return new AppError('not_found', { message: `${what} no longer exists at the provider.`, cause: error })
+    case 'auth_expired':
+      return credentialsRefused(error)
+    case 'rejected':
+      return new AppError('provider_rejected', { cause: error })
+    default:
+      return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
+        ...(error.retryAfterMs !== undefined && {
+          headers: { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) },
+        }),
+        cause: error,
+      })
+  }
+}
+
+function credentialsRefused(cause?: ProviderError): AppError {
+  return new AppError('provider_rejected', {
+    message: 'The provider refused the credentials of this account. Connect the account again.',
+    cause,
+  })
 }

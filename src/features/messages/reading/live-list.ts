@@ -1,112 +1,125 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Ids } from '../../../lib/ids.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { LabelRow } from '../../labels/index.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { matchMessages } from '../storing/match.ts'
-import { type IncomingRow, incomingRow } from '../storing/row.ts'
+import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../storing/row.ts'
 import { messageWriter } from '../storing/writer.ts'
+import type { FolderDeps } from './folder.ts'
+import { liveFolders, readLive } from './live-access.ts'
+import type { MessageListQuery } from './stored-list.ts'
 
-export interface LiveListDeps {
-  dialect: Dialect
-  clock: Clock
-  ids: Ids
+/**
+ * Lists a folder that is not synced, from the server, highest UID first. Stores the listed messages, so that their ids
+ * work in every request. Throws `validation_failed` for filters, because most servers cannot filter a list.
+ */
+export async function listLive(
+  deps: FolderDeps,
+  folder: LabelRow,
+  query: MessageListQuery,
+  fingerprint: unknown,
+): Promise<Page<MessageRow>> {
+  const { db, accounts } = deps
+  const { id: labelId, accountId, providerId: path } = folder
+  const filters = (['after', 'before', 'unread', 'hasAttachments'] as const).filter((name) => query[name] !== undefined)
+  if (filters.length > 0) {
+    throw new AppError('validation_failed', {
+      message: `The folder "${path}" is not synced and cannot be filtered. Add it to sync.folders.`,
+      details: filters.map((name) => ({ path: `query.${name}`, message: 'works only in synced folders' })),
+    })
+  }
+  const request = pageRequest(query, fingerprint, ['integer'])
+  const [beforeUid] = request.after ?? []
+  const live = await liveFolders(deps, accountId)
+  const { messages, total } = await readLive('The folder', () =>
+    live.listMessages(path, {
+      limit: request.limit + 1,
+      ...(beforeUid === undefined ? { offset: request.offset } : { beforeUid }),
+    }),
+  )
+  const rows = await db.transaction(async (tx) => {
+    await accounts.hold(tx, accountId)
+    return storeListed(tx, { ...deps, dialect: db.dialect }, { accountId, labelId }, messages)
+  })
+  const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
+  return { items: items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)), pagination }
 }
 
 /**
- * Stores what was listed live of a folder that is not kept in step, so that the ids work everywhere: no events, no
- * labels, no counters. Known rows take the flags just seen; a new numbering finds its rows again. Answers one row per mail.
+ * Stores messages of a folder that is not synced, without events, labels or counters. Updates the flags of known rows;
+ * after a new UIDVALIDITY it finds their rows again. Returns one row per message.
  */
-export async function storeListed(
+async function storeListed(
   tx: Tx,
-  { dialect, clock, ids }: LiveListDeps,
-  folder: { accountId: string; labelId: string },
-  mails: readonly RemoteMessage[],
+  { dialect, clock, ids }: Pick<FolderDeps, 'clock' | 'ids'> & { dialect: Dialect },
+  { accountId, labelId }: { accountId: string; labelId: string },
+  messages: readonly RemoteMessage[],
 ): Promise<MessageRow[]> {
-  const { accountId, labelId } = folder
   const nowMs = clock.now()
   const store = messageStore(tx)
   const writer = messageWriter(tx, { dialect, accountId, nowMs })
-  const incoming = mails.map((mail) => incomingRow(mail, { accountId, labelId, nowMs }))
+  const incoming = messages.map((message) => incomingRow(message, { accountId, labelId, nowMs }))
   const rows = new Map<string, MessageRow>()
   const remember = (stored: readonly MessageRow[]) => {
-    for (const row of stored) rows.set(placeKey(row), row)
+    for (const row of stored) rows.set(locationKey(row), row)
   }
+  const unknown = () => incoming.filter((message) => !rows.has(locationKey(message)))
 
-  const known = await knownRows(store, labelId, incoming)
+  const known = await rowsAtLocations(store, labelId, incoming)
   remember(known)
-  const seen = new Map(incoming.map((mail) => [placeKey(mail), mail]))
-  remember(await writer.setFlags(known.map((row) => flagsOf(row, seen.get(placeKey(row)) ?? row))))
+  const listed = new Map(incoming.map((message) => [locationKey(message), message]))
+  remember(
+    await writer.setFlags(
+      known.map((row) => {
+        const { unread, starred } = listed.get(locationKey(row)) ?? row
+        return { row, unread, starred }
+      }),
+    ),
+  )
 
-  const unknown = incoming.filter((mail) => !rows.has(placeKey(mail)))
-  const renumbered = (await store.candidates(accountId, unknown)).filter(
-    (row) => row.folderId === labelId && row.uidValidity !== unknown[0]?.uidValidity,
-  )
-  const { matched } = matchMessages(
-    unknown,
-    renumbered.map((row) => ({ ...row, uid: null })),
-    labelId,
-    new Map(),
-  )
-  const found = new Map((await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]))
-  const placements = unknown.flatMap((mail, position) => {
-    const row = found.get(matched.get(position)?.id ?? '')
-    return row === undefined ? [] : [{ row, folderId: labelId, ...locationAndFlags(mail) }]
-  })
-  remember(await writer.relocate(placements, false))
-  // Ids in the order of arrival: they decide among mails of the same second.
-  const added = unknown
-    .filter((mail) => !rows.has(placeKey(mail)))
+  remember(await writer.relocate(await renumbered(store, { accountId, labelId }, unknown()), false))
+
+  // Ids in the order of arrival: they order messages of the same second.
+  const added = unknown()
     .sort((a, b) => (a.uid ?? 0) - (b.uid ?? 0))
-    .map((mail) => newMessageRow(mail, { accountId, labelId, id: ids('msg'), nowMs }))
+    .map((message) => newMessageRow(message, { accountId, labelId, id: ids('msg'), nowMs }))
   const stored = await writer.insert(added, () => [])
   remember(stored)
-  // A request beside this one may have stored them first; then its rows stand.
-  if (stored.length < added.length) remember(await knownRows(store, labelId, incoming))
-  return incoming.flatMap((mail) => rows.get(placeKey(mail)) ?? [])
+  // The database refuses rows that a concurrent request stored first; use those.
+  if (stored.length < added.length) remember(await rowsAtLocations(store, labelId, incoming))
+  return incoming.flatMap((message) => rows.get(locationKey(message)) ?? [])
 }
 
-/** A row for a mail that was never seen before. */
-export function newMessageRow(
-  mail: IncomingRow,
-  about: { accountId: string; labelId: string | null; id: string; nowMs: number },
-): MessageRow {
-  return {
-    ...mail,
-    id: about.id,
-    accountId: about.accountId,
-    folderId: about.labelId,
-    goneAt: null,
-    version: 1,
-    createdAt: about.nowMs,
-    updatedAt: about.nowMs,
-  }
+/** Finds the rows that these messages had before the folder's UIDVALIDITY changed. */
+async function renumbered(
+  store: ReturnType<typeof messageStore>,
+  { accountId, labelId }: { accountId: string; labelId: string },
+  unknown: readonly IncomingRow[],
+) {
+  const candidates = (await store.candidates(accountId, unknown))
+    .filter((row) => row.folderId === labelId && row.uidValidity !== unknown[0]?.uidValidity)
+    .map((row) => ({ ...row, uid: null }))
+  const { matched } = matchMessages(unknown, candidates, labelId, new Map())
+  const rows = new Map((await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]))
+  return unknown.flatMap((message, index) => {
+    const row = rows.get(matched.get(index)?.id ?? '')
+    return row === undefined ? [] : [{ row, folderId: labelId, ...locationAndFlags(message) }]
+  })
 }
 
-/** What the provider says of where a mail stands now. */
-export function locationAndFlags(mail: IncomingRow) {
-  const { uidValidity, uid, providerMessageId, unread, starred } = mail
-  return { uidValidity, uid, providerMessageId, unread, starred }
-}
-
-async function knownRows(
+async function rowsAtLocations(
   store: ReturnType<typeof messageStore>,
   labelId: string,
   incoming: readonly IncomingRow[],
 ): Promise<MessageRow[]> {
   const uidValidity = incoming[0]?.uidValidity
   if (uidValidity === undefined || uidValidity === null) return []
-  return store.byLocation(
-    labelId,
-    uidValidity,
-    incoming.flatMap((mail) => mail.uid ?? []),
-  )
+  const uids = incoming.flatMap((message) => message.uid ?? [])
+  return store.byLocation(labelId, uidValidity, uids)
 }
 
-function flagsOf(row: MessageRow, mail: { unread: number; starred: number }) {
-  return { row, unread: mail.unread, starred: mail.starred }
-}
-
-function placeKey(row: { uidValidity: string | null; uid: number | null }): string {
-  return `${row.uidValidity} ${row.uid}`
+function locationKey({ uidValidity, uid }: Pick<IncomingRow, 'uidValidity' | 'uid'>): string {
+  return `${uidValidity} ${uid}`
 }

@@ -1,9 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Handle, Tables } from '../../../infra/db/index.ts'
-import { type Page, type PageRequest, pageOf } from '../../../lib/page.ts'
+import { type Page, type PageQuery, type PageRequest, pageOf } from '../../../lib/page.ts'
 import { messageStore } from '../store.ts'
+import type { FolderQuery } from './folder.ts'
 
-/** What a list of one label may be narrowed to. Times in ms. */
+/** Times in ms. */
 export interface ListFilter {
   labelId: string
   /** Received at this time or later. */
@@ -14,11 +15,13 @@ export interface ListFilter {
   hasAttachments?: boolean | undefined
 }
 
+export interface MessageListQuery extends PageQuery, FolderQuery, Omit<ListFilter, 'labelId'> {}
+
 const COUNT_LIMIT = 10_000
 
 /**
- * One page of a label's messages, newest `receivedAt` first, then id: their ids. Everything is read from `messageLabels`, in the
- * order of one of its indexes; a cursor makes page 10,000 cost what page 1 does.
+ * Returns one page of a label's message ids, newest `receivedAt` first, then highest id. Reads `messageLabels` alone, in
+ * the order of an index, so that with a cursor page 10,000 is as fast as page 1.
  */
 export async function listMessageIds(
   handle: Handle,
@@ -39,8 +42,8 @@ export async function listMessageIds(
     .offset(request.offset)
     .execute()
   const total = await totalOf(handle, accountId, filter)
-  const page = pageOf(rows, request, total, fingerprint, (row) => [row.receivedAt, row.messageId])
-  return { ...page, items: page.items.map((row) => row.messageId) }
+  const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [row.receivedAt, row.messageId])
+  return { items: items.map((row) => row.messageId), pagination }
 }
 
 type LabelQuery = SelectQueryBuilder<Tables, 'messageLabels', Record<never, never>>
@@ -49,33 +52,32 @@ function filtered(handle: Handle, { labelId, after, before, unread, hasAttachmen
   let query: LabelQuery = handle.selectFrom('messageLabels').where('labelId', '=', labelId)
   if (after !== undefined) query = query.where('receivedAt', '>=', after)
   if (before !== undefined) query = query.where('receivedAt', '<', before)
-  // Literals, because a partial index serves a query only when its condition is seen while planning.
+  // Literals, because the planner uses a partial index only for a condition that it can see.
   if (unread !== undefined) query = query.where('unread', '=', sql.lit(unread ? 1 : 0))
   if (hasAttachments !== undefined) query = query.where('hasAttachments', '=', sql.lit(hasAttachments ? 1 : 0))
   return query
 }
 
-/** Exact from the counters where they know it; else counted, up to a limit. */
+/** Uses the exact counters where they cover the filter; otherwise counts up to a limit. */
 async function totalOf(
   handle: Handle,
   accountId: string,
   filter: ListFilter,
 ): Promise<{ count: number; capped: boolean }> {
-  const { after, before, unread, hasAttachments } = filter
+  const { labelId, after, before, unread, hasAttachments } = filter
   if (after === undefined && before === undefined && hasAttachments === undefined) {
-    const counter = await messageStore(handle).count(accountId, filter.labelId)
-    const read = counter.total - counter.unread
-    const count = unread === undefined ? counter.total : unread ? counter.unread : read
-    return { count, capped: false }
+    const counter = await messageStore(handle).count(accountId, labelId)
+    if (unread === undefined) return { count: counter.total, capped: false }
+    return { count: unread ? counter.unread : counter.total - counter.unread, capped: false }
   }
-  const { count } = await handle
-    .selectFrom(
-      filtered(handle, filter)
-        .select('messageId')
-        .limit(COUNT_LIMIT + 1)
-        .as('some'),
-    )
+  const limited = filtered(handle, filter)
+    .select('messageId')
+    .limit(COUNT_LIMIT + 1)
+    .as('limited')
+  const row = await handle
+    .selectFrom(limited)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return Number(count) > COUNT_LIMIT ? { count: COUNT_LIMIT, capped: true } : { count: Number(count), capped: false }
+  const count = Number(row.count)
+  return { count: Math.min(count, COUNT_LIMIT), capped: count > COUNT_LIMIT }
 }

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import type { MessageRow } from '../store.ts'
-import { refusedRow } from './row.ts'
+import { strippedRow } from './row.ts'
 
 const ROWS_PER_INSERT = 100
 
 /**
- * Stores new rows by statements of many rows. When the database refuses one, the batch is halved until the culprit stands
- * alone; that is stored with what recognises it and `error`, so that one odd mail never holds up an account. Answers the rows as they
- * stand; one that was refused even so is left out.
+ * Inserts rows in batches and returns them as stored. When the database refuses a batch, the batch is halved until one
+ * row is left. That row is stored stripped, with `error`, so that one malformed message never blocks an account.
+ * A row that is refused even then is missing from the result.
  */
 export async function insertMessages(tx: Tx, dialect: Dialect, rows: readonly MessageRow[]): Promise<MessageRow[]> {
   const stored: MessageRow[] = []
@@ -19,13 +19,12 @@ export async function insertMessages(tx: Tx, dialect: Dialect, rows: readonly Me
 }
 
 async function insertBatch(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promise<MessageRow[]> {
-  const refusal = await refusalOf(tx, dialect, rows)
+  const refusal = await tryInsert(tx, dialect, rows)
   if (refusal === undefined) return rows
   const [first] = rows
   if (first !== undefined && rows.length === 1) {
-    const rest = refusedRow(first, `The database refused this message: ${refusal}`)
-    const again = await refusalOf(tx, dialect, [rest])
-    return again === undefined ? [rest] : []
+    const stripped = strippedRow(first, `The database refused this message: ${refusal}`)
+    return (await tryInsert(tx, dialect, [stripped])) === undefined ? [stripped] : []
   }
   const half = Math.ceil(rows.length / 2)
   return [
@@ -34,8 +33,11 @@ async function insertBatch(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promis
   ]
 }
 
-/** A failed statement spoils a PostgreSQL transaction up to its last savepoint, so each batch has one. */
-async function refusalOf(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promise<string | undefined> {
+/**
+ * Returns why the database refused a row; undefined after success. The savepoint is for PostgreSQL, where a failed
+ * statement otherwise aborts the whole transaction.
+ */
+async function tryInsert(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promise<string | undefined> {
   await sql`savepoint "batch"`.execute(tx)
   try {
     await tx.insertInto('messages').values(rows).execute()

@@ -3,13 +3,13 @@ import type { MessageRow } from '../store.ts'
 
 const LABELS_PER_INSERT = 200
 
-/** A message and the labels it shall carry. */
-export interface Labelled {
+/** A message and all labels it gets. */
+export interface LabelledMessage {
   row: MessageRow
   labelIds: readonly string[]
 }
 
-/** The label that the lists of all mail of an account follow, where there are such: everything but trash and junk. */
+/** The label of every message that is not in trash or junk, for providers with message ids. It has the account's id. */
 export function allMail(accountId: string): string {
   return accountId
 }
@@ -18,10 +18,10 @@ export function isAllMail(labelId: string): boolean {
   return labelId.startsWith('acc_')
 }
 
-/** Which message carries which label, and how many do: rows and counters change together. */
-export function labeller(tx: Tx, accountId: string) {
+/** Writes `messageLabels` and `messageCounters` together, so that the counters are always exact. */
+export function labelCounters(tx: Tx, accountId: string) {
   return {
-    async attach(messages: readonly Labelled[]): Promise<void> {
+    async attach(messages: readonly LabelledMessage[]): Promise<void> {
       const attached = messages.flatMap(({ row: { id: messageId, receivedAt, unread, hasAttachments }, labelIds }) =>
         labelIds.map((labelId) => ({ labelId, receivedAt, messageId, unread, hasAttachments })),
       )
@@ -44,7 +44,7 @@ export function labeller(tx: Tx, accountId: string) {
       await count(detached.map(({ labelId, unread }) => ({ labelId, total: -1, unread: -unread })))
     },
 
-    /** For messages whose state was the other one. */
+    /** Every message given must have the other state: the counters change by one for each of its labels. */
     async setUnread(messageIds: readonly string[], unread: number): Promise<void> {
       if (messageIds.length === 0) return
       const changed = await tx
@@ -64,7 +64,7 @@ export function labeller(tx: Tx, accountId: string) {
       sums.set(labelId, { labelId, total: sum.total + total, unread: sum.unread + unread })
     }
     if (sums.size === 0) return
-    // Sorted: two transactions that count in several labels lock them in the same order.
+    // Sorted, so that concurrent transactions lock the counters in the same order.
     const rows = [...sums.values()].sort((a, b) => (a.labelId < b.labelId ? -1 : 1))
     await tx
       .insertInto('messageCounters')

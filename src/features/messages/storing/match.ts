@@ -1,43 +1,45 @@
 /**
- * Recognises mails that changed their place. A newly seen mail is the same as a stored row when both have the same EMAILID, else the
- * same (Message-ID, INTERNALDATE, size), else the same header block, and the row is free: it vanished, it lost its
- * place to a new numbering, or the server was asked and no longer has it where the row says. Matches are one to one.
+ * Recognises moved messages, so that a message keeps its id. An incoming message and a row are the same message when
+ * their EMAILIDs are equal, else their (Message-ID, INTERNALDATE, size), else their header blocks.
+ * Only a free row can match: one without a location, or one that the server no longer has at its location.
+ * Each row matches at most one incoming message.
  */
 
-/** A stored row that may be a mail seen now. */
-export interface Candidate {
+export interface MatchKeys {
+  emailIdHash: string | null
+  identityHash: string | null
+  headerHash: string
+}
+
+/** A stored row that shares a key with an incoming message. */
+export interface Candidate extends MatchKeys {
   id: string
   folderId: string | null
   uidValidity: string | null
   uid: number | null
   goneAt: number | null
-  emailIdHash: string | null
-  identityHash: string | null
-  headerHash: string
 }
 
-export interface Keys {
-  emailIdHash: string | null
-  identityHash: string | null
-  headerHash: string
-}
-
-/** What the server said of rows that stand in another folder. */
+/** What the server reported about candidates with a location, by row id. */
 export type Presence = ReadonlyMap<string, 'present' | 'absent'>
 
 export interface Matches {
-  /** By position of the incoming mail. */
+  /** By index of the incoming message. */
   matched: Map<number, Candidate>
-  /** Mails whose original stands in another folder, or came from there at the same time: copies. The same mail twice in one folder is two mails. */
+  /**
+   * Indexes of incoming messages whose original is in another folder, or has just moved from there.
+   * The same message twice in one folder is not a copy but two messages.
+   */
   copies: Set<number>
-  /** Rows with a place whose presence decides; ask the server, then match again. */
+  /** Rows with a location that `presence` lacks. Ask the server about them, then match again. */
   undecided: Candidate[]
 }
 
 const KEYS = ['emailIdHash', 'identityHash', 'headerHash'] as const
 
+/** `folderId` is the folder of the incoming messages. */
 export function matchMessages(
-  incoming: readonly Keys[],
+  incoming: readonly MatchKeys[],
   candidates: readonly Candidate[],
   folderId: string,
   presence: Presence,
@@ -48,19 +50,19 @@ export function matchMessages(
   const ranked = free.toSorted((a, b) => rank(a, folderId) - rank(b, folderId) || (a.id < b.id ? -1 : 1))
   for (const key of KEYS) {
     const rows = groupBy(ranked, key)
-    incoming.forEach((mail, position) => {
-      if (matched.has(position)) return
-      const row = rows.get(mail[key] ?? '')?.find((found) => !used.has(found.id) && agrees(found, mail))
+    incoming.forEach((message, index) => {
+      if (matched.has(index)) return
+      const row = rows.get(message[key] ?? '')?.find((one) => !used.has(one.id) && mayBeSame(one, message))
       if (row === undefined) return
-      matched.set(position, row)
+      matched.set(index, row)
       used.add(row.id)
     })
   }
-  return { matched, ...standing(incoming, candidates, folderId, presence, matched) }
+  return { matched, ...classifyUnmatched(incoming, candidates, folderId, presence, matched) }
 }
 
-function standing(
-  incoming: readonly Keys[],
+function classifyUnmatched(
+  incoming: readonly MatchKeys[],
   candidates: readonly Candidate[],
   folderId: string,
   presence: Presence,
@@ -69,30 +71,33 @@ function standing(
   const copies = new Set<number>()
   const undecided = new Map<string, Candidate>()
   const moved = new Set([...matched.values()].map((row) => row.id))
-  const known = candidates.filter((row) => row.uid !== null || moved.has(row.id))
-  if (known.length === 0) return { copies, undecided: [] }
-  const groups = KEYS.map((key) => [key, groupBy(known, key)] as const)
-  incoming.forEach((mail, position) => {
-    if (matched.has(position)) return
-    const rows = groups.flatMap(([key, group]) => group.get(mail[key] ?? '') ?? []).filter((row) => agrees(row, mail))
-    const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
-    if (rows.some((row) => row.folderId !== folderId && isOriginal(row))) copies.add(position)
+  const originals = candidates.filter((row) => row.uid !== null || moved.has(row.id))
+  if (originals.length === 0) return { copies, undecided: [] }
+  const groups = KEYS.map((key) => [key, groupBy(originals, key)] as const)
+  const isOriginal = (row: Candidate) => moved.has(row.id) || presence.get(row.id) === 'present'
+  incoming.forEach((message, index) => {
+    if (matched.has(index)) return
+    const rows = groups
+      .flatMap(([key, group]) => group.get(message[key] ?? '') ?? [])
+      .filter((row) => mayBeSame(row, message))
+    if (rows.some((row) => row.folderId !== folderId && isOriginal(row))) copies.add(index)
     for (const row of rows) if (row.uid !== null && !presence.has(row.id)) undecided.set(row.id, row)
   })
   return { copies, undecided: [...undecided.values()] }
 }
 
-/** Rows that lost their place in this very folder first, then vanished ones, then those that stand nowhere any more. */
+/** Prefers rows of this folder that lost their UID to a new UIDVALIDITY, then such rows of others, then missing ones. */
 function rank(row: Candidate, folderId: string): number {
   if (row.uid !== null) return 3
   if (row.goneAt !== null) return 2
   return row.folderId === folderId ? 0 : 1
 }
 
-/** Two EMAILIDs that differ are two mails, unless the server was renumbered: then its ids may be new as well. */
-function agrees(row: Candidate, mail: Keys): boolean {
-  const differ = row.emailIdHash !== null && mail.emailIdHash !== null && row.emailIdHash !== mail.emailIdHash
-  return !differ || (row.uid === null && row.goneAt === null)
+/** Different EMAILIDs mean different messages, except after a new UIDVALIDITY: the server may have new EMAILIDs too. */
+function mayBeSame(row: Candidate, message: MatchKeys): boolean {
+  const isDifferent =
+    row.emailIdHash !== null && message.emailIdHash !== null && row.emailIdHash !== message.emailIdHash
+  return !isDifferent || (row.uid === null && row.goneAt === null)
 }
 
 function groupBy(rows: readonly Candidate[], key: (typeof KEYS)[number]): Map<string, Candidate[]> {

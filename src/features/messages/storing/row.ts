@@ -1,49 +1,46 @@
 import { createHash } from 'node:crypto'
-import type { Selectable } from 'kysely'
-import type { Tables } from '../../../infra/db/index.ts'
 import { cleanJson, cleanText, truncateText } from '../../../lib/text.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { MessageRow } from '../store.ts'
 
-/** The part of a message that is only shown, as JSON in `fields`. */
+/** The parts of a message that the API only returns, stored as JSON in `fields`. */
 export type MessageFields = Pick<
   RemoteMessage,
   'messageId' | 'inReplyTo' | 'references' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'date' | 'attachments'
 >
 
-/** A mail as it came from the provider, ready to be stored; id, folder and times are given when it is. */
+/** The columns that come from the provider. `newMessageRow` adds the others. */
 export type IncomingRow = Omit<
-  Selectable<Tables['messages']>,
+  MessageRow,
   'id' | 'accountId' | 'folderId' | 'goneAt' | 'version' | 'createdAt' | 'updatedAt'
 >
 
-/** Texts beyond this are cut: the store shows a mail, the provider keeps it. */
+/** Longer texts are cut: the provider has the complete message. */
 const MAX_SUBJECT = 2000
 const MAX_TEXT = 4096
 const MAX_SNIPPET = 300
 const MAX_ERROR = 500
 
-/** Where and when a mail is stored. */
-export interface Incoming {
-  accountId: string
-  labelId: string
-  nowMs: number
-}
-
 /**
- * Cleans and bounds everything, so that both engines accept the row, and hashes what recognises the mail elsewhere.
- * `accountId` enters the thread id: threads never join two accounts.
+ * Turns a provider's message into columns. Cleans and bounds every text, so that both databases accept the row, and
+ * hashes the values that recognise the message after a move. `labelId` is the message's folder.
  */
-export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs }: Incoming): IncomingRow {
-  const receivedAt = wholeNumber(message.receivedAt, nowMs)
-  const sizeBytes = wholeNumber(message.sizeBytes, 0)
+export function incomingRow(
+  message: RemoteMessage,
+  { accountId, labelId, nowMs }: { accountId: string; labelId: string; nowMs: number },
+): IncomingRow {
+  const { location, emailId, messageId } = message
+  const receivedAt = integerOr(nowMs, message.receivedAt)
+  const sizeBytes = integerOr(0, message.sizeBytes)
+  // With the folder's id, because its path changes with a rename.
+  const locationId = `${labelId}.${location?.uidValidity ?? ''}.${location?.uid ?? ''}`
   return {
-    providerMessageId: cleanText(message.providerMessageId ?? placeName(labelId, message.location)),
-    threadId: threadOf(message, accountId),
-    uidValidity: message.location?.uidValidity ?? null,
-    uid: message.location?.uid ?? null,
-    emailIdHash: message.emailId === null ? null : hash('email', message.emailId),
-    identityHash:
-      message.messageId === null ? null : hash('identity', message.messageId, String(receivedAt), String(sizeBytes)),
+    providerMessageId: cleanText(message.providerMessageId ?? locationId),
+    threadId: threadIdOf(message, accountId),
+    uidValidity: location?.uidValidity ?? null,
+    uid: location?.uid ?? null,
+    emailIdHash: emailId === null ? null : hash('email', emailId),
+    identityHash: messageId === null ? null : hash('identity', messageId, String(receivedAt), String(sizeBytes)),
     headerHash: hash('header', message.headerHash),
     subject: truncateText(cleanText(message.subject), MAX_SUBJECT),
     receivedAt,
@@ -58,59 +55,57 @@ export function incomingRow(message: RemoteMessage, { accountId, labelId, nowMs 
   }
 }
 
-/** The name of a mail that has none of its own: the folder's id, because its path changes with a rename. */
-function placeName(labelId: string, place: RemoteMessage['location']): string {
-  return `${labelId}.${place?.uidValidity ?? ''}.${place?.uid ?? ''}`
+/** The row of a message that is stored for the first time. */
+export function newMessageRow(
+  incoming: IncomingRow,
+  { accountId, labelId, id, nowMs }: { accountId: string; labelId: string | null; id: string; nowMs: number },
+): MessageRow {
+  return { ...incoming, id, accountId, folderId: labelId, goneAt: null, version: 1, createdAt: nowMs, updatedAt: nowMs }
 }
 
-/** What remains of a row that the database refused: where it stands, what recognises it, and why there is no more. */
-export function refusedRow<Row extends IncomingRow>(row: Row, reason: string): Row {
-  const empty: MessageFields = {
-    messageId: null,
-    inReplyTo: null,
-    references: [],
-    from: null,
-    to: [],
-    cc: [],
-    bcc: [],
-    replyTo: [],
-    date: null,
-    attachments: [],
+/** The columns that change when a message moves. */
+export function locationAndFlags({ uidValidity, uid, providerMessageId, unread, starred }: IncomingRow) {
+  return { uidValidity, uid, providerMessageId, unread, starred }
+}
+
+/** Strips a row that the database refused down to its location, its flags, its hashes and the reason. */
+export function strippedRow(row: MessageRow, reason: string): MessageRow {
+  const fields: MessageFields = {
+    ...{ messageId: null, inReplyTo: null, references: [], from: null, to: [], cc: [], bcc: [], replyTo: [] },
+    ...{ date: null, attachments: [] },
   }
   return {
     ...row,
-    subject: '',
-    snippet: '',
-    text: '',
-    threadId: null,
-    hasAttachments: 0,
-    fields: JSON.stringify(empty),
+    ...{ subject: '', snippet: '', text: '', threadId: null, hasAttachments: 0 },
+    fields: JSON.stringify(fields),
     error: truncateText(cleanText(reason), MAX_ERROR),
   }
 }
 
-function fieldsOf(message: RemoteMessage): MessageFields {
-  const { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date, attachments } = message
-  return { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate(date), attachments }
-}
-
-/** The provider's thread; else the first mail of the conversation, as the References header tells it. */
-function threadOf(message: RemoteMessage, accountId: string): string | null {
-  const root = message.threadId ?? message.references[0] ?? message.inReplyTo ?? message.messageId
-  return root === null ? null : `thr_${hash('thread', accountId, root).slice(0, 26)}`
-}
-
-/** Index entries are bounded whatever the header holds. */
-function hash(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 40)
-}
-
-function wholeNumber(value: number, otherwise: number): number {
-  return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : otherwise
+/** Only `incomingRow` and `strippedRow` write `fields`, so its shape is known. */
+export function parseFields(fields: string): MessageFields {
+  return JSON.parse(fields)
 }
 
 const MAX_DATE_MS = 8.64e15
 
-function validDate(ms: number | null): number | null {
-  return ms === null || !Number.isFinite(ms) || Math.abs(ms) > MAX_DATE_MS ? null : Math.round(ms)
+function fieldsOf(message: RemoteMessage): MessageFields {
+  const { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date, attachments } = message
+  const isValid = date !== null && Number.isFinite(date) && Math.abs(date) <= MAX_DATE_MS
+  const validDate = isValid ? Math.round(date) : null
+  return { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate, attachments }
+}
+
+/** Derived from the provider's thread, else from the first message in References. Two accounts never share a thread. */
+function threadIdOf(message: RemoteMessage, accountId: string): string | null {
+  const root = message.threadId ?? message.references[0] ?? message.inReplyTo ?? message.messageId
+  return root === null ? null : `thr_${hash('thread', accountId, root).slice(0, 26)}`
+}
+
+function hash(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 40)
+}
+
+function integerOr(fallback: number, value: number): number {
+  return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : fallback
 }

@@ -1,11 +1,10 @@
-import type { Dialect, Tx } from '../../../infra/db/index.ts'
-import { updateEach } from '../../../infra/db/index.ts'
-import { dropBodies } from '../bodies/store.ts'
+import { type Dialect, type Tx, updateEach } from '../../../infra/db/index.ts'
+import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { insertMessages } from './insert.ts'
-import { type Labelled, labeller } from './label-counters.ts'
+import { type LabelledMessage, labelCounters } from './label-counters.ts'
 
-/** Where a mail is put, and what else the provider said of it there. */
+/** The location and flags that the provider reported for a message that moved. */
 export interface Relocation {
   row: MessageRow
   folderId: string
@@ -22,9 +21,12 @@ export interface FlagChange {
   starred: number
 }
 
-/** A row as it is to be. `labelIds` absent: its labels, and what they hold of it, are so already. `rewritten`: its text changed too. */
-export interface MessageUpdate extends Partial<Pick<Labelled, 'labelIds'>> {
+/** The new version of a row. */
+export interface MessageUpdate {
   row: MessageRow
+  /** All labels of the message; absent: neither they nor the columns that `messageLabels` repeats have changed. */
+  labelIds?: LabelledMessage['labelIds']
+  /** True when the content changed too: subject, text, attachments. */
   rewritten: boolean
 }
 
@@ -35,15 +37,16 @@ export interface WriterDeps {
 }
 
 /**
- * The changes of one account's messages, in batches; each keeps `messageLabels` and `messageCounters` in step, and bumps
- * `version` where the API shows a change. Callers give at most 500 rows at a time.
+ * Changes one account's messages, at most 500 rows per call. Every method updates `messageLabels` and
+ * `messageCounters` too. The methods that change what the API shows increment `version`, except `update`, whose rows
+ * are complete.
  */
 export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps) {
-  const labels = labeller(tx, accountId)
+  const labels = labelCounters(tx, accountId)
   return {
     /**
-     * Stores new rows under the labels given, by default their folder. Without labels they are no part of lists and counters.
-     * A row that the database refuses is stored as far as it goes, with `error`; answered are the rows as they stand.
+     * Inserts new rows with the labels given, by default their folder. Without labels they are in no list or counter.
+     * Returns the rows as stored: see `insertMessages` for rows that the database refuses.
      */
     async insert(rows: readonly MessageRow[], labelsOf: (row: MessageRow) => readonly string[] = ownFolder) {
       const stored = await insertMessages(tx, dialect, rows)
@@ -51,53 +54,49 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       return stored
     },
 
-    /** Brings rows of mails that have ids of their own to what is given, their labels included where these are. Kept bodies of rewritten ones go. */
-    async update(changes: readonly MessageUpdate[]): Promise<void> {
-      const relabelled = changes.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
+    /** Updates messages of providers with message ids. Deletes the stored bodies of rewritten messages. */
+    async update(updates: readonly MessageUpdate[]): Promise<void> {
+      const relabelled = updates.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
+      const rewritten = updates.filter((update) => update.rewritten).map(({ row }) => row)
+      const kept = updates.filter((update) => !update.rewritten).map(({ row }) => row)
       await labels.detach(relabelled.map(({ row }) => row.id))
-      for (const rewritten of [false, true]) {
-        const rows = changes.filter((change) => change.rewritten === rewritten).map(({ row }) => row)
-        if (rewritten) await updateEach(tx, 'messages', CONTENT_COLUMNS, rows)
-        else await updateEach(tx, 'messages', STATE_COLUMNS, rows)
-      }
+      await updateEach(tx, 'messages', STATE_COLUMNS, kept)
+      await updateEach(tx, 'messages', CONTENT_COLUMNS, rewritten)
       await labels.attach(relabelled)
-      await dropBodies(
+      await deleteBodies(
         tx,
-        changes.filter((change) => change.rewritten).map(({ row }) => row.id),
+        rewritten.map((row) => row.id),
       )
     },
 
-    /** Puts rows where the provider says they stand now; answers them as they are afterwards. */
-    async relocate(placements: readonly Relocation[], labelled = true): Promise<MessageRow[]> {
-      const rows = placements.map((placement) => placed(placement, nowMs))
-      await labels.detach(placements.map(({ row }) => row.id))
-      await updateEach(tx, 'messages', PLACE_COLUMNS, rows)
+    /** Moves messages to new locations and returns their new rows. `labelled` false: they are in no list or counter. */
+    async relocate(relocations: readonly Relocation[], labelled = true): Promise<MessageRow[]> {
+      const rows = relocations.map((relocation) => relocated(relocation, nowMs))
+      await labels.detach(rows.map((row) => row.id))
+      await updateEach(tx, 'messages', LOCATION_COLUMNS, rows)
       if (labelled) await labels.attach(rows.map((row) => ({ row, labelIds: ownFolder(row) })))
       return rows
     },
 
-    /** Sets flags; rows whose flags are so already are left out of the answer. */
+    /** Sets flags. Returns only the rows whose flags changed. */
     async setFlags(changes: readonly FlagChange[]): Promise<MessageRow[]> {
-      const real = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
-      const rows = real.map(({ row, unread, starred }) => ({
+      const changed = changes.filter(({ row, unread, starred }) => row.unread !== unread || row.starred !== starred)
+      const rows = changed.map(({ row, unread, starred }) => ({
         ...row,
-        unread,
-        starred,
-        version: row.version + 1,
-        updatedAt: nowMs,
+        ...{ unread, starred, version: row.version + 1, updatedAt: nowMs },
       }))
       await updateEach(tx, 'messages', FLAG_COLUMNS, rows)
-      const read = real.filter(({ row, unread }) => row.unread !== unread)
       for (const unread of [0, 1]) {
+        const toggled = changed.filter((change) => change.row.unread !== unread && change.unread === unread)
         await labels.setUnread(
-          read.filter((change) => change.unread === unread).map(({ row }) => row.id),
+          toggled.map(({ row }) => row.id),
           unread,
         )
       }
       return rows
     },
 
-    /** They are no longer in their folder, but may turn up in another. */
+    /** Marks messages that left their folder. Sync deletes them unless they appear in another folder. */
     async markMissing(rows: readonly MessageRow[]): Promise<void> {
       const ids = rows.map((row) => row.id)
       if (ids.length === 0) return
@@ -105,7 +104,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await tx.updateTable('messages').set({ uid: null, goneAt: nowMs }).where('id', 'in', ids).execute()
     },
 
-    /** Takes the place of at most `limit` rows of a folder whose numbering began anew; they stay in lists. Answers how many. */
+    /** After a new UIDVALIDITY: clears the UID of up to `limit` rows and returns how many. The rows stay in lists. */
     async clearLocations(folderId: string, limit: number): Promise<number> {
       const ids = await messageStore(tx).idsWithLocation(folderId, limit)
       if (ids.length > 0) await tx.updateTable('messages').set({ uid: null }).where('id', 'in', ids).execute()
@@ -115,7 +114,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await labels.detach(ids)
-      await dropBodies(tx, ids)
+      await deleteBodies(tx, ids)
       await tx
         .deleteFrom('messages')
         .where('id', 'in', [...ids])
@@ -124,13 +123,20 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
   }
 }
 
-/** Erases up to `limit` messages of a deleted account; answers how many rows went. */
+export type MessageWriter = ReturnType<typeof messageWriter>
+
+/** True when the move changes what the API shows of the message: sync then emits `message.updated`. */
+export function isVisibleChange(row: MessageRow, to: Omit<Relocation, 'row'>): boolean {
+  return row.folderId !== to.folderId || row.unread !== to.unread || row.starred !== to.starred
+}
+
+/** Deletes up to `limit` messages of a deleted account. Returns the number of deleted rows; 0: nothing is left. */
 export async function eraseMessages(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx.selectFrom('messages').select('id').where('accountId', '=', accountId).limit(limit).execute()
   const ids = rows.map((row) => row.id)
   if (ids.length > 0) {
     await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
-    await dropBodies(tx, ids)
+    await deleteBodies(tx, ids)
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length
   }
@@ -138,20 +144,20 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
   return Number(counters.numDeletedRows)
 }
 
-export type MessageWriter = ReturnType<typeof messageWriter>
+function ownFolder({ folderId }: MessageRow): string[] {
+  return folderId === null ? [] : [folderId]
+}
 
-const PLACE_COLUMNS = [
-  ['id', 'text'],
-  ['folderId', 'text'],
-  ['uidValidity', 'text'],
-  ['uid', 'bigint'],
-  ['providerMessageId', 'text'],
-  ['unread', 'bigint'],
-  ['starred', 'bigint'],
-  ['goneAt', 'bigint'],
-  ['version', 'bigint'],
-  ['updatedAt', 'bigint'],
-] as const
+function relocated({ row, ...location }: Relocation, nowMs: number): MessageRow {
+  const isVisible = isVisibleChange(row, location)
+  return {
+    ...row,
+    ...location,
+    goneAt: null,
+    version: row.version + (isVisible ? 1 : 0),
+    updatedAt: isVisible ? nowMs : row.updatedAt,
+  }
+}
 
 const FLAG_COLUMNS = [
   ['id', 'text'],
@@ -161,16 +167,16 @@ const FLAG_COLUMNS = [
   ['updatedAt', 'bigint'],
 ] as const
 
-const STATE_COLUMNS = [
-  ['id', 'text'],
+const LOCATION_COLUMNS = [
+  ...FLAG_COLUMNS,
   ['folderId', 'text'],
-  ['threadId', 'text'],
-  ['unread', 'bigint'],
-  ['starred', 'bigint'],
+  ['uidValidity', 'text'],
+  ['uid', 'bigint'],
+  ['providerMessageId', 'text'],
   ['goneAt', 'bigint'],
-  ['version', 'bigint'],
-  ['updatedAt', 'bigint'],
 ] as const
+
+const STATE_COLUMNS = [...FLAG_COLUMNS, ['folderId', 'text'], ['threadId', 'text'], ['goneAt', 'bigint']] as const
 
 const CONTENT_COLUMNS = [
   ...STATE_COLUMNS,
@@ -185,24 +191,3 @@ const CONTENT_COLUMNS = [
   ['fields', 'text'],
   ['error', 'text'],
 ] as const
-
-function ownFolder({ folderId }: MessageRow): string[] {
-  return folderId === null ? [] : [folderId]
-}
-
-/** A new uid in the same folder is nothing the API shows (but for `providerMessageId`, which may change). */
-function placed({ row, ...place }: Relocation, nowMs: number): MessageRow {
-  const moved = isVisibleChange(row, place)
-  return {
-    ...row,
-    ...place,
-    goneAt: null,
-    version: row.version + (moved ? 1 : 0),
-    updatedAt: moved ? nowMs : row.updatedAt,
-  }
-}
-
-/** Does a new place change what the API shows of the message? Then `message.updated` tells it. */
-export function isVisibleChange(row: MessageRow, place: Omit<Relocation, 'row'>): boolean {
-  return row.folderId !== place.folderId || row.unread !== place.unread || row.starred !== place.starred
-}
