@@ -1,10 +1,10 @@
-/** What both engines take as a parameter. */
+/** A parameter that both engines accept. */
 export type Bindable = string | number | bigint | Buffer | null
 
 /**
- * The gate for every parameter of every statement, so that both engines are handed the same. Booleans become 0 or 1 (libsql
- * aborts the whole process on one), dates ISO text, undefined NULL, and NUL is removed from text (PostgreSQL refuses it). An
- * object is a mistake of the caller: JSON is stored as text. Throws TypeError, without the value.
+ * Converts every parameter of every statement, so that both engines receive the same values. Booleans become 0 or 1 (libsql
+ * aborts the process on a boolean), dates ISO text, undefined NULL. NUL is removed from text, because PostgreSQL rejects it.
+ * Throws a TypeError for objects (store JSON as text); its message does not contain the value.
  */
 export function bindable(value: unknown): Bindable {
   switch (typeof value) {

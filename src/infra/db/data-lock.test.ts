@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startWorker } from '../../../test/kit/worker.ts'
 import { lockDataFolder } from './index.ts'
 
-/** A process of its own that locks the folder, says so, and stays. */
+/** Starts another process that holds the lock of the folder. */
 async function holder(folder: string): Promise<ChildProcess> {
   const child = startWorker('lock-holder-worker', [folder])
   await Promise.race([
@@ -26,7 +26,7 @@ describe('the lock of a data folder', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('keeps a second process out, which says that it waits and then gives up', async () => {
+  it('makes a second process report its wait, then fail', async () => {
     const child = await holder(folder)
     const waits: string[] = []
     const second = lockDataFolder(folder, { onWait: () => waits.push('waits'), waitMs: 600 })
@@ -36,7 +36,7 @@ describe('the lock of a data folder', () => {
     await once(child, 'exit')
   })
 
-  it('is freed by the kernel when its process is killed, and the one who waits gets it', async () => {
+  it('passes to the waiting process when its holder is killed', async () => {
     const child = await holder(folder)
     const waiting = new AbortController()
     const second = lockDataFolder(folder, { onWait: () => child.kill('SIGKILL'), aborted: waiting.signal })
@@ -45,7 +45,7 @@ describe('the lock of a data folder', () => {
     lock.release()
   })
 
-  it('is given up at once by one who is told to stop waiting', async () => {
+  it('fails at once when the wait is aborted', async () => {
     const first = await lockDataFolder(folder, { onWait: () => {} })
     const stopped = new AbortController()
     const second = lockDataFolder(folder, { onWait: () => stopped.abort(), aborted: stopped.signal })

@@ -8,11 +8,11 @@ export interface DataLock {
 }
 
 export interface DataLockOptions {
-  /** Called once, when the first look finds the folder in use. */
+  /** Called once, when the folder is in use at first. */
   onWait: () => void
-  /** Default 40 s: a rolling restart overlaps. */
+  /** Default 40 s, because instances overlap in a rolling restart. */
   waitMs?: number
-  /** Gives up at once. */
+  /** Ends the wait. */
   aborted?: AbortSignal | undefined
 }
 
@@ -20,8 +20,8 @@ const WAIT_MS = 40_000
 const PAUSE_MS = 250
 
 /**
- * One process per data folder: an exclusive transaction held open on `lock.db`. The kernel frees it on any death, so
- * there is no stale lock to clean up. Throws when the folder stays in use.
+ * Locks the data folder for this process by an open exclusive transaction on `lock.db`. The kernel releases the lock when
+ * the process dies, so a lock is never stale. Throws when the folder stays in use.
  */
 export async function lockDataFolder(folder: string, options: DataLockOptions): Promise<DataLock> {
   const { waitMs = WAIT_MS, aborted } = options

@@ -10,10 +10,10 @@ import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
 import { EventLoopShare } from '../../lib/event-loop.ts'
 import { bindable } from './bindable.ts'
 import { DatabaseUnavailable, type Db, findState, openPostgres, setState } from './index.ts'
+import { Mutex } from './mutex.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
-import { Turns } from './turns.ts'
 
-/** The value as the database gives it back from a column of this type. */
+/** Writes the value to a column of this type and reads it back. */
 async function stored(db: Db, type: string, value: unknown): Promise<unknown> {
   return db.transaction(async (tx) => {
     await sql`create table "stored" ("value" ${sql.raw(type)})`.execute(tx)
@@ -36,7 +36,7 @@ describeEachDatabase('a parameter', (databases) => {
     expect(await stored(db, 'text', new Date(0))).toBe('1970-01-01T00:00:00.000Z')
   })
 
-  it('that is text loses NUL and keeps all else', async () => {
+  it('that is text loses NUL and nothing else', async () => {
     const db = await databases()
     expect(await stored(db, 'text', 'a\0b \'"\\ 会議 🎺')).toBe('ab \'"\\ 会議 🎺')
   })
@@ -67,13 +67,13 @@ describeEachDatabase('a parameter', (databases) => {
     await expect(db.ping()).resolves.toBeUndefined()
   })
 
-  it('shows no value when it is refused', () => {
+  it('does not appear in the error when it is rejected', () => {
     expect(() => bindable({ password: 'hunter22' })).toThrow('cannot bind object to SQL; store JSON as text')
   })
 })
 
 describeEachDatabase('a transaction', (databases, engine) => {
-  it('runs to its end before the next one on the file store, in the order of asking', async () => {
+  it('ends before the next one starts on the file store, in call order', async () => {
     const db = await databases()
     const seen: string[] = []
     const names = ['a', 'b', 'c']
@@ -91,7 +91,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(seen).toHaveLength(6)
   })
 
-  it('announces after the commit, in order, and never after a roll-back', async () => {
+  it('calls its hooks after the commit, in order, and not after a rollback', async () => {
     const db = await databases()
     const seen: (string | undefined)[] = []
     await db.transaction(async (tx) => {
@@ -110,7 +110,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(await findState(db.read, 'x')).toBe('1')
   })
 
-  it('stays committed, and announces the rest, when one announcement throws', async () => {
+  it('stays committed, and calls the other hooks, when one hook throws', async () => {
     const db = await databases()
     const warned = new Promise((resolve) => process.once('warning', resolve))
     const seen: string[] = []
@@ -125,7 +125,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(await warned).toMatchObject({ message: 'a bug in a hook' })
   })
 
-  it('that failed leaves the way free for the next', async () => {
+  it('that failed does not block the next', async () => {
     const db = await databases()
     for (let i = 0; i < 20; i += 1) {
       await expect(db.transaction((tx) => sql`select * from "nothing"`.execute(tx))).rejects.toThrow(/nothing/)
@@ -134,7 +134,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(await findState(db.read, 'x')).toBe('1')
   })
 
-  it('is seen by reads only when it has committed', async () => {
+  it('is visible to reads only after its commit', async () => {
     const db = await databases()
     await db.transaction(async (tx) => {
       await setState(tx, 'x', '1')
@@ -144,7 +144,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(await findState(db.read, 'x')).toBe('1')
   })
 
-  it('knows a broken unique constraint from other errors', async () => {
+  it('distinguishes a violated unique constraint from other errors', async () => {
     const db = await databases()
     const twice = db.transaction(async (tx) => {
       for (const value of ['1', '2']) await tx.insertInto('serviceState').values({ name: 'x', value }).execute()
@@ -156,7 +156,7 @@ describeEachDatabase('a transaction', (databases, engine) => {
 })
 
 describeEachDatabase('a database', (databases) => {
-  it('gives counts, sums and its own time as numbers', async () => {
+  it('returns counts, sums and its time as numbers', async () => {
     const db = await databases()
     const { rows } = await sql<Record<string, unknown>>`
       select count(*) as "count", sum("big") as "sum", ${db.dialect.nowMs} as "now"
@@ -166,7 +166,7 @@ describeEachDatabase('a database', (databases) => {
     expect(typeof rows[0]?.now).toBe('number')
   })
 
-  it('sees columns that were added after a statement was first run', async () => {
+  it('returns columns that were added after the first run of a statement', async () => {
     const db = await databases()
     const all = () => sql`select * from "grows"`.execute(db.read).then(({ rows }) => rows)
     await db.transaction(async (tx) => {
@@ -178,7 +178,7 @@ describeEachDatabase('a database', (databases) => {
     expect(await all()).toEqual([{ a: '1', b: 'x' }])
   })
 
-  it('that is closed waits for what runs, commits it, and refuses what comes later; twice safely', async () => {
+  it('commits running transactions when it is closed and rejects later ones; twice safely', async () => {
     const place = await databases.place()
     const db = await databases(place)
     let closed: Promise<void> | undefined
@@ -204,12 +204,12 @@ describeEachDatabase('a database', (databases) => {
 })
 
 describePostgres('PostgreSQL', (databases) => {
-  it('a connection that goes silent is waited for no longer than it may take, and given up', async () => {
+  it('closes a connection that does not respond within the timeout', async () => {
     const place = await databases.place()
     const url = new URL(place.databaseUrl ?? '')
     const cable = closing(await startTcpProxy(Number(url.port)))
     url.port = String(cable.port)
-    const db = openPostgres({ url: url.href, maxConnections: 1, onError: () => {}, answerMs: 300 })
+    const db = openPostgres({ url: url.href, maxConnections: 1, onError: () => {}, queryTimeoutMs: 300 })
     onTestFinished(() => db.close())
     const found = () => sql<{ one: number }>`select 1 as "one"`.execute(db.read)
     expect((await found()).rows).toEqual([{ one: 1 }])
@@ -225,7 +225,7 @@ describePostgres('PostgreSQL', (databases) => {
     expect((await found()).rows).toEqual([{ one: 1 }])
   })
 
-  it('a server that is not there, or lets nobody in, is not available; a statement that is wrong is another matter', async () => {
+  it('is unavailable when it cannot be reached or rejects the login, but not after a wrong statement', async () => {
     const place = await databases.place()
     const url = new URL(place.databaseUrl ?? '')
     const refusals = [
@@ -249,7 +249,7 @@ describePostgres('PostgreSQL', (databases) => {
     }
   })
 
-  it('a connection lost inside a transaction fails it and nothing else', async () => {
+  it('fails only the transaction whose connection is lost', async () => {
     const place = await databases.place()
     const lost: Error[] = []
     const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 2, onError: (error) => lost.push(error) })
@@ -269,21 +269,21 @@ describePostgres('PostgreSQL', (databases) => {
     }
   })
 
-  it('an error caught inside a transaction is not taken for a commit', async () => {
+  it('throws at the commit when the body caught the error of a statement', async () => {
     const db = await databases()
-    const announced: string[] = []
+    const called: string[] = []
     const swallowed = db.transaction(async (tx) => {
-      tx.afterCommit(() => announced.push('never'))
+      tx.afterCommit(() => called.push('never'))
       await setState(tx, 'x', '1')
       await sql`select * from "nothing"`.execute(tx).catch(() => undefined)
     })
     await expect(swallowed).rejects.toThrow(/rolled back/)
-    expect(announced).toEqual([])
+    expect(called).toEqual([])
     await db.transaction((tx) => setState(tx, 'y', '1'))
     expect(await findState(db.read, 'x')).toBeUndefined()
   })
 
-  it('a deadlock is repeated until both transactions are done', async () => {
+  it('repeats transactions after a deadlock until both are done', async () => {
     const db = await databases()
     for (const name of ['a', 'b']) await db.transaction((tx) => setState(tx, name, ''))
     let tries = 0
@@ -299,7 +299,7 @@ describePostgres('PostgreSQL', (databases) => {
     expect(await findState(db.read, 'a')).toBe(await findState(db.read, 'b'))
   })
 
-  it('more transactions than connections wait for one', async () => {
+  it('queues transactions when all connections are in use', async () => {
     const place = await databases.place()
     const db = openPostgres({ url: place.databaseUrl ?? '', maxConnections: 1, onError: () => {} })
     await Promise.all(Array.from({ length: 10 }, (_, i) => db.transaction((tx) => setState(tx, `n${i}`, '1'))))
@@ -310,7 +310,7 @@ describePostgres('PostgreSQL', (databases) => {
 describe('SQLite', () => {
   const open = databases('sqlite')
 
-  it('the reader refuses writes', async () => {
+  it('rejects writes through its reader', async () => {
     const db = await open()
     await expect(setState(db.read, 'x', '1')).rejects.toThrow(/readonly/)
   })
@@ -329,7 +329,7 @@ describe('SQLite', () => {
     }
   })
 
-  it('keeps the order of transactions over the turns of the event loop', async () => {
+  it('keeps the order of transactions across event loop turns', async () => {
     const db = await open()
     const seen: number[] = []
     const one = (number: number) =>
@@ -343,7 +343,7 @@ describe('SQLite', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  it('a full disk makes it unavailable, until there is room again', async () => {
+  it('is unavailable while the disk is full', async () => {
     const db = await open()
     await db.transaction((tx) => setState(tx, 'x', '1'))
     const allow = (pages: number) => db.transaction((tx) => sql.raw(`pragma max_page_count = ${pages}`).execute(tx))
@@ -358,7 +358,7 @@ describe('SQLite', () => {
     )
   })
 
-  it('gives its turn back when a transaction cannot even begin', async () => {
+  it('releases its lock when a transaction cannot begin', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'posthorn-driver-'))
     const file = join(folder, 'x.db')
     const other = new Database(file)
@@ -382,14 +382,14 @@ describe('SQLite', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('tells a caller that waited too long, and lets those behind go on', async () => {
-    const turns = new Turns('too long', 50)
-    await turns.take()
-    await expect(turns.take()).rejects.toThrow('too long')
-    const next = turns.take()
-    turns.give()
+  it('rejects a caller that waited too long, and serves the next', async () => {
+    const mutex = new Mutex('too long', 50)
+    await mutex.acquire()
+    await expect(mutex.acquire()).rejects.toThrow('too long')
+    const next = mutex.acquire()
+    mutex.release()
     await next
-    turns.give()
-    await turns.take()
+    mutex.release()
+    await mutex.acquire()
   })
 })

@@ -1,56 +1,73 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
 
-/**
- * Every table, by the room that writes it: each room's `schema.ts` adds its own with
- * `declare module '…/infra/db/index.ts' { interface Tables { … } }`.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging in the rooms.
+/** All tables. The `tables.ts` of each feature adds those it writes: `declare module '…/infra/db/index.ts' { interface Tables { … } }`. */
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it by declaration merging.
 export interface Tables {}
 
-/** What a store is built on: `accountStore(db.read)`, or `accountStore(tx)` inside a transaction. */
+/** The argument of a store: `accountStore(db.read)`, or `accountStore(tx)` inside a transaction. */
 export type Handle = Kysely<Tables>
 
-/** An open transaction. Nothing but the store may be awaited inside it. */
+/** An open transaction. Await nothing but the store inside it. */
 export interface Tx extends Transaction<Tables> {
-  /** Runs after the commit, in order, never after a roll-back. For waking others; it must not throw. */
+  /** Calls `run` after the commit, in order, and not after a rollback. For hints to workers. Must not throw. */
   afterCommit(run: () => void): void
 }
 
 /**
- * One database, whichever engine. Reads go through `read` (which refuses writes on SQLite), every write through
- * `transaction`. Transactions of the file store run one at a time, in the order they were asked for; on PostgreSQL
- * they are READ COMMITTED and repeated up to 3 times after a deadlock or serialisation failure, so the body must have no effect
- * but on the store.
+ * The database, on either engine. Use `read` for reads (on SQLite it rejects writes) and `transaction` for every write.
+ * On SQLite transactions run one at a time, in call order. On PostgreSQL they are READ COMMITTED, and run again up to 3 times
+ * after a deadlock or a serialisation failure, so a body must affect only the store.
  */
 export interface Db {
   readonly engine: 'sqlite' | 'postgres'
   readonly read: Handle
   readonly dialect: Dialect
   transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>
-  /** Rejects when the database does not answer within 2 s; for health. */
+  /** Rejects when the database does not respond within 2 s. */
   ping(): Promise<void>
-  /** Waits for the running transaction, then closes. A second call does nothing. */
+  /** Waits for running transactions, then closes. Twice safely. */
   close(): Promise<void>
 }
 
-/** What the two engines say differently. */
+/** SQL that differs between the engines. */
 export interface Dialect {
-  /** `for update skip locked` on PostgreSQL, nothing on SQLite (which has one writer). Ends a select. */
+  /** `for update skip locked` on PostgreSQL, nothing on SQLite, which has one writer. Goes at the end of a select. */
   skipLocked: RawBuilder<unknown>
-  /** `for update` on PostgreSQL. Ends a select. */
+  /** `for update` on PostgreSQL, nothing on SQLite. Goes at the end of a select. */
   forUpdate: RawBuilder<unknown>
-  /** The database's own time in milliseconds, the same within one statement: the only clock replicas share. */
+  /** The time of the database in milliseconds, constant within a statement. The only clock that replicas share. */
   nowMs: RawBuilder<number>
   /**
-   * A derived table of the given rows, for `select … from ${rows} as r` and `insert … select`: one parameter and one
-   * text of the statement, however many rows there are.
+   * A derived table of the values, for `select … from ${rows} as r` and `insert … select`. Any number of rows makes the same
+   * statement text with one parameter.
    */
   rows<C extends string>(
     columns: Record<C, 'text' | 'bigint'>,
     values: readonly Readonly<Record<C, string | number | null>>[],
   ): RawBuilder<Record<C, string | number | null>>
-  /** True when the error is a broken unique constraint. */
+  /** True for a violated unique constraint. */
   isUniqueViolation(error: unknown): boolean
-  /** True when the statement failed for what a row holds (a constraint, a value out of range), not for the database's state. */
+  /** True when a value of a row made the statement fail (a constraint, a range), not the state of the database. */
   isRefusedRow(error: unknown): boolean
+}
+
+/**
+ * The database cannot do any work now: it is unreachable, shutting down, or out of disk space. Never thrown for a wrong
+ * statement. The transaction was rolled back, unless the connection broke during its commit: then the outcome is unknown.
+ */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+  /** The message of the engine or the network, for the log and the operator. */
+  readonly reason: string
+  constructor(cause: unknown) {
+    const reason = reasonOf(cause)
+    super(`The database is not available: ${reason}`, { cause })
+    this.reason = reason
+  }
+}
+
+/** Node's error for a host with several addresses has a code and no message. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message !== '' || !('code' in cause) ? cause.message : String(cause.code)
 }

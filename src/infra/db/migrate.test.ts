@@ -17,7 +17,7 @@ const extra = creating('9000-extra', 'extra')
 const more = creating('9001-more', 'more')
 
 describeEachDatabase('migrations', (databases, engine) => {
-  it('are applied in order, once, and told', async () => {
+  it('are applied in order, once, and reported', async () => {
     const db = await databases()
     const applied: string[] = []
     const up = () => migrateUp(db, [...migrations, extra, more], (name) => applied.push(name))
@@ -31,7 +31,7 @@ describeEachDatabase('migrations', (databases, engine) => {
     })
   })
 
-  it('are pending until they are applied, and a start that may not migrate stops and names the command', async () => {
+  it('are pending until they are applied, and stop a start that must not migrate, naming the command', async () => {
     const db = await databases()
     await expect(requireMigrated(db, migrations)).resolves.toBeUndefined()
     expect((await migrationStatus(db, [...migrations, extra])).pending).toEqual(['9000-extra'])
@@ -40,7 +40,7 @@ describeEachDatabase('migrations', (databases, engine) => {
     )
   })
 
-  it('of a newer version are refused before anything is changed', async () => {
+  it('of a newer version are rejected before any change', async () => {
     const db = await databases()
     await migrateUp(db, [...migrations, more], () => {})
     await expect(migrateUp(db, [...migrations, extra], () => {})).rejects.toThrow(
@@ -50,7 +50,7 @@ describeEachDatabase('migrations', (databases, engine) => {
     expect((await migrationStatus(db, [...migrations, extra, more])).applied).not.toContain('9000-extra')
   })
 
-  it('that fail leave nothing behind', async () => {
+  it('that fail leave no changes', async () => {
     const db = await databases()
     const broken: Migration = {
       name: '9002-broken',

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Db, Handle, Tx } from './db.ts'
 
-/** One numbered step. `up` runs in a transaction of its own, on both engines; there is no way down (restore instead). */
+/** A migration. `up` runs in its own transaction on both engines. There is no `down`: restore a backup instead. */
 export interface Migration {
-  /** `0001-accounts`: the order is the order of names. */
+  /** Such as `0001-accounts`. Migrations run in the order of their names. */
   name: string
   up(db: Kysely<unknown>, engine: Db['engine']): Promise<void>
 }
@@ -11,11 +11,11 @@ export interface Migration {
 export interface MigrationStatus {
   applied: string[]
   pending: string[]
-  /** Applied by a newer version of Posthorn; this one must not run on them. */
+  /** Applied by a newer version. This version must not use the database. */
   unknown: string[]
 }
 
-/** An arbitrary number of ours; advisory locks share one space per database. */
+/** An arbitrary number: all advisory locks of a database share one namespace. */
 const CREATE_LOCK = 7_074_831
 
 interface MigrationTable {
@@ -35,8 +35,8 @@ export async function migrationStatus(db: Db, all: readonly Migration[]): Promis
 }
 
 /**
- * Applies what is pending, one transaction each. Replicas that start together take turns: each step locks the table
- * first and looks again at what is applied. Throws before it changes anything when a newer Posthorn migrated this database.
+ * Applies the pending migrations, each in its own transaction. Replicas may do so at the same time: each step locks the
+ * table, then checks again what is pending. Throws without changes when a newer version migrated the database.
  */
 export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (name: string) => void): Promise<void> {
   await db.transaction((tx) => createTable(tx, db.engine))
@@ -44,7 +44,7 @@ export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (n
     const ran = await db.transaction(async (tx) => {
       await lockTable(tx, db.engine)
       const { pending, unknown } = statusOf(await appliedNames(tx), all)
-      refuseUnknown(unknown)
+      rejectUnknown(unknown)
       if (!pending.includes(migration.name)) return false
       await migration.up(tx as unknown as Kysely<unknown>, db.engine)
       await tx.insertInto('migrations').values({ name: migration.name, appliedAt: db.dialect.nowMs }).execute()
@@ -54,10 +54,10 @@ export async function migrateUp(db: Db, all: readonly Migration[], onApplied: (n
   }
 }
 
-/** Throws unless the schema is exactly what this version expects; for a start that may not migrate. */
+/** Throws unless exactly the migrations of this version are applied. */
 export async function requireMigrated(db: Db, all: readonly Migration[]): Promise<void> {
   const { pending, unknown } = await migrationStatus(db, all)
-  refuseUnknown(unknown)
+  rejectUnknown(unknown)
   if (pending.length > 0) {
     throw new Error(
       `The database has pending migrations (${pending.join(', ')}) and AUTO_APPLY_MIGRATIONS is off. Run: posthorn migrate up`,
@@ -65,7 +65,7 @@ export async function requireMigrated(db: Db, all: readonly Migration[]): Promis
   }
 }
 
-function refuseUnknown(unknown: readonly string[]): void {
+function rejectUnknown(unknown: readonly string[]): void {
   if (unknown.length === 0) return
   throw new Error(
     `The database was migrated by a newer Posthorn (${unknown.join(', ')}). Start that version, or restore a backup.`,
@@ -81,7 +81,7 @@ function statusOf(applied: string[], all: readonly Migration[]): MigrationStatus
   }
 }
 
-/** Only where unqualified names look: another schema may have a table of this name. */
+/** Searches only where unqualified names resolve: another schema may have a table of this name. */
 async function hasTable(db: Db): Promise<boolean> {
   const found =
     db.engine === 'postgres'
@@ -91,7 +91,7 @@ async function hasTable(db: Db): Promise<boolean> {
 }
 
 async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
-  // Two replicas creating it at once collide in PostgreSQL's catalogue even with "if not exists".
+  // Even with "if not exists", two replicas that create it at the same time collide in PostgreSQL's catalogue.
   if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${CREATE_LOCK})`.execute(tx)
   await tx.schema
     .createTable('migrations')
@@ -103,7 +103,7 @@ async function createTable(tx: Tx, engine: Db['engine']): Promise<void> {
 
 async function lockTable(tx: Tx, engine: Db['engine']): Promise<void> {
   if (engine !== 'postgres') return
-  // Large tables, or waiting for a replica that migrates them, take longer than a statement usually may.
+  // Migrating a large table, or waiting for a replica that does, takes longer than the usual limit.
   await sql`set local statement_timeout = 0`.execute(tx)
   await sql`lock table "migrations" in access exclusive mode`.execute(tx)
 }

@@ -1,9 +1,9 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { bindable } from './bindable.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
+import { DatabaseUnavailable } from './db.ts'
 
-/** The pool as Kysely is given it: parameters pass the gate, and the ends of transactions mean what they say. */
+/** Wraps the pool for Kysely: converts parameters, and throws when a commit was in fact a rollback. */
 export function checkedPool(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => new CheckedClient(await connected(pool)),
@@ -11,7 +11,7 @@ export function checkedPool(pool: pg.Pool): PostgresPool {
   }
 }
 
-/** Whatever keeps us from a connection, a wrong password included, is nothing that a caller did. */
+/** Any failure to connect, such as a wrong password, means that the database is unavailable. */
 async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
@@ -20,7 +20,7 @@ async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** One borrowed connection, until `release`. */
+/** A connection of the pool, until `release`. */
 class CheckedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   #isUsable = true
@@ -32,7 +32,7 @@ class CheckedClient implements PostgresPoolClient {
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
   query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
   query<R>(text: unknown, values: readonly unknown[] = []): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
-    if (typeof text !== 'string') throw new Error('PostgreSQL is not asked by cursors here; page instead.')
+    if (typeof text !== 'string') throw new Error('Cursors are not supported; read pages instead.')
     if (text === 'commit') return this.#commit()
     if (text === 'rollback') return this.#rollback()
     return this.#send(text, values.map(bindable))
@@ -43,49 +43,49 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const { command, rowCount, rows } = await this.#answered(this.#client.query(text, values))
+    const { command, rowCount, rows } = await this.#checked(this.#client.query(text, values))
     return { command: commandOf(command), rowCount: rowCount ?? 0, rows }
   }
 
   async #commit<R>(): Promise<PostgresQueryResult<R>> {
-    const { command } = await this.#answered(this.#client.query('commit'))
-    // An error that was caught inside the transaction makes PostgreSQL answer a commit by rolling back, without an error.
+    const { command } = await this.#checked(this.#client.query('commit'))
+    // When an error inside the transaction was caught, PostgreSQL rolls back at the commit without an error.
     if (command === 'COMMIT') return NO_ROWS
-    throw new Error('the transaction was rolled back: an error inside it was caught and not passed on')
+    throw new Error('the transaction was rolled back, because its body caught the error of a statement')
   }
 
   async #rollback<R>(): Promise<PostgresQueryResult<R>> {
-    // Of one that went silent it would only be waited for again.
+    // The connection does not respond; a rollback would only time out again.
     if (!this.#isUsable) return NO_ROWS
     try {
       await this.#client.query('rollback')
     } catch {
-      // The connection is gone, and the transaction with it; the error to tell is the one that led here.
+      // The connection is lost and the transaction with it. The caller throws the error that led to the rollback.
       this.#isUsable = false
     }
     return NO_ROWS
   }
 
-  async #answered<T>(query: Promise<T>): Promise<T> {
+  async #checked<T>(query: Promise<T>): Promise<T> {
     try {
       return await query
     } catch (error) {
-      // It would answer the next question with what is still to come.
-      if (isSilent(error)) this.#isUsable = false
+      // A late result of this query would arrive as the result of the next one.
+      if (isReadTimeout(error)) this.#isUsable = false
       throw isLostConnection(error) ? new DatabaseUnavailable(error) : error
     }
   }
 }
 
-/** What is no answer of the server, or one by which it hangs up: connection exceptions, and the server's shutdown. */
+/** True when the connection broke or the server ended it (connection exceptions, shutdown). */
 function isLostConnection(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
   if (!(error instanceof Error)) return false
-  return 'syscall' in error || /^Connection terminated|not queryable/.test(error.message) || isSilent(error)
+  return 'syscall' in error || /^Connection terminated|not queryable/.test(error.message) || isReadTimeout(error)
 }
 
-/** What `pg` says after `query_timeout`. */
-function isSilent(error: unknown): boolean {
+/** The error of `pg` after `query_timeout`. */
+function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
@@ -94,7 +94,7 @@ type Command = PostgresQueryResult<unknown>['command']
 const COUNTED: readonly Command[] = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 const NO_ROWS: PostgresQueryResult<never> = { command: 'SELECT', rowCount: 0, rows: [] }
 
-/** Kysely only tells apart the commands that count changed rows. */
+/** Kysely only distinguishes the commands that count changed rows. */
 function commandOf(command: string): Command {
   return COUNTED.find((known) => known === command) ?? 'SELECT'
 }

@@ -9,18 +9,18 @@ export interface PostgresOptions {
   url: string
   maxConnections: number
   onError: (error: Error) => void
-  /** How long an answer is waited for; the server itself gives up a statement after 60 s. Default 75,000. */
-  answerMs?: number
+  /** The timeout of a query; the server cancels a statement after 60 s. Default 75,000. */
+  queryTimeoutMs?: number
 }
 
 const INT8 = 20
 const NUMERIC = 1700
 const RETRIED = new Set(['40001', '40P01'])
-const MAX_TRIES = 4
+const MAX_ATTEMPTS = 4
 const PING_MS = 2000
 const STATEMENT_MS = 60_000
 
-/** PostgreSQL through one pool. 64-bit integers and their sums arrive as numbers: ours are times, counts and positions below 2^53. */
+/** Opens a connection pool. 64-bit integers and their sums are read as numbers: all of ours are below 2^53. */
 export function openPostgres(options: PostgresOptions): Db {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -28,8 +28,8 @@ export function openPostgres(options: PostgresOptions): Db {
     connectionTimeoutMillis: 10_000,
     idle_in_transaction_session_timeout: 30_000,
     statement_timeout: STATEMENT_MS,
-    // A connection that went silent without closing would be waited for until the kernel gives it up, after minutes.
-    query_timeout: options.answerMs ?? STATEMENT_MS + 15_000,
+    // Otherwise a query on a connection that went silent fails only after minutes, when the kernel closes it.
+    query_timeout: options.queryTimeoutMs ?? STATEMENT_MS + 15_000,
     keepAlive: true,
     application_name: 'posthorn',
     types: {
@@ -38,7 +38,7 @@ export function openPostgres(options: PostgresOptions): Db {
     },
   } as pg.PoolConfig)
   pool.on('error', options.onError)
-  // The pool listens to idle clients only; a lost connection in the middle of a transaction would end the process.
+  // The pool listens to idle clients only. An unhandled error inside a transaction would end the process.
   pool.on('connect', (client) => client.on('error', options.onError))
   const handle = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: checkedPool(pool) }) })
   let closing: Promise<void> | undefined
@@ -46,11 +46,11 @@ export function openPostgres(options: PostgresOptions): Db {
     engine: 'postgres',
     read: handle,
     dialect: postgresDialect,
-    transaction: (body) => retried(() => runTransaction(handle, body)),
+    transaction: (body) => withRetries(() => runTransaction(handle, body)),
     async ping() {
-      const answer = pool.query({ text: 'select 1', query_timeout: PING_MS } as pg.QueryConfig)
-      // Waiting for a free connection counts too.
-      await withTimeout(answer, PING_MS, () => new Error('the database did not answer in 2 s'))
+      const response = pool.query({ text: 'select 1', query_timeout: PING_MS } as pg.QueryConfig)
+      // Includes the wait for a free connection.
+      await withTimeout(response, PING_MS, () => new Error('the database did not respond in 2 s'))
     },
     close() {
       closing ??= pool.end()
@@ -59,13 +59,13 @@ export function openPostgres(options: PostgresOptions): Db {
   }
 }
 
-async function retried<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+async function withRetries<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await run()
     } catch (error) {
-      if (tries >= MAX_TRIES || !RETRIED.has(codeOf(error))) throw error
-      await sleep(tries * 20 * Math.random())
+      if (attempt >= MAX_ATTEMPTS || !RETRIED.has(codeOf(error))) throw error
+      await sleep(attempt * 20 * Math.random())
     }
   }
 }
@@ -77,15 +77,15 @@ function codeOf(error: unknown): string {
 const postgresDialect: Dialect = {
   skipLocked: sql`for update skip locked`,
   forUpdate: sql`for update`,
-  // Not clock_timestamp(): that is volatile, so a comparison with it can use no index.
+  // clock_timestamp() is volatile: a comparison with it cannot use an index.
   nowMs: sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`,
   rows(columns, values) {
     const types = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(String(type))}`)
     const given = sql`json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)})`
-    // The limit tells the planner how many rows there are: it assumes 100 of any function.
+    // The limit tells the planner the number of rows: it assumes 100 for any function.
     return sql`(select * from ${given} limit ${values.length})`
   },
   isUniqueViolation: (error) => codeOf(error) === '23505',
-  // Data exception, integrity violation, program limit, raised by a trigger.
+  // Data exception, integrity violation, program limit, or raised by a trigger.
   isRefusedRow: (error) => /^(22|23|54|P0)/.test(codeOf(error)),
 }

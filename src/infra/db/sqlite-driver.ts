@@ -2,23 +2,23 @@ import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult }
 import type Database from 'libsql'
 import type { EventLoopShare } from '../../lib/event-loop.ts'
 import { type Bindable, bindable } from './bindable.ts'
-import { Turns } from './turns.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
+import { DatabaseUnavailable } from './db.ts'
+import { Mutex } from './mutex.ts'
 
 /**
- * One libsql handle as a Kysely driver; callers take turns, first come first served. A caller whose turn comes late in a turn
- * of the event loop begins in the next one, so that no number of transactions or reads keeps other callbacks waiting.
+ * A Kysely driver on one libsql handle. Callers use it one at a time, in call order. When statements have used enough of an
+ * event loop turn, the next caller starts in the next turn, so that other callbacks run however many callers wait.
  */
 export class SqliteDriver implements Driver {
   readonly #database: Database.Database
   readonly #connection: DatabaseConnection
   readonly #onSlow: (sql: string, ms: number) => void
   readonly #eventLoop: EventLoopShare
-  readonly #turns = new Turns('the database was busy with another transaction for 30 s', 30_000)
+  readonly #mutex = new Mutex('another transaction kept the database busy for 30 s', 30_000)
   readonly #statements = new Map<string, Database.Statement>()
   #closing: Promise<void> | undefined
 
-  /** The drivers of one database share `eventLoop`: what one has used of a turn is missing to the other. */
+  /** The drivers of one database share `eventLoop`, which measures the time that both use of a turn. */
   constructor(database: Database.Database, eventLoop: EventLoopShare, onSlow: (sql: string, ms: number) => void) {
     this.#database = database
     this.#eventLoop = eventLoop
@@ -29,8 +29,8 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#closing !== undefined) throw new DatabaseUnavailable(new Error('it is closed'))
-    await this.#turns.take().catch((error: unknown) => {
+    if (this.#closing !== undefined) throw new DatabaseUnavailable(new Error('the database is closed'))
+    await this.#mutex.acquire().catch((error: unknown) => {
       throw new DatabaseUnavailable(error)
     })
     const yielding = this.#eventLoop.yieldIfHeld()
@@ -39,11 +39,11 @@ export class SqliteDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
-    this.#turns.give()
+    this.#mutex.release()
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // "immediate": the write lock is taken now, so no statement inside can fail with SQLITE_BUSY.
+    // "immediate" takes the write lock now, so that no later statement fails with SQLITE_BUSY.
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 
@@ -52,14 +52,14 @@ export class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk rolls back by itself; the error to tell is that one, not "no transaction is active".
+    // On a full disk SQLite has rolled back already; another rollback would hide that error.
     if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
   }
 
-  /** Waits for whoever has or awaits the turn, then closes. Twice safely. */
+  /** Waits for all current callers, then closes. Twice safely. */
   destroy(): Promise<void> {
-    this.#closing ??= this.#turns.take().finally(() => {
-      // A cached statement would keep the file open, and would still run.
+    this.#closing ??= this.#mutex.acquire().finally(() => {
+      // A cached statement would keep the file open.
       this.#statements.clear()
       this.#database.close()
     })
@@ -68,21 +68,21 @@ export class SqliteDriver implements Driver {
 
   async #run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const startedMs = performance.now()
-    const parameters = query.parameters.map(integerKept)
+    const parameters = query.parameters.map(withIntegers)
     const statement = this.#prepare(query.sql)
     try {
       if (statement.reader) return { rows: statement.all(parameters) as R[] }
       const { changes, lastInsertRowid } = statement.run(parameters)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
-      throw isOutOfOrder(error) ? new DatabaseUnavailable(error) : error
+      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
     } finally {
       const tookMs = performance.now() - startedMs
       if (tookMs > SLOW_MS) this.#onSlow(query.sql, tookMs)
     }
   }
 
-  /** Preparing costs more than running a point query; the texts are few because values are always parameters. */
+  /** Caches statements, because preparing costs more than a lookup by key. Values are parameters, so there are few texts. */
   #prepare(sql: string): Database.Statement {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
@@ -93,23 +93,23 @@ export class SqliteDriver implements Driver {
   }
 
   #noStreams(): never {
-    throw new Error('The file store does not stream; page instead.')
+    throw new Error('Streams are not supported; read pages instead.')
   }
 }
 
-/** The disk is full or broken, or somebody else holds the file: no fault of the statement. */
-function isOutOfOrder(error: unknown): boolean {
+/** True when the disk is full or broken, or another process has locked the file. */
+function isUnavailable(error: unknown): boolean {
   return (
     error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR|CANTOPEN|BUSY|LOCKED)/.test(String(error.code))
   )
 }
 
-/** A statement over this blocks the event loop long enough to be worth knowing about. */
+/** A longer statement is logged, because it blocks the event loop. */
 const SLOW_MS = 20
 const MAX_STATEMENTS = 500
 
-/** libsql binds every JavaScript number as REAL, which divides and prints otherwise than PostgreSQL's integers. */
-function integerKept(value: unknown): Bindable {
+/** libsql binds every number as REAL, which divides and prints differently from an integer. */
+function withIntegers(value: unknown): Bindable {
   const bound = bindable(value)
   return typeof bound === 'number' && Number.isSafeInteger(bound) ? BigInt(bound) : bound
 }

@@ -1,6 +1,6 @@
 import type { Handle, Tx } from './db.ts'
 
-/** Small facts of the whole service: the key ring of a shared database, its canary. */
+/** Values of the whole service by name, such as the key ring of a shared database. */
 interface ServiceStateTable {
   name: string
   value: string
@@ -12,7 +12,7 @@ declare module './db.ts' {
   }
 }
 
-/** Reads a fact, or stores `makeValue()` when there is none yet; replicas that race get the same value. */
+/** Returns the value, or stores and returns `makeValue()` if there is none. Concurrent replicas get the same value. */
 export async function stateOr(handle: Handle, name: string, makeValue: () => string): Promise<string> {
   const existing = await findState(handle, name)
   if (existing !== undefined) return existing
@@ -37,7 +37,7 @@ export async function setState(handle: Handle, name: string, value: string): Pro
     .execute()
 }
 
-/** A lock over all replicas, held until the transaction ends. Take it before any row's lock. */
+/** Takes a lock over all replicas until the transaction ends. Take it before any row lock, else deadlocks are possible. */
 export async function lockState(tx: Tx, name: string): Promise<void> {
   await setState(tx, name, '')
 }

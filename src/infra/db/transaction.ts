@@ -1,6 +1,6 @@
 import type { Handle, Tx } from './db.ts'
 
-/** Runs one Kysely transaction with `afterCommit` on it; shared by both engines. */
+/** Runs a Kysely transaction with `afterCommit`, for both engines. */
 export async function runTransaction<T>(handle: Handle, body: (tx: Tx) => Promise<T>): Promise<T> {
   const hooks: (() => void)[] = []
   const result = await handle.transaction().execute((transaction) => {
@@ -11,7 +11,7 @@ export async function runTransaction<T>(handle: Handle, body: (tx: Tx) => Promis
     try {
       run()
     } catch (error) {
-      // It is committed: failing now would make the caller repeat it. Hooks are hints, and a throw is a bug to be seen.
+      // The transaction is committed: throwing now would make the caller repeat it. A warning makes the bug visible.
       process.emitWarning(error instanceof Error ? error : String(error))
     }
   }

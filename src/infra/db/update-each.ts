@@ -5,8 +5,8 @@ type Value = string | number | null
 type ColumnType = 'text' | 'bigint'
 
 /**
- * Changes many rows, each to its own values, by one statement: `columns` names every column and its type, the first is
- * the key. Rows may be at most `ROWS_PER_STATEMENT`; more are sent in several statements.
+ * Updates many rows, each with its own values, in few statements. `columns` lists the columns with their types; the first
+ * is the key.
  */
 export async function updateEach<Column extends string>(
   tx: Tx,
@@ -27,7 +27,7 @@ export async function updateEach<Column extends string>(
 
 const ROWS_PER_STATEMENT = 200
 
-/** PostgreSQL takes a bare parameter for text, so every value says its type. */
+/** PostgreSQL treats an untyped parameter as text, so every value has a cast. */
 function tuple<Column extends string>(
   columns: readonly (readonly [Column, ColumnType])[],
   row: Readonly<Record<Column, Value>>,
