@@ -13,7 +13,7 @@ import {
   deliveryRoutes,
   endpointRoutes,
   isSubscription,
-  notices,
+  openApiWebhooks,
   subscribes,
   testRoutes,
 } from '../features/webhooks/index.ts'
@@ -87,7 +87,7 @@ export function httpServer(
       description: 'Mailboxes behind one REST API and signed webhooks.',
       serverUrl: config.publicUrl,
     },
-    notices(catalogue),
+    openApiWebhooks(catalogue),
   )
   return server
 }

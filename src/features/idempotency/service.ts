@@ -1,11 +1,11 @@
 import type { FastifySchema } from 'fastify'
 import type { Db } from '../../infra/db/index.ts'
 import {
-  type Answer,
   asAppError,
   type Handler,
   type Idempotency,
   type Prepare,
+  type ResponseBody,
   type TypedReply,
   type TypedRequest,
 } from '../../infra/http/index.ts'
@@ -41,13 +41,13 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
     prepare: Prepare<Schema>,
     request: TypedRequest<Schema>,
     reply: TypedReply<Schema>,
-  ): Promise<Answer<Schema>> {
+  ): Promise<ResponseBody<Schema>> {
     const claim = await keys.claim(print)
     if (!('lease' in claim)) {
       reply.statusCode = claim.status
       reply.headers(REPLAYED_HEADERS)
       // The schema of this route serialised it.
-      return claim.body as Answer<Schema>
+      return claim.body as ResponseBody<Schema>
     }
     try {
       const commit = await prepare(request, reply)

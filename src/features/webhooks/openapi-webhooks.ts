@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { type EventCatalogue, eventSchema, exampleEvent } from '../../events/index.ts'
-import type { Notices } from '../../infra/http/index.ts'
+import type { OpenApiWebhooks } from '../../infra/http/index.ts'
 import { webhookHeaders } from '../../lib/signature.ts'
 
 /** The `webhooks` of the OpenAPI document: each event type in its envelope, with the headers of its signature. */
-export function notices(catalogue: EventCatalogue): Notices {
+export function openApiWebhooks(catalogue: EventCatalogue): OpenApiWebhooks {
   const envelope = Type.Object(
     {
       deliveryId: Type.String({ description: 'Id of the delivery: one event to one endpoint.' }),
@@ -46,7 +46,7 @@ export function notices(catalogue: EventCatalogue): Notices {
       '410': 'The endpoint no longer exists. The service disables it.',
       default: 'Failed, including redirects. The service retries and honours `Retry-After` up to 24 hours.',
     },
-    kinds: catalogue.types.map((type) => {
+    events: catalogue.types.map((type) => {
       const { description, data } = catalogue.get(type)
       return {
         name: type,

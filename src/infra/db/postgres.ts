@@ -82,7 +82,7 @@ const postgresDialect: Dialect = {
   rows(columns, values) {
     const types = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(String(type))}`)
     const given = sql`json_to_recordset(cast(${JSON.stringify(values)} as json)) as "given"(${sql.join(types)})`
-    // The limit tells the planner the number of rows: it assumes 100 for any function.
+    // From the limit the planner knows the number of rows: it assumes 100 for any function.
     return sql`(select * from ${given} limit ${values.length})`
   },
   isUniqueViolation: (error) => codeOf(error) === '23505',

@@ -1,5 +1,5 @@
 import { type EventRow, eventHead } from '../../../events/index.ts'
-import { type Outbound, type OutboundAnswer, OutboundError, type OutboundFailure } from '../../../infra/http/index.ts'
+import { type Outbound, OutboundError, type OutboundFailure, type OutboundResponse } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
@@ -109,10 +109,10 @@ export async function attempt(
 }
 
 async function responseOrFailure(
-  sending: Promise<OutboundAnswer>,
+  sending: Promise<OutboundResponse>,
   signal: AbortSignal,
   log: Log,
-): Promise<OutboundAnswer | Failure> {
+): Promise<OutboundResponse | Failure> {
   try {
     return await sending
   } catch (error) {

@@ -1,17 +1,14 @@
-/** A JSON Schema, or any part of the document. */
+/** A JSON value: a JSON Schema, or any part of the document. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 export interface Components {
-  /** The schema with every titled part replaced by a reference to it. */
+  /** Returns the schema with a reference in place of every titled part. */
   reference(schema: unknown): Json
-  /** Everything referenced so far, by title. */
+  /** The schemas referenced so far, by title. */
   schemas(): Record<string, Json>
 }
 
-/**
- * Schemas with a `title` become components: one place in the document, one type in generated clients. Two different
- * schemas under one title are a mistake and throw.
- */
+/** Collects schemas with a `title` as components, so that generated clients have one type for each. Throws when two schemas with one title differ. */
 export function components(): Components {
   const named = new Map<string, Json>()
 
@@ -39,7 +36,7 @@ export function components(): Components {
   }
 }
 
-/** A property may be called "title" too; a schema's own title stands beside its type. */
+/** Distinguishes a schema from an object with a property called "title": a schema also has a type. */
 function isSchema(part: Record<string, Json>): boolean {
   return 'type' in part ? typeof part.type === 'string' : 'anyOf' in part || 'allOf' in part || 'const' in part
 }

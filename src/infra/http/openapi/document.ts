@@ -1,21 +1,25 @@
 import { errorSchema } from '../schemas.ts'
 import { type Components, components, type Json } from './components.ts'
-import { headerParameters, type Notices, noticesPart } from './notices.ts'
 import { operation } from './operation.ts'
 import type { RouteEntry } from './route-table.ts'
+import { headerParameters, type OpenApiWebhooks, webhookOperations } from './webhooks.ts'
 
 export interface ApiInfo {
   title: string
   version: string
   description: string
-  /** Address under which clients reach the service. */
+  /** The address at which clients reach the service. */
   serverUrl: string
 }
 
 export type OpenApiDocument = { [name: string]: Json }
 
-/** The OpenAPI 3.1 document of these routes, in the order of their paths, so that it changes only where the API does. */
-export function openApiDocument(routes: readonly RouteEntry[], info: ApiInfo, notices?: Notices): OpenApiDocument {
+/** Makes the OpenAPI 3.1 document of the routes. It is sorted by path, so that it changes only where the API does. */
+export function openApiDocument(
+  routes: readonly RouteEntry[],
+  info: ApiInfo,
+  webhooks?: OpenApiWebhooks,
+): OpenApiDocument {
   const named = components()
   const shown = routes.filter((route) => route.schema.hide !== true).sort(byPath)
   const paths: Record<string, Record<string, Json>> = {}
@@ -35,8 +39,8 @@ export function openApiDocument(routes: readonly RouteEntry[], info: ApiInfo, no
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [...new Set(shown.flatMap((route) => route.schema.tags ?? []))].sort().map((name) => ({ name })),
     paths,
-    ...(notices !== undefined && { webhooks: noticesPart(notices, named) }),
-    components: sharedComponents(named, notices),
+    ...(webhooks !== undefined && { webhooks: webhookOperations(webhooks, named) }),
+    components: sharedComponents(named, webhooks),
   }
 }
 
@@ -47,9 +51,9 @@ function byPath(left: RouteEntry, right: RouteEntry): number {
   return METHOD_ORDER.indexOf(left.method) - METHOD_ORDER.indexOf(right.method)
 }
 
-function sharedComponents(named: Components, notices: Notices | undefined): Json {
+function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefined): Json {
   const error = named.reference(errorSchema)
-  const failures = Object.entries(FAILURES).map(([name, { description, headers = [] }]) => [
+  const errorResponses = Object.entries(ERROR_RESPONSES).map(([name, { description, headers = [] }]) => [
     name,
     {
       description,
@@ -73,30 +77,34 @@ function sharedComponents(named: Components, notices: Notices | undefined): Json
         in: 'header',
         required: false,
         description:
-          'Makes the request safe to repeat for 24 hours: a repeat gets the first answer with "Idempotent-Replayed: true".',
+          'Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true".',
         schema: { type: 'string', minLength: 1, maxLength: 256 },
       },
-      ...(notices !== undefined && headerParameters(notices)),
+      ...(webhooks !== undefined && headerParameters(webhooks)),
     },
-    responses: Object.fromEntries(failures),
+    responses: Object.fromEntries(errorResponses),
     schemas: named.schemas(),
   }
 }
 
 const TEXT_HEADER = { schema: { type: 'string' } }
 
-const FAILURES: Record<string, { description: string; headers?: string[] }> = {
-  BadRequest: { description: 'The request is not valid; `details` says what to correct.' },
-  Unauthorized: { description: 'No key, or one that is not known.', headers: ['WWW-Authenticate'] },
-  Forbidden: { description: 'The key may not do that, or the licence does not allow it.' },
-  NotFound: { description: 'There is nothing with this id.' },
+const ERROR_RESPONSES: Record<string, { description: string; headers?: string[] }> = {
+  BadRequest: { description: 'The request is not valid. `error.details` lists the values to correct.' },
+  Unauthorized: { description: 'The API key is missing or not valid.', headers: ['WWW-Authenticate'] },
+  Forbidden: { description: 'The key lacks the required scope, or the licence does not allow the request.' },
+  NotFound: { description: 'No object has this id.' },
   Conflict: {
-    description: 'It conflicts with what exists, or the first request with this Idempotency-Key still runs.',
+    description:
+      'The request conflicts with an existing object, or the first request with this Idempotency-Key is still running.',
     headers: ['Retry-After'],
   },
-  IdempotencyMismatch: { description: 'The Idempotency-Key was used with another body.' },
+  IdempotencyMismatch: { description: 'The Idempotency-Key was used with a different body.' },
   PayloadTooLarge: { description: 'The body is too large.' },
-  UnsupportedMediaType: { description: 'The body is of a type this path does not take.' },
-  RateLimited: { description: 'Too many requests.', headers: ['Retry-After', 'RateLimit-Reset'] },
-  Error: { description: 'Any other failure; `error.code` names it.' },
+  UnsupportedMediaType: { description: 'The path does not accept the content type of the body.' },
+  RateLimited: {
+    description: 'Too many requests. Try again after the time in `Retry-After`.',
+    headers: ['Retry-After', 'RateLimit-Reset'],
+  },
+  Error: { description: 'Any other error. `error.code` names it.' },
 }

@@ -2,7 +2,15 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/server.ts'
-import { type App, errorSchema, listOf, type Notices, openApiDocument, openApiRoutes, pageQuery } from '../index.ts'
+import {
+  type App,
+  errorSchema,
+  listOf,
+  type OpenApiWebhooks,
+  openApiDocument,
+  openApiRoutes,
+  pageQuery,
+} from '../index.ts'
 
 const info = { title: 'Posthorn', version: '1.2.3', description: 'Mail.', serverUrl: 'http://localhost:8080' }
 const thing = Type.Object({ id: Type.String(), title: Type.String() }, { title: 'Thing' })
@@ -46,21 +54,21 @@ function describedServer(): App {
   return app
 }
 
-const notices: Notices = {
+const webhooks: OpenApiWebhooks = {
   headers: [{ name: 'x-note', description: 'Which.', required: true, example: '1' }],
   responses: { '2XX': 'Taken.', default: 'Tried again.' },
-  kinds: [{ name: 'thing.made', summary: 'A thing was made.', body: thing, example: { id: '1', title: 't' } }],
+  events: [{ name: 'thing.made', summary: 'A thing was made.', body: thing, example: { id: '1', title: 't' } }],
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1 and names every route but the hidden', async () => {
+  it('is valid OpenAPI 3.1 and lists every route that is not hidden', async () => {
     const response = await describedServer().inject('/openapi.json')
     const document = response.json()
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     expect(Object.keys(document.paths)).toEqual(['/openapi.json', '/things', '/things/{thingId}/parts'])
   })
 
-  it('says for each route who may call it, what it takes and how it fails', async () => {
+  it('describes the access, parameters and errors of each route', async () => {
     const { paths } = (await describedServer().inject('/openapi.json')).json()
     const post = paths['/things/{thingId}/parts'].post
     expect(post.operationId).toBe('postThingsPartsByThingId')
@@ -79,7 +87,7 @@ describe('the OpenAPI document', () => {
     expect(paths['/openapi.json'].get.security).toEqual([])
   })
 
-  it('gives titled schemas one place, and refuses two different ones of one title', async () => {
+  it('makes one component of a titled schema, and rejects two different ones with the same title', async () => {
     const { paths, components } = (await describedServer().inject('/openapi.json')).json()
     const list = paths['/things'].get.responses['200'].content['application/json'].schema
     expect(list.properties.things.items).toEqual({ $ref: '#/components/schemas/Thing' })
@@ -92,9 +100,9 @@ describe('the OpenAPI document', () => {
     expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
   })
 
-  it('describes what the service sends by itself, and the page lists it', async () => {
+  it('describes the webhooks of the service, and the page lists them', async () => {
     app = testServer()
-    openApiRoutes(app, info, notices)
+    openApiRoutes(app, info, webhooks)
     const document = (await app.inject('/openapi.json')).json()
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     const { post } = document.webhooks['thing.made']
@@ -108,7 +116,7 @@ describe('the OpenAPI document', () => {
     expect((await app.inject('/docs')).body).toContain('A thing was made.')
   })
 
-  it('spells classes of statuses as OpenAPI does, whatever the server takes', async () => {
+  it('spells status classes as OpenAPI does', async () => {
     app = testServer()
     openApiRoutes(app, info)
     const schema = { tags: ['Things'], summary: 'Try', response: { '4xx': thing } }
@@ -125,7 +133,7 @@ describe('the OpenAPI document', () => {
     expect(Compile(errorSchema).Check(body)).toBe(true)
   })
 
-  it('is also a page without anything from elsewhere', async () => {
+  it('is also a page that loads nothing from other hosts', async () => {
     const response = await describedServer().inject('/docs')
     expect(response.headers['content-type']).toContain('text/html')
     expect(response.headers['content-security-policy']).toContain("default-src 'none'")

@@ -4,7 +4,7 @@ import type { RouteEntry } from './route-table.ts'
 
 type JsonObject = { [name: string]: Json }
 
-/** One route as an OpenAPI operation. */
+/** Describes one route as an OpenAPI operation. */
 export function operation(route: RouteEntry, components: Components): JsonObject {
   const { schema, access } = route
   const body = requestBody(route, components)
@@ -18,7 +18,7 @@ export function operation(route: RouteEntry, components: Components): JsonObject
     security: security(access, scope),
     parameters: parameters(route, components),
     ...(body && { requestBody: body }),
-    responses: { ...answers(route, components), ...failures(route) },
+    responses: { ...successResponses(route, components), ...errorResponses(route) },
   }
 }
 
@@ -46,26 +46,26 @@ function parameters(route: RouteEntry, components: Components): Json[] {
   const known = properties(schema.params)
   return [
     ...inPath.map((name) => parameter('path', name, true, known.members[name] ?? { type: 'string' }, components)),
-    ...of('query', schema.querystring, components),
-    ...of('header', schema.headers, components),
+    ...parametersIn('query', schema.querystring, components),
+    ...parametersIn('header', schema.headers, components),
     ...(route.method === 'POST' && route.access.startsWith('key:')
       ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
       : []),
   ]
 }
 
-function of(place: string, schema: unknown, components: Components): Json[] {
+function parametersIn(location: string, schema: unknown, components: Components): Json[] {
   const { members, required } = properties(schema)
   return Object.entries(members).map(([name, member]) =>
-    parameter(place, name, required.includes(name), member, components),
+    parameter(location, name, required.includes(name), member, components),
   )
 }
 
-function parameter(place: string, name: string, required: boolean, schema: unknown, components: Components): Json {
+function parameter(location: string, name: string, required: boolean, schema: unknown, components: Components): Json {
   const { description, deprecated, ...rest } = { ...(schema as { description?: string; deprecated?: boolean }) }
   return {
     name,
-    in: place,
+    in: location,
     required,
     ...(description && { description }),
     ...(deprecated && { deprecated }),
@@ -86,7 +86,7 @@ function requestBody(route: RouteEntry, components: Components): Json | undefine
   if (body === undefined) return undefined
   const schema = components.reference(body)
   return {
-    // A body of optional members may be left out altogether.
+    // A body of optional members may be omitted.
     required: properties(body).required.length > 0,
     content: {
       'application/json': { schema },
@@ -95,7 +95,7 @@ function requestBody(route: RouteEntry, components: Components): Json | undefine
   }
 }
 
-function answers(route: RouteEntry, components: Components): JsonObject {
+function successResponses(route: RouteEntry, components: Components): JsonObject {
   const { response, produces } = route.schema
   if (produces !== undefined) {
     return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, {}])) } }
@@ -103,29 +103,33 @@ function answers(route: RouteEntry, components: Components): JsonObject {
   const documented = Object.entries((response ?? {}) as Record<string, { description?: string }>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
   return Object.fromEntries(
-    documented.map(([status, schema]) => [status.toUpperCase(), answer(status, schema, components)]),
+    documented.map(([status, schema]) => [status.toUpperCase(), successResponse(status, schema, components)]),
   )
 }
 
-function answer(status: string, schema: { description?: string; type?: string }, components: Components): Json {
-  const description = schema.description ?? STATUS_CODES[status] ?? 'The answer.'
+function successResponse(
+  status: string,
+  schema: { description?: string; type?: string },
+  components: Components,
+): Json {
+  const description = schema.description ?? STATUS_CODES[status] ?? 'The response.'
   // A redirect has no body.
   if (schema.type === 'null') return { description }
   return { description, content: { 'application/json': { schema: components.reference(schema) } } }
 }
 
-/** Which of the shared failures a route can answer. */
-function failures(route: RouteEntry): JsonObject {
+/** The shared error responses that a route can return. */
+function errorResponses(route: RouteEntry): JsonObject {
   const { schema, access, method } = route
   const keyed = access.startsWith('key:')
-  const failure = (name: string) => ({ $ref: `#/components/responses/${name}` })
+  const shared = (name: string) => ({ $ref: `#/components/responses/${name}` })
   return {
-    ...((schema.body ?? schema.querystring) !== undefined && { 400: failure('BadRequest') }),
-    ...(keyed && { 401: failure('Unauthorized'), 403: failure('Forbidden') }),
-    ...(route.url.includes(':') && { 404: failure('NotFound') }),
-    ...(keyed && method === 'POST' && { 409: failure('Conflict'), 422: failure('IdempotencyMismatch') }),
-    ...(schema.body !== undefined && { 413: failure('PayloadTooLarge'), 415: failure('UnsupportedMediaType') }),
-    ...((keyed || route.limited) && { 429: failure('RateLimited') }),
-    default: failure('Error'),
+    ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('BadRequest') }),
+    ...(keyed && { 401: shared('Unauthorized'), 403: shared('Forbidden') }),
+    ...(route.url.includes(':') && { 404: shared('NotFound') }),
+    ...(keyed && method === 'POST' && { 409: shared('Conflict'), 422: shared('IdempotencyMismatch') }),
+    ...(schema.body !== undefined && { 413: shared('PayloadTooLarge'), 415: shared('UnsupportedMediaType') }),
+    ...((keyed || route.limited) && { 429: shared('RateLimited') }),
+    default: shared('Error'),
   }
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { html, trustedHtml } from '../../../lib/html.ts'
 import type { ApiInfo } from './document.ts'
-import type { Notices } from './notices.ts'
 import type { RouteEntry } from './route-table.ts'
+import type { OpenApiWebhooks } from './webhooks.ts'
 
-/** The API on one page: every route with its summary. Nothing is loaded from anywhere, nothing runs. */
-export function docsPage(routes: readonly RouteEntry[], info: ApiInfo, notices?: Notices): string {
+/** Renders a page of all routes with their summaries. It loads no resources and runs no scripts. */
+export function docsPage(routes: readonly RouteEntry[], info: ApiInfo, webhooks?: OpenApiWebhooks): string {
   const shown = routes.filter((route) => route.schema.hide !== true)
   const tags = [...new Set(shown.map(tagOf))].sort()
   const page = html`<!doctype html>
@@ -22,14 +22,14 @@ export function docsPage(routes: readonly RouteEntry[], info: ApiInfo, notices?:
 <p>${info.description}</p>
 <p>The address is <code>${info.serverUrl}</code>. The machine-readable description is <a href="openapi.json">openapi.json</a>
 (OpenAPI 3.1). Send the API key as <code>Authorization: Bearer &lt;key&gt;</code>.</p>
-<nav aria-label="Sections"><ul>${tags.map((tag) => html`<li><a href="#${slug(tag)}">${tag}</a></li>`)}${notices && html`<li><a href="#webhooks-sent">Webhooks sent</a></li>`}</ul></nav>
+<nav aria-label="Sections"><ul>${tags.map((tag) => html`<li><a href="#${slug(tag)}">${tag}</a></li>`)}${webhooks && html`<li><a href="#webhooks-sent">Webhooks sent</a></li>`}</ul></nav>
 ${tags.map((tag) =>
   section(
     tag,
     shown.filter((route) => tagOf(route) === tag),
   ),
 )}
-${notices && webhooksSection(notices)}
+${webhooks && webhooksSection(webhooks)}
 </main>
 </body>
 </html>`
@@ -48,10 +48,10 @@ function section(tag: string, routes: readonly RouteEntry[]) {
 </section>`
 }
 
-function webhooksSection({ kinds }: Notices) {
+function webhooksSection({ events }: OpenApiWebhooks) {
   return html`<section aria-labelledby="webhooks-sent">
 <h2 id="webhooks-sent">Webhooks sent</h2>
-<dl>${kinds.map(({ name, summary }) => html`<dt><code>${name}</code></dt>\n<dd>${summary}</dd>`)}</dl>
+<dl>${events.map(({ name, summary }) => html`<dt><code>${name}</code></dt>\n<dd>${summary}</dd>`)}</dl>
 </section>`
 }
 
@@ -78,5 +78,5 @@ code { font-family: ui-monospace, monospace; }
 @media (max-width: 40rem) { dd { margin-left: 0; } }
 `
 
-/** Only this page's own style. */
+/** Allows only the style of this page. */
 export const DOCS_CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import type { Access } from '../server/access.ts'
 
-/** One route as the document needs it. */
+/** A route, as far as the document describes it. */
 export interface RouteEntry {
   method: string
   /** Fastify's form: `/accounts/:accountId`. */
@@ -12,16 +12,16 @@ export interface RouteEntry {
   schema: RouteSchema
 }
 
-/** The parts of a route's schema that are documented; everything but the JSON Schemas is text for people. */
+/** The documented parts of a route's schema. */
 export interface RouteSchema {
   tags?: readonly string[]
   summary?: string
   description?: string
   operationId?: string
   deprecated?: boolean
-  /** True for what is no part of the API: assets, pages of the portal. */
+  /** True for routes outside the API, such as pages and assets. */
   hide?: boolean
-  /** Media types of the 200 answer when it is not JSON. */
+  /** Media types of the 200 response when it has no JSON schema. */
   produces?: readonly string[]
   body?: unknown
   params?: unknown
@@ -33,7 +33,7 @@ export interface RouteSchema {
 declare module 'fastify' {
   interface FastifySchema extends Omit<RouteSchema, 'body' | 'params' | 'querystring' | 'headers' | 'response'> {}
   interface FastifyInstance {
-    /** Every route added so far, but for the HEAD twins of GET. */
+    /** Every route added so far, except the HEAD routes that Fastify adds for GET. */
     routeTable: RouteEntry[]
   }
 }

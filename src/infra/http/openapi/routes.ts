@@ -1,16 +1,16 @@
 import type { App } from '../server/server.ts'
 import { type ApiInfo, type OpenApiDocument, openApiDocument } from './document.ts'
-import type { Notices } from './notices.ts'
 import { DOCS_CSP, docsPage } from './page.ts'
+import type { OpenApiWebhooks } from './webhooks.ts'
 
 const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }
 
-/** `GET /openapi.json` and `GET /docs`, made from the routes of the server; add them last or first, it does not matter. */
-export function openApiRoutes(app: App, info: ApiInfo, notices?: Notices): void {
-  let made: OpenApiDocument | undefined
+/** Adds `GET /openapi.json` and `GET /docs`. They describe all routes of the server, also those added later. */
+export function openApiRoutes(app: App, info: ApiInfo, webhooks?: OpenApiWebhooks): void {
+  let cached: OpenApiDocument | undefined
   const document = () => {
-    made ??= openApiDocument(app.routeTable, info, notices)
-    return made
+    cached ??= openApiDocument(app.routeTable, info, webhooks)
+    return cached
   }
 
   app.get(
@@ -33,7 +33,7 @@ export function openApiRoutes(app: App, info: ApiInfo, notices?: Notices): void 
         .type('text/html; charset=utf-8')
         .header('content-security-policy', DOCS_CSP)
         .header('cache-control', 'public, max-age=60')
-      return docsPage(app.routeTable, info, notices)
+      return docsPage(app.routeTable, info, webhooks)
     },
   )
 }

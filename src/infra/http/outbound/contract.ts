@@ -1,7 +1,7 @@
-/** What may go wrong before an answer is there; the answer's status is never an error here. */
+/** Why no response arrived. A response with an error status is not a failure. */
 export type OutboundFailure = 'dns' | 'refused_address' | 'connect' | 'tls' | 'timeout' | 'reset' | 'protocol'
 
-/** `message` is one sentence that may be shown to the owner of the address; it names the setting when the guard refused. */
+/** `message` is one sentence that the owner of the address may read. It names the setting when the guard refused. */
 export class OutboundError extends Error {
   override name = 'OutboundError'
   readonly kind: OutboundFailure
@@ -13,33 +13,33 @@ export class OutboundError extends Error {
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** http or https; credentials in it are refused. */
+  /** http or https, without credentials. */
   url: string
   headers: Record<string, string>
   body?: string
-  /** Whose connections to use: requests with different names never wait for each other's. */
+  /** The owner of the connections. Requests of different owners never wait for each other. */
   connectionsOf?: string
-  /** For everything: the name lookup, connecting, sending, and reading the answer. */
+  /** For the name lookup, connecting, sending, and reading the response together. */
   timeoutMs: number
-  /** What is read of the answer before the connection is given up; at most and by default 64 KB. */
+  /** The rest of a longer response is dropped with its connection. At most and by default 64 KB. */
   maxResponseBytes?: number
-  /** Gives up at once; the promise then rejects with the signal's reason. */
+  /** Aborts the request; the promise then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
-export interface OutboundAnswer {
-  /** Redirects are not followed: 3xx is an answer like any other. */
+export interface OutboundResponse {
+  /** Redirects are not followed: a 3xx is returned. */
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
-  /** True when the answer was longer than what was read of it. */
+  /** True when `body` is only the beginning. */
   truncated: boolean
 }
 
-/** HTTP to addresses that came from outside: every request passes the address guard. */
+/** An HTTP client for addresses that users give. Every request passes the address guard. */
 export interface Outbound {
-  /** Rejects with `OutboundError`. Never repeats a request that was sent. */
-  send(request: OutboundRequest): Promise<OutboundAnswer>
-  /** Ends all connections; requests under way fail. Twice safely. */
+  /** Rejects with `OutboundError`. Sends a request at most once. */
+  send(request: OutboundRequest): Promise<OutboundResponse>
+  /** Closes all connections; running requests fail. Twice safely. */
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { GuardError } from '../../net/index.ts'
 import { OutboundError, type OutboundFailure } from './contract.ts'
 
-/** Marks what failed before anything was sent. */
+/** A failure before anything was sent. */
 export class ConnectFailure extends Error {
   override name = 'ConnectFailure'
   constructor(cause: Error) {
@@ -9,7 +9,7 @@ export class ConnectFailure extends Error {
   }
 }
 
-/** Codes of the network itself; any other failure of an https connection is TLS's. */
+/** Codes of network failures. Any other failure to connect by https is a TLS failure. */
 const NETWORK = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -35,22 +35,22 @@ const RESET = new Set([
   'UND_ERR_CLOSED',
 ])
 
-const SENTENCES: Record<OutboundFailure, string> = {
-  dns: 'The name of the host does not resolve.',
-  refused_address: 'The address may not be used.',
-  connect: 'The connection could not be made',
-  tls: 'The connection could not be secured',
-  timeout: 'There was no complete answer in time.',
-  reset: 'The connection was closed before the answer was complete',
-  protocol: 'The answer was not valid HTTP',
+const MESSAGES: Record<OutboundFailure, string> = {
+  dns: 'The host name does not resolve.',
+  refused_address: 'The address is not allowed.',
+  connect: 'The connection failed',
+  tls: 'The TLS handshake failed',
+  timeout: 'No complete response arrived in time.',
+  reset: 'The connection was closed before the response was complete',
+  protocol: 'The response is not valid HTTP',
 }
 
-/** One error for everything that may happen; what is not of the network is taken for bad HTTP. */
+/** Converts any failure of a request. An error without a network code counts as invalid HTTP. */
 export function outboundError(error: unknown, isTls: boolean): OutboundError {
   if (error instanceof OutboundError) return error
   if (error instanceof GuardError) {
     const kind = error.reason === 'refused' ? 'refused_address' : 'dns'
-    return new OutboundError(kind, kind === 'dns' ? SENTENCES.dns : error.message, { cause: error })
+    return new OutboundError(kind, kind === 'dns' ? MESSAGES.dns : error.message, { cause: error })
   }
   if (error instanceof ConnectFailure) {
     const code = codeOf(error.cause)
@@ -61,11 +61,11 @@ export function outboundError(error: unknown, isTls: boolean): OutboundError {
 }
 
 export function timeoutError(): OutboundError {
-  return new OutboundError('timeout', SENTENCES.timeout)
+  return new OutboundError('timeout', MESSAGES.timeout)
 }
 
 function failure(kind: OutboundFailure, code: string, cause: unknown): OutboundError {
-  return new OutboundError(kind, `${SENTENCES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause })
+  return new OutboundError(kind, `${MESSAGES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause })
 }
 
 function codeOf(error: unknown): string {

@@ -10,7 +10,7 @@ import { addressGuard } from '../../net/index.ts'
 import type { OutboundFailure, OutboundRequest } from './contract.ts'
 import { type OutboundDeps, outbound } from './outbound.ts'
 
-/** Every name is at 127.0.0.1, but for those given. */
+/** Every host resolves to 127.0.0.1, except those in `names`. */
 function client(options: { privateTargets?: string; names?: Record<string, string[]> } & Partial<OutboundDeps> = {}) {
   const { privateTargets = 'loopback', names = {}, ...rest } = options
   const guard = addressGuard({
@@ -64,7 +64,7 @@ async function certificate(name: string) {
 const failsWith = (kind: OutboundFailure) => expect.objectContaining({ name: 'OutboundError', kind })
 
 describe('sending', () => {
-  it('sends method, headers and body, and answers status, headers and body', async () => {
+  it('sends method, headers and body, and returns status, headers and body', async () => {
     const seen: unknown[] = []
     const port = await serve(async (request, response) => {
       const chunks: Buffer[] = []
@@ -85,7 +85,7 @@ describe('sending', () => {
     expect(answer.body.toString()).toBe('thanks')
   })
 
-  it('keeps headers of the connection for itself', async () => {
+  it('does not send connection headers of the caller', async () => {
     const seen: (string | undefined)[] = []
     const port = await serve((request, response) => {
       seen.push(request.headers.host, request.headers['content-length'], request.headers.upgrade)
@@ -97,7 +97,7 @@ describe('sending', () => {
     expect(seen).toEqual([`app.example:${port}`, '2', undefined])
   })
 
-  it('answers errors and redirects like anything else, and follows none', async () => {
+  it('returns errors and redirects as responses, and follows no redirect', async () => {
     let contacted = 0
     const silent = await serveTcp(() => {
       contacted += 1
@@ -110,7 +110,7 @@ describe('sending', () => {
     expect(contacted).toBe(0)
   })
 
-  it('keeps connections for the requests that follow', async () => {
+  it('reuses connections', async () => {
     let connections = 0
     const server = createServer((_request, response) => response.end('ok'))
     server.on('connection', () => {
@@ -122,7 +122,7 @@ describe('sending', () => {
     expect(connections).toBeLessThanOrEqual(2)
   })
 
-  it('opens no more connections to one origin than allowed', async () => {
+  it('limits the connections to one origin', async () => {
     let open = 0
     let most = 0
     const port = await serve((_request, response) => {
@@ -138,7 +138,7 @@ describe('sending', () => {
     expect(most).toBe(3)
   })
 
-  it('does not let one user of an origin take the connections of another', async () => {
+  it('keeps the connections of each owner apart', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/answers') response.end('ok')
     })
@@ -173,7 +173,7 @@ describe('sending', () => {
     await eventually(() => expect(sockets.size).toBeLessThanOrEqual(6))
   })
 
-  it('speaks TLS with the name it was given, at the address that was checked', async () => {
+  it('verifies the TLS name of the URL at the checked address', async () => {
     const own = await certificate('app.example')
     const port = await listen(createTlsServer(own, (_request, response) => response.end('secret')))
     const { post } = client({ ca: own.cert })
@@ -185,7 +185,7 @@ describe('sending', () => {
 })
 
 describe('limits', () => {
-  it('reads no more of an answer than asked for, and hangs up', async () => {
+  it('truncates a response at the limit and closes its connection', async () => {
     let wasCut = false
     const port = await serve((_request, response) => {
       response.on('close', () => {
@@ -206,7 +206,7 @@ describe('limits', () => {
     expect(short.body.toString()).toBe('xxxxxxxxxx')
   })
 
-  it('does not call an answer of exactly the limit cut off', async () => {
+  it('does not report a response of exactly the limit as truncated', async () => {
     const port = await serve((_request, response) => response.end('0123456789'))
     const { post } = client()
     expect(await post(`http://app.example:${port}/`, { maxResponseBytes: 10 })).toMatchObject({ truncated: false })
@@ -246,7 +246,7 @@ describe('limits', () => {
     await eventually(() => expect(isClosed).toBe(true))
   })
 
-  it('counts the lookup of the name into the time', async () => {
+  it('includes the name lookup in the timeout', async () => {
     const guard = addressGuard({ privateTargets: 'none', clock: systemClock, resolve: () => new Promise(() => {}) })
     const http = outbound({ guard })
     onTestFinished(() => http.close())
@@ -254,13 +254,13 @@ describe('limits', () => {
     await expect(sent).rejects.toEqual(failsWith('timeout'))
   })
 
-  it('counts the TLS handshake into the time', async () => {
+  it('includes the TLS handshake in the timeout', async () => {
     const port = await serveTcp(() => {})
     const { post } = client()
     await expect(post(`https://app.example:${port}/`, { timeoutMs: 200 })).rejects.toEqual(failsWith('timeout'))
   })
 
-  it('does not send what waited in line for too long', async () => {
+  it('does not send a request that timed out while it waited for a connection', async () => {
     const received: string[] = []
     const port = await serveTcp((socket) => socket.on('data', (data) => received.push(String(data).slice(0, 7))))
     const { post } = client({ limits: { perOrigin: 1 } })
@@ -278,7 +278,7 @@ describe('limits', () => {
     await third
   })
 
-  it('stops when it is told to, with the reason of the signal', async () => {
+  it('rejects with the reason of an aborted signal', async () => {
     const port = await serveTcp(() => {})
     const { post } = client()
     const stop = new AbortController()
@@ -290,7 +290,7 @@ describe('limits', () => {
 })
 
 describe('a signal shared by many requests', () => {
-  it('stops all of them, and is listened to once', async () => {
+  it('aborts all of them with one listener', async () => {
     const port = await serveTcp(() => {})
     const { post } = client()
     const stop = new AbortController()
@@ -309,7 +309,7 @@ describe('a signal shared by many requests', () => {
 })
 
 describe('failures', () => {
-  it('tells what went wrong, by kind', async () => {
+  it('reports the kind of failure', async () => {
     const { post } = client()
     const resetting = await serveTcp((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const closing = await serveTcp((socket) => socket.once('data', () => socket.end()))
@@ -337,7 +337,7 @@ describe('failures', () => {
     for (const [url, kind] of cases) await expect(post(url), url).rejects.toEqual(failsWith(kind))
   })
 
-  it('tells a header that HTTP does not allow', async () => {
+  it('reports a header that HTTP does not allow', async () => {
     const port = await serve((_request, response) => response.end())
     const { post } = client()
     await expect(post(`http://app.example:${port}/`, { headers: { 'x-bad': 'a\r\nb: c' } })).rejects.toEqual(
@@ -358,7 +358,7 @@ describe('failures', () => {
     expect(await post(`http://app.example:${port}/`)).toMatchObject({ status: 200 })
   })
 
-  it('ends requests under way when it is closed, and sends no more', async () => {
+  it('fails running requests when it is closed, and sends no more', async () => {
     const port = await serveTcp(() => {})
     const { http, post } = client()
     const sent = expect(post(`http://app.example:${port}/`)).rejects.toEqual(failsWith('reset'))
@@ -369,8 +369,8 @@ describe('failures', () => {
   })
 })
 
-describe('addresses that must not be reached', () => {
-  it('are never contacted, however they are written', async () => {
+describe('private addresses', () => {
+  it('are never contacted, whatever their notation', async () => {
     let contacted = 0
     const port = await serveTcp(() => {
       contacted += 1
@@ -394,7 +394,7 @@ describe('addresses that must not be reached', () => {
     expect(contacted).toBe(0)
   })
 
-  it('are refused with the name of the setting', async () => {
+  it('are rejected with the name of the setting', async () => {
     const { post } = client({ privateTargets: 'none' })
     await expect(post('https://app.example/')).rejects.toThrow('PRIVATE_TARGETS')
     await expect(post('https://169.254.169.254/latest')).rejects.toThrow('PRIVATE_TARGETS')
@@ -402,10 +402,10 @@ describe('addresses that must not be reached', () => {
 
   it('include public ones over plain http', async () => {
     const { post } = client({ names: { 'app.example': ['1.1.1.1'] } })
-    await expect(post('http://app.example/')).rejects.toThrow('must be reached by https')
+    await expect(post('http://app.example/')).rejects.toThrow('requires https')
   })
 
-  it('are noticed when a name moves there, though a connection to its old address is open', async () => {
+  it('are rejected when a host moves there, even with an open connection to its former address', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']]
     const guard = addressGuard({
       privateTargets: 'loopback',

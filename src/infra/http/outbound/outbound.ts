@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { AddressGuard } from '../../net/index.ts'
-import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from './contract.ts'
+import { type Outbound, OutboundError, type OutboundRequest, type OutboundResponse } from './contract.ts'
 import { outboundError, timeoutError } from './failure.ts'
-import { type KeptPool, OutboundPools, type PoolLimits } from './pools.ts'
+import { OutboundPools, type PoolEntry, type PoolLimits } from './pools.ts'
 
 export interface OutboundDeps {
   guard: AddressGuard
   limits?: Partial<PoolLimits>
-  /** Certificates to trust instead of the system's; for tests. */
+  /** Certificates to trust instead of the system's. For tests. */
   ca?: string
 }
 
 const LIMITS: PoolLimits = { perOrigin: 32, origins: 1000, sockets: 2000 }
 const MAX_RESPONSE_BYTES = 64 * 1024
 
-/** Headers that belong to the connection; a caller's are left out. */
-const OURS = new Set([
+/** Headers that belong to the connection. Those of the caller are not sent. */
+const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
   'expect',
@@ -36,7 +36,7 @@ export function outbound(deps: OutboundDeps): Outbound {
   const bySignal = new WeakMap<AbortSignal, Set<Exchange>>()
   let closing: Promise<void> | undefined
 
-  /** One listener per signal, however many requests follow it: a worker's signal is shared by all its requests. */
+  /** Fails the exchange when the signal aborts. A signal gets one listener, because many requests share it. */
   function follow(signal: AbortSignal | undefined, exchange: Exchange): () => void {
     if (signal === undefined) return () => {}
     let followers = bySignal.get(signal)
@@ -50,7 +50,7 @@ export function outbound(deps: OutboundDeps): Outbound {
     return () => own.delete(exchange)
   }
 
-  /** Checks the address and sends; the exchange may have been given up while the name was resolved. */
+  /** Checks the address, then sends. The exchange may have timed out during the name lookup. */
   async function start(exchange: Exchange, url: URL, request: OutboundRequest): Promise<void> {
     const isTls = url.protocol === 'https:'
     try {
@@ -58,7 +58,7 @@ export function outbound(deps: OutboundDeps): Outbound {
       const checked = await deps.guard.check(target)
       if (exchange.isOver) return
       if (!isTls && !deps.guard.allowsPlain(checked)) throw plainError(checked.host)
-      exchange.through(pools.of(isTls ? 'https:' : 'http:', checked, request.connectionsOf), isTls)
+      exchange.use(pools.of(isTls ? 'https:' : 'http:', checked, request.connectionsOf), isTls)
       exchange.dispatch(url.pathname + url.search, request)
     } catch (error) {
       exchange.fail(outboundError(error, isTls))
@@ -75,7 +75,7 @@ export function outbound(deps: OutboundDeps): Outbound {
       const unfollow = follow(request.signal, exchange)
       void start(exchange, url, request)
       try {
-        return await exchange.answer
+        return await exchange.response
       } finally {
         exchanges.delete(exchange)
         unfollow()
@@ -89,16 +89,16 @@ export function outbound(deps: OutboundDeps): Outbound {
   }
 }
 
-/** One request and its answer, as undici's handler: no stream and no signal per request, which cost more than the rest. */
+/** One request and its response, as an undici handler. A stream and a signal per request would cost more than all the rest. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<OutboundAnswer>
+  readonly response: Promise<OutboundResponse>
   readonly #maxBytes: number
   readonly #timer: NodeJS.Timeout
   readonly #chunks: Buffer[] = []
-  #resolve: (answer: OutboundAnswer) => void = () => {}
+  #resolve: (response: OutboundResponse) => void = () => {}
   #reject: (error: unknown) => void = () => {}
   #controller: Dispatcher.DispatchController | undefined
-  #kept: KeptPool | undefined
+  #entry: PoolEntry | undefined
   #isTls = true
   #bytes = 0
   #status = 0
@@ -107,7 +107,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor({ timeoutMs, maxResponseBytes = MAX_RESPONSE_BYTES }: OutboundRequest) {
     this.#maxBytes = Math.min(maxResponseBytes, MAX_RESPONSE_BYTES)
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
@@ -118,29 +118,31 @@ class Exchange implements Dispatcher.DispatchHandler {
     return this.#isOver
   }
 
-  through(kept: KeptPool, isTls: boolean): void {
-    this.#kept = kept
+  use(entry: PoolEntry, isTls: boolean): void {
+    this.#entry = entry
     this.#isTls = isTls
-    kept.inFlight += 1
+    entry.inFlight += 1
   }
 
   dispatch(path: string, { method, headers, body }: OutboundRequest): void {
-    const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase())))
-    this.#kept?.pool.dispatch({ path, method, headers: own, body: body ?? null }, this)
+    const own = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase())),
+    )
+    this.#entry?.pool.dispatch({ path, method, headers: own, body: body ?? null }, this)
   }
 
   fail(error: unknown): void {
     if (!this.#end()) return
     this.#reject(error)
-    this.#controller?.abort(error instanceof Error ? error : new Error('given up'))
+    this.#controller?.abort(error instanceof Error ? error : new Error('the request was aborted'))
   }
 
-  /** False when it was over already. */
+  /** Returns false when the exchange had ended before. */
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     clearTimeout(this.#timer)
-    if (this.#kept !== undefined) this.#kept.inFlight -= 1
+    if (this.#entry !== undefined) this.#entry.inFlight -= 1
     return true
   }
 
@@ -152,7 +154,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Given up while it waited for a connection: nothing was sent, and nothing will be.
+    // Ended while it waited for a connection: do not send it.
     if (this.#isOver) controller.abort(timeoutError())
   }
 
@@ -166,7 +168,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length
     if (this.#bytes <= this.#maxBytes) return
     this.#succeed(true)
-    controller.abort(new Error('the answer is longer than what is read of it'))
+    controller.abort(new Error('the response exceeds the limit'))
   }
 
   onResponseEnd(): void {
@@ -181,16 +183,16 @@ class Exchange implements Dispatcher.DispatchHandler {
 function parse(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new OutboundError('protocol', 'This is not an http or https address.')
+    throw new OutboundError('protocol', 'The address must be an http or https URL.')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OutboundError('refused_address', 'The address may not hold a user name or password.')
+    throw new OutboundError('refused_address', 'The address must not contain a user name or password.')
   }
   return url
 }
 
 function plainError(host: string): OutboundError {
-  return new OutboundError('refused_address', `${host} must be reached by https: PRIVATE_TARGETS does not cover it.`)
+  return new OutboundError('refused_address', `${host} requires https, because PRIVATE_TARGETS does not include it.`)
 }
 
 function closedError(): OutboundError {

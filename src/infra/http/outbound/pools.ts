@@ -4,16 +4,16 @@ import type { CheckedTarget } from '../../net/index.ts'
 import { ConnectFailure } from './failure.ts'
 
 export interface PoolLimits {
-  /** Connections of one user (`connectionsOf`) to one address of one origin; more requests wait in line. */
+  /** Connections of one owner (`connectionsOf`) to one address of an origin. More requests wait. */
   perOrigin: number
-  /** Origins whose connections are kept. */
+  /** Origins whose connections stay open. */
   origins: number
-  /** Connections over all origins; beyond it, idle ones are closed before new ones are made. */
+  /** Connections to all origins. Above this, an idle pool is closed before a new connection opens. */
   sockets: number
 }
 
-/** A kept origin; `inFlight` is counted by whoever uses it. */
-export interface KeptPool {
+/** The connections of one owner to one origin. The caller counts its requests in `inFlight`. */
+export interface PoolEntry {
   pool: Pool
   inFlight: number
 }
@@ -21,11 +21,11 @@ export interface KeptPool {
 const CONNECT_MS = 10_000
 const MAX_TLS_SESSIONS = 2000
 
-/** Keep-alive connections to addresses that were checked: the least recently used go first. */
+/** Keep-alive connections to checked addresses. Closes the least recently used idle ones first. */
 export class OutboundPools {
   readonly #limits: PoolLimits
-  /** In the order of their last use. */
-  readonly #pools = new Map<string, KeptPool>()
+  /** In order of last use. */
+  readonly #pools = new Map<string, PoolEntry>()
   readonly #connector: buildConnector.connector
   #sockets = 0
 
@@ -38,30 +38,30 @@ export class OutboundPools {
     })
   }
 
-  /** Connections made and not yet closed. */
+  /** Open connections. */
   get sockets(): number {
     return this.#sockets
   }
 
-  of(protocol: 'http:' | 'https:', target: CheckedTarget, user = ''): KeptPool {
-    const key = `${protocol}${target.host}:${target.port} ${target.address} ${user}`
-    const kept = this.#pools.get(key) ?? { pool: this.#open(protocol, target), inFlight: 0 }
+  of(protocol: 'http:' | 'https:', target: CheckedTarget, owner = ''): PoolEntry {
+    const key = `${protocol}${target.host}:${target.port} ${target.address} ${owner}`
+    const entry = this.#pools.get(key) ?? { pool: this.#open(protocol, target), inFlight: 0 }
     this.#pools.delete(key)
-    this.#pools.set(key, kept)
-    if (this.#pools.size > this.#limits.origins) this.#dropIdle(kept)
-    return kept
+    this.#pools.set(key, entry)
+    if (this.#pools.size > this.#limits.origins) this.#closeIdle(entry)
+    return entry
   }
 
   #open(protocol: string, { host, port, address }: CheckedTarget): Pool {
     const name = isIP(host) === 6 ? `[${host}]` : host
     return new Pool(`${protocol}//${name}:${port}`, {
       connections: this.#limits.perOrigin,
-      // The request's own limit covers everything; these two would only cost timers.
+      // The timeout of the request covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) => {
-        if (this.#sockets >= this.#limits.sockets) this.#dropIdle(undefined)
-        // The pinned address, never the name: nothing resolves again between the check and the connection.
+        if (this.#sockets >= this.#limits.sockets) this.#closeIdle(undefined)
+        // Connects to the checked address: another name lookup could return a different one.
         const { servername: _fromHeader, ...rest } = options
         const pinned = { ...rest, hostname: address, ...(isIP(host) === 0 ? { servername: host } : {}) }
         this.#count(
@@ -74,20 +74,20 @@ export class OutboundPools {
     })
   }
 
-  /** The type of the connector says nothing; it answers the socket. */
-  #count(made: unknown): void {
-    const socket = made as Socket
+  /** undici's types do not say that the connector returns the socket. */
+  #count(connection: unknown): void {
+    const socket = connection as Socket
     this.#sockets += 1
     socket.once('close', () => {
       this.#sockets -= 1
     })
   }
 
-  #dropIdle(spared: KeptPool | undefined): void {
-    for (const [key, kept] of this.#pools) {
-      if (kept.inFlight > 0 || kept === spared) continue
+  #closeIdle(except: PoolEntry | undefined): void {
+    for (const [key, entry] of this.#pools) {
+      if (entry.inFlight > 0 || entry === except) continue
       this.#pools.delete(key)
-      void kept.pool.close()
+      void entry.pool.close()
       return
     }
   }

@@ -2,24 +2,24 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../../../lib/errors.ts'
 
 /**
- * What a route demands of its caller; a route that declares none stops the server.
- * - `public`: anybody; credentials are not looked at.
- * - `session`: the handler itself checks the code and state of the hosted flow; a good key, when one is sent, sets `caller`.
- * - `key:…`: a key with that scope, checked before anything else of the request is looked at.
+ * The credentials that a route requires. Every route declares one of them, else the server does not start.
+ * - `public`: none; credentials are ignored.
+ * - `session`: the handler checks the code and state of the hosted flow. A valid key, if sent, sets `caller`.
+ * - `key:…`: a key with that scope, checked before the body is read.
  */
 export type Access = 'public' | 'session' | 'key:read' | 'key:write' | 'key:admin'
 
 export type Scope = 'read' | 'write' | 'admin'
 
 export interface Caller {
-  /** Names the key in logs and idempotency records; never the key itself. */
+  /** Identifies the key in logs and idempotency records. Never the key itself. */
   owner: string
   scopes: readonly Scope[]
 }
 
-/** Who sends this request? Given by the rooms that know keys (and the portal's cookie). */
+/** Finds the caller of a request by its credentials. */
 export interface Authenticator {
-  /** Undefined when nothing usable was sent. */
+  /** Undefined without valid credentials. */
   authenticate(request: FastifyRequest): Promise<Caller | undefined>
 }
 
@@ -28,32 +28,32 @@ declare module 'fastify' {
     access?: Access
   }
   interface FastifyRequest {
-    /** Set before the handler of a keyed route runs (and on `session` routes when a good key came); undefined elsewhere. */
+    /** Set on keyed routes, and on `session` routes when a valid key was sent. */
     caller: Caller | undefined
   }
 }
 
 const BEARER = /^bearer +(\S+) *$/i
 
-/** The key as it was sent: `Authorization: Bearer <key>`, else `x-api-key`. */
+/** The key in the request: `Authorization: Bearer <key>`, else `x-api-key`. */
 export function sentKey(request: FastifyRequest): string | undefined {
   const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1]
   const alias = request.headers['x-api-key']
   return bearer ?? (typeof alias === 'string' && alias !== '' ? alias : undefined)
 }
 
-/** The guard at the door, as an onRequest hook: it runs before the body is read. */
+/** Checks the access that the route declares. An onRequest hook, so that it runs before the body is read. */
 export function accessGuard(authenticator: Authenticator): onRequestAsyncHookHandler {
   return async (request) => {
     const { access } = request.routeOptions.config
     if (access === undefined || access === 'public') return
     if (access === 'session') request.caller = await authenticator.authenticate(request)
-    else await demandKey(authenticator, request, access)
+    else await requireKey(authenticator, request, access)
   }
 }
 
-/** Throws `unauthorized` without a good key, `forbidden` when its scopes do not hold `access`. */
-export async function demandKey(authenticator: Authenticator, request: FastifyRequest, access: Access): Promise<void> {
+/** Throws `unauthorized` without a valid key, and `forbidden` when the key lacks the scope. */
+export async function requireKey(authenticator: Authenticator, request: FastifyRequest, access: Access): Promise<void> {
   const caller = await authenticator.authenticate(request)
   if (caller === undefined) {
     const challenge = sentKey(request) === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
@@ -62,7 +62,7 @@ export async function demandKey(authenticator: Authenticator, request: FastifyRe
   request.caller = caller
   const scope = scopeOf(access)
   if (scope !== undefined && !caller.scopes.includes(scope)) {
-    throw new AppError('forbidden', { message: `This needs a key with the scope "${scope}".` })
+    throw new AppError('forbidden', { message: `This request requires a key with the scope "${scope}".` })
   }
 }
 

@@ -3,19 +3,19 @@ import { AppError } from '../../../lib/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True where a browser form (urlencoded) may be posted instead of JSON. */
+    /** True when the route also accepts a browser form (urlencoded). */
     form?: boolean
-    /** True where plain text may be posted; it is not read. */
+    /** True when the route accepts plain text, which is ignored. */
     text?: boolean
   }
 }
 
-/** Routes that take attachments set this as their `bodyLimit`. */
+/** The `bodyLimit` of routes that accept attachments. */
 export const ATTACHMENT_BODY_LIMIT = 35 * 1024 * 1024
 export const BODY_LIMIT = 1024 * 1024
 
-/** JSON everywhere, forms where the route says so; an empty body is an absent one. */
-export function readBodies(app: FastifyInstance): void {
+/** Parses JSON on every route, and forms on routes that accept them. An empty body counts as no body. */
+export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const json = async (_request: FastifyRequest, text: string) => parseJson(text)
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, json)
@@ -39,25 +39,25 @@ function parseJson(text: string): unknown {
   try {
     return MAYBE_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text)
   } catch (error) {
-    throw new AppError('malformed_json', { message: `The body is not valid JSON: ${whatIsWrong(error)}` })
+    throw new AppError('malformed_json', { message: `The body is not valid JSON: ${reasonOf(error)}` })
   }
 }
 
-/** The reviver costs as much as the parsing again, so it runs only where the name may stand, escaped or not. */
+/** A reviver doubles the cost of parsing, so it runs only when the name may occur, escaped or not. */
 const MAYBE_PROTO = /__proto__|\\u00/i
 
-/** A `__proto__` member would become the prototype of whatever the body is copied into. */
+/** A `__proto__` member would become the prototype of any object that the body is copied into. */
 function withoutProto(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value
 }
 
-/** The parser's own words quote the body ("… is not valid JSON"), which may hold a password: only the place is told. */
-function whatIsWrong(error: unknown): string {
-  const place = error instanceof Error ? /at position \d+/.exec(error.message)?.[0] : undefined
-  return place === undefined ? 'it ends too early or is not JSON at all.' : `unexpected text ${place}.`
+/** Reports the position only: the parser's own message quotes the body, which may contain a password. */
+function reasonOf(error: unknown): string {
+  const position = error instanceof Error ? /at position \d+/.exec(error.message)?.[0] : undefined
+  return position === undefined ? 'it is incomplete or not JSON.' : `unexpected text ${position}.`
 }
 
-/** The first of repeated names counts. */
+/** The first value of a repeated field wins. */
 function parseForm(text: string): Record<string, string> {
   const entries = [...new URLSearchParams(text)].filter(([name]) => name !== '__proto__')
   return Object.fromEntries(entries.reverse())

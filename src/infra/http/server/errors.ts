@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { DatabaseUnavailable } from '../../db/index.ts'
 
-/** The one shape of every failure. */
+/** The body of every error response. */
 export interface ErrorBody {
   success: false
   error: { code: string; type: string; message: string; details: ErrorDetail[] }
@@ -15,10 +15,10 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
   return { success: false, error: { code, type, message, details }, requestId }
 }
 
-/** The same facts as RFC 9457 asks for them. */
+/** The same error as RFC 9457 problem details. */
 function problemBody(error: AppError, requestId: string): Record<string, unknown> {
   const { code, type, message, details, status } = error
-  // `about:blank` means: the title is the status's own name, the rest is in the members below.
+  // RFC 9457: with `about:blank` the title is the name of the status.
   return {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? code,
@@ -31,9 +31,9 @@ function problemBody(error: AppError, requestId: string): Record<string, unknown
   }
 }
 
-/** Answers with an error: JSON, or problem details for a client that asks for them. */
+/** Sends an error response: JSON, or problem details when the client accepts them. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
-  const problem = wantsProblem(request.headers.accept)
+  const problem = acceptsProblem(request.headers.accept)
   const body = problem ? problemBody(error, request.id) : errorBody(error, request.id)
   return reply
     .code(error.status)
@@ -44,7 +44,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
     .send(body)
 }
 
-function wantsProblem(accept: string | undefined): boolean {
+function acceptsProblem(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes('application/problem+json') ?? false
 }
 
@@ -52,15 +52,15 @@ const FASTIFY_CODES: Record<string, () => AppError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type'),
   FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('payload_too_large'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new AppError('malformed_json', { message: 'The body is shorter or longer than its Content-Length.' }),
+    new AppError('malformed_json', { message: 'The length of the body differs from its Content-Length.' }),
   FST_ERR_BAD_URL: () => new AppError('validation_failed', { message: 'The path is not a valid URL.' }),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found'),
 }
 
-/** A database that restarts is back within seconds. */
+/** A database restart takes seconds. */
 const RETRY_AFTER_SECONDS = '5'
 
-/** What the caller is told of anything thrown: the errors rooms throw as they are, anything unforeseen as a bare 500. */
+/** The error that the caller receives: an `AppError` as thrown, any unknown error as a bare 500. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (error instanceof DatabaseUnavailable) {

@@ -11,22 +11,22 @@ import type {
 import type { ResolveFastifyReplyType } from 'fastify/types/type-provider.js'
 import type { Tx } from '../../db/index.ts'
 
-/** The second half of a POST: runs inside the transaction that also keeps the answer for repeats. Store work only. */
+/** The second half of a POST, inside the transaction that also stores the response for retries. Awaits only the store. */
 export type Commit<T> = (tx: Tx) => Promise<T>
 
-/** The first half: checks and remote work, outside any transaction. */
+/** The first half: checks and remote calls, outside any transaction. */
 export type Prepare<Schema extends FastifySchema> = (
   request: TypedRequest<Schema>,
   reply: TypedReply<Schema>,
-) => Promise<Commit<Answer<Schema>>>
+) => Promise<Commit<ResponseBody<Schema>>>
 
-/** A handler as fastify takes it. */
+/** A Fastify handler. */
 export type Handler<Schema extends FastifySchema> = (
   request: TypedRequest<Schema>,
   reply: TypedReply<Schema>,
-) => Promise<Answer<Schema>>
+) => Promise<ResponseBody<Schema>>
 
-/** The request, the reply and what is answered, as the route's schema says. */
+/** Request, reply and response body with the types of the route's schema. */
 export type TypedRequest<Schema extends FastifySchema> = FastifyRequest<
   RouteGenericInterface,
   RawServerDefault,
@@ -43,16 +43,16 @@ export type TypedReply<Schema extends FastifySchema> = FastifyReply<
   Schema,
   TypeBoxTypeProvider
 >
-export type Answer<Schema extends FastifySchema> = ResolveFastifyReplyType<
+export type ResponseBody<Schema extends FastifySchema> = ResolveFastifyReplyType<
   TypeBoxTypeProvider,
   Schema,
   RouteGenericInterface
 >
 
 /**
- * Wraps the handler of every keyed POST (one that is not wrapped stops the server). With an Idempotency-Key: a repeat gets
- * the first answer with `Idempotent-Replayed: true`, the same key with another body 422, one that still runs 409.
- * Without: just the transaction.
+ * Wraps the handler of every keyed POST; the server does not start with one that is not wrapped. With an Idempotency-Key, a
+ * retry gets the first response with `Idempotent-Replayed: true`. It gets 422 with a different body, and 409 while the first
+ * request runs. Without a key, the handler just runs in its transaction.
  */
 export interface Idempotency {
   writing<Schema extends FastifySchema>(prepare: Prepare<Schema>): Handler<Schema>

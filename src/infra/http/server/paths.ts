@@ -2,10 +2,10 @@ import type { HTTPMethods } from 'fastify'
 import findMyWay from 'find-my-way'
 import type { Access } from './access.ts'
 
-/** Every route of the server by path, to say which methods a path knows: fastify itself answers 404 to a wrong one. */
+/** The methods of each path, for 405 responses: Fastify itself responds 404 to an unsupported method. */
 export interface Paths {
   add(method: HTTPMethods, url: string, access: Access): void
-  /** The methods of the path and what each demands; empty when no route has it. */
+  /** The methods of the path and the access each requires. Empty when no route matches. */
   at(url: string): { method: Method; access: Access }[]
 }
 

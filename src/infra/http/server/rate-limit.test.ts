@@ -42,7 +42,7 @@ function serve(options: Partial<ServerOptions> = {}) {
 }
 
 describe('the buckets of a public route', () => {
-  it('stop an address after its limit, invalid requests included, over all routes that share the name', async () => {
+  it('limit an address over all routes that share the name, invalid requests included', async () => {
     const { post, help } = serve()
     expect((await post(5)).statusCode).toBe(400)
     expect((await post('a')).statusCode).toBe(200)
@@ -57,7 +57,7 @@ describe('the buckets of a public route', () => {
     expect((await post('b', '203.0.113.2')).statusCode).toBe(200)
   })
 
-  it('stop a session whatever addresses it is tried from, and tell the tighter bucket', async () => {
+  it('limit a session over all addresses, and report the tighter bucket', async () => {
     const { post } = serve()
     const first = await post('secret-code', '203.0.113.1')
     expect([first.headers['ratelimit-remaining'], first.headers['ratelimit-policy']]).toEqual(['1', '2;w=10'])
@@ -95,7 +95,7 @@ describe('the buckets of a public route', () => {
     expect(keys.join()).not.toContain('secret-code')
   })
 
-  it('still count, here, when the cache is out of reach', async () => {
+  it('count in this process when the cache fails', async () => {
     const broken = () => Promise.reject(new Error('the cache is down'))
     const { post } = serve({
       rateLimits: { cache: { ...memoryCache({ clock: systemClock }), provider: 'redis', increment: broken } },
@@ -106,7 +106,7 @@ describe('the buckets of a public route', () => {
 })
 
 describe('the bucket of a key', () => {
-  it('is one over all replicas that share a cache', async () => {
+  it('is shared by all replicas on one cache', async () => {
     const rateLimits = { cache: memoryCache({ clock: systemClock }), api: { limit: 3, windowMs: 60_000 } }
     const one = serve({ rateLimits })
     const first = app
@@ -118,7 +118,7 @@ describe('the bucket of a key', () => {
     expect((await other.things('good')).statusCode).toBe(429)
   })
 
-  it('is off by default, and counts each key on its own when it is on', async () => {
+  it('is off by default, and counts each key separately when it is on', async () => {
     const off = serve()
     expect((await off.things('good')).headers['ratelimit-limit']).toBeUndefined()
     await app.close()

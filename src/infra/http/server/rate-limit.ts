@@ -1,26 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
+import { withTimeout } from '../../../lib/abort.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Cache } from '../../cache/index.ts'
 import type { Log } from '../../log/index.ts'
-import { countingWithFallback } from './counting.ts'
 
-/** One bucket: so many requests in a window that begins with the first of them. */
+/** At most `limit` requests in a window that starts with the first of them. */
 export interface Bucket {
   limit: number
   windowMs: number
 }
 
-/**
- * The buckets of a route, each counted on its own. `name` shares them between routes (a form and its folder list);
- * absent: the route's own.
- */
+/** The buckets of a route, each counted separately. */
 export interface RouteLimits {
+  /** Routes with the same name share their buckets (a form and its folder list). Default: a name for this route only. */
   name?: string
-  /** Per client address, counted before anything of the request is read. IPv6 clients count per /64. */
+  /** Per client address, counted before the request is read. IPv6 clients count per /64. */
   address?: Bucket
-  /** Per session, slug or whatever `of` finds in the validated request; undefined is not counted. */
+  /** Per value that `of` finds in the validated request, such as a session code. Undefined is not counted. */
   subject?: Bucket & { of(request: FastifyRequest): string | undefined }
 }
 
@@ -32,21 +31,23 @@ declare module 'fastify' {
 
 export interface RateLimits {
   cache: Cache
-  /** Per key owner over all keyed routes; off when absent. */
+  /** Per key owner, over all keyed routes. Off when absent. */
   api?: Bucket
 }
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** The three moments at which a request may be one too many, as hooks. */
+/** Hooks that throw `rate_limited` when the address, the key owner, or the route's subject exceeds its bucket. */
 export function rateGuards(limits: RateLimits, log: Log): { byAddress: Guard; byCaller: Guard; bySubject: Guard } {
   const { api } = limits
-  const increment = countingWithFallback(limits.cache, log)
+  const increment = counterWithFallback(limits.cache, log)
   const count = async (reply: FastifyReply, key: string, bucket: Bucket): Promise<void> => {
     const { count: used, resetInMs } = await increment(`rate:${key}`, bucket.windowMs)
-    tell(reply, bucket, used, resetInMs)
+    setHeaders(reply, bucket, used, resetInMs)
     if (used <= bucket.limit) return
-    if (used === bucket.limit + 1) log.warn('a rate limit was reached', { operation: 'http.limit', metadata: { key } })
+    if (used === bucket.limit + 1) {
+      log.warn('A client exceeded a rate limit.', { operation: 'http.limit', metadata: { key } })
+    }
     throw new AppError('rate_limited', { headers: { 'retry-after': seconds(resetInMs) } })
   }
   return {
@@ -72,23 +73,23 @@ function nameOf(request: FastifyRequest, limits: RouteLimits): string {
   return limits.name ?? `${request.method} ${request.routeOptions.url}`
 }
 
-/** A subject may be a session code: neither the cache nor the log may hold it. */
+/** A subject may be a session code, which must not appear in the cache or the log. */
 function digest(subject: string): string {
   return createHash('sha256').update(subject).digest('base64url').slice(0, 22)
 }
 
-/** Who counts as one client: an IPv4 address, or the /64 that a provider gives to one IPv6 customer. */
+/** The addresses that count as one client: an IPv4 address, or the /64 that a provider gives to one IPv6 customer. */
 export function clientBlock(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   return parsed.kind() === 'ipv6' ? `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`)}/64` : parsed.toString()
 }
 
-/** Of several buckets the one with the least left is told. */
-function tell(reply: FastifyReply, bucket: Bucket, used: number, resetInMs: number): void {
+/** When several buckets apply, the headers describe the one with the fewest requests left. */
+function setHeaders(reply: FastifyReply, bucket: Bucket, used: number, resetInMs: number): void {
   const remaining = Math.max(0, bucket.limit - used)
-  const told = reply.getHeader('ratelimit-remaining')
-  if (told !== undefined && Number(told) <= remaining) return
+  const lowest = reply.getHeader('ratelimit-remaining')
+  if (lowest !== undefined && Number(lowest) <= remaining) return
   reply.headers({
     'ratelimit-limit': bucket.limit,
     'ratelimit-remaining': remaining,
@@ -99,4 +100,40 @@ function tell(reply: FastifyReply, bucket: Bucket, used: number, resetInMs: numb
 
 function seconds(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1000)))
+}
+
+type Increment = Cache['increment']
+
+const CACHE_TIMEOUT_MS = 1000
+const MAX_LOCAL_BUCKETS = 20_000
+
+/**
+ * Counts in the shared cache, and in this process while the cache fails. The limits protect the IMAP form against password
+ * guessing, so a cache outage must neither lift them nor stop the service.
+ */
+function counterWithFallback(cache: Cache, log: Log): Increment {
+  const counts = new LRUCache<string, number>({ max: MAX_LOCAL_BUCKETS, noUpdateTTL: true })
+  let hasFailed = false
+  return async (key, ttlMs) => {
+    try {
+      const timeout = () => new Error('the cache did not respond in time')
+      const counted = await withTimeout(cache.increment(key, ttlMs), CACHE_TIMEOUT_MS, timeout)
+      hasFailed = false
+      return counted
+    } catch (error) {
+      if (!hasFailed) {
+        log.warn(
+          'Cannot count requests in the cache. Each instance counts its own until the cache is available again.',
+          {
+            operation: 'http.limit',
+            error,
+          },
+        )
+      }
+      hasFailed = true
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count, { ttl: ttlMs })
+      return { count, resetInMs: counts.getRemainingTTL(key) }
+    }
+  }
 }

@@ -1,11 +1,22 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 
-/** Probes come every few seconds and would bury everything else. */
-const QUIET_ROUTES = ['/health', '/health/live', '/health/ready']
+/** Probes arrive every few seconds and would drown out other requests. */
+const PROBE_ROUTES = ['/health', '/health/live', '/health/ready']
+const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's `X-Request-Id` if it is safe in logs and headers, else a new id. */
+export function requestId(ids: Ids): (request: IncomingMessage) => string {
+  return (request) => {
+    const sent = request.headers['x-request-id']
+    return typeof sent === 'string' && ACCEPTED_ID.test(sent) ? sent : ids('req')
+  }
+}
 
 /**
- * One line per request when its answer is out. The route's pattern, never the path or the query: these may hold a
+ * Logs one line per request after its response. Logs the route pattern, never the path or the query, which may contain a
  * session code.
  */
 export function logRequest(log: Log, request: FastifyRequest, reply: FastifyReply, cause: unknown): void {
@@ -19,23 +30,23 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
   }
   const message = `${request.method} ${route} ${status}`
   if (status === 500) log.error(message, { ...fields, error: cause })
-  else if (QUIET_ROUTES.includes(route)) log.debug(message, fields)
-  // A provider or a callback that failed, or a service that stops: not a bug of ours.
+  else if (PROBE_ROUTES.includes(route)) log.debug(message, fields)
+  // A provider or an endpoint of the application failed, or the service is stopping: not a bug in this service.
   else if (status > 500) log.warn(message, { ...fields, error: cause })
   else log.info(message, fields)
 }
 
-/** The caller hung up before there was an answer; no response ends, so nothing else would tell of the request. */
+/** Logs a request whose client disconnected before the response; `logRequest` does not run for it. */
 export function logAborted(log: Log, request: FastifyRequest): void {
   const route = request.routeOptions.url ?? 'unknown'
-  log.info(`${request.method} ${route} was given up by the caller`, {
+  log.info(`${request.method} ${route}: the client disconnected before the response.`, {
     operation: 'http.request',
     requestId: request.id,
     metadata: { method: request.method, route },
   })
 }
 
-/** What fastify itself has to say (a reply sent twice, a broken stream) goes to our log; requests are logged above. */
+/** Fastify's own warnings (a reply sent twice, a broken stream) go to our log. Its request lines are disabled. */
 export function fastifyLog(log: Log): FastifyBaseLogger {
   const pass =
     (level: 'warn' | 'error' | 'fatal') =>

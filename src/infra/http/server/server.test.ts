@@ -49,7 +49,7 @@ async function listen(add: (server: App) => void = thingRoutes, options: Partial
 const urlOf = () => `http://127.0.0.1:${(app.server.address() as { port: number }).port}`
 
 describe('the key', () => {
-  it('is asked for before anything else of a request is looked at', async () => {
+  it('is checked before the rest of the request is read', async () => {
     await listen()
     const stranger = api(urlOf())
     const malformed = await stranger.post('/things/1', '{')
@@ -60,7 +60,7 @@ describe('the key', () => {
     expect((await stranger.get('/nothing')).status).toBe(404)
   })
 
-  it('is taken as a bearer token and as x-api-key', async () => {
+  it('is accepted as a bearer token and as x-api-key', async () => {
     const bearerOnly = await listen(thingRoutes, {
       authenticator: {
         authenticate: async (request) =>
@@ -80,17 +80,17 @@ describe('the key', () => {
     expect(refused.json.error.message).toContain('"write"')
   })
 
-  it('cannot be forgotten: a route without access, or a keyed POST outside writing, stops the start', async () => {
+  it('is declared by every route: a route without access, or a keyed POST outside writing, stops the start', async () => {
     app = testServer({ idempotency: { isWriting: () => false } })
     expect(() => app.get('/open', async () => '')).toThrow('GET /open declares no access')
     expect(() => app.post('/free', { config: { access: 'key:write' } }, async () => '')).toThrow(
-      'POST /free takes a key but its handler is not made by idempotency.writing',
+      'POST /free requires a key, but idempotency.writing did not make its handler',
     )
   })
 })
 
 describe('paths and methods', () => {
-  it('answers a wrong method with 405 and the right ones', async () => {
+  it('responds 405 to a wrong method and names the supported ones', async () => {
     const client = await listen()
     const wrong = await client.delete('/things/1?page=2')
     expect(wrong.status).toBe(405)
@@ -99,20 +99,20 @@ describe('paths and methods', () => {
     expect((await api(urlOf()).post('/query')).status).toBe(405)
   })
 
-  it('answers an unknown path with 404 whatever is sent to it', async () => {
+  it('responds 404 to any request for an unknown path', async () => {
     const client = await listen()
     const unknown = await client.request('POST', '/nothing', { body: 'x', headers: { 'content-type': 'text/plain' } })
     expect(unknown.status).toBe(404)
     expect(unknown.json).toMatchObject({ success: false, error: { code: 'route_not_found' } })
   })
 
-  it('answers HEAD like GET without a body', async () => {
+  it('responds to HEAD as to GET, without a body', async () => {
     const client = await listen()
     const head = await client.request('HEAD', '/things/1')
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
-  it('takes path parameters of 2048 characters, and has nothing under longer ones', async () => {
+  it('accepts path parameters of 2048 characters and responds 404 to longer ones', async () => {
     const client = await listen()
     expect((await client.get(`/things/${'x'.repeat(2048)}`)).status).toBe(200)
     expect((await client.get(`/things/${'x'.repeat(2049)}`)).status).toBe(404)
@@ -122,7 +122,7 @@ describe('paths and methods', () => {
 })
 
 describe('bodies', () => {
-  it('says what to correct, every fault with its place', async () => {
+  it('lists every validation error with its path', async () => {
     const client = await listen()
     const bad = await client.post('/things/1', { name: '', size: '5' })
     expect(bad.status).toBe(400)
@@ -146,7 +146,7 @@ describe('bodies', () => {
     ])
   })
 
-  it('takes an empty body as an absent one', async () => {
+  it('treats an empty body as a missing one', async () => {
     const client = await listen()
     const json = { 'content-type': 'application/json' }
     expect((await client.request('POST', '/optional', { headers: json })).json).toEqual({})
@@ -157,7 +157,7 @@ describe('bodies', () => {
     ])
   })
 
-  it('refuses what is not JSON, naming the place and never the text', async () => {
+  it('rejects invalid JSON, reporting the position but not the text', async () => {
     const client = await listen()
     const malformed = await client.post('/things/1', '{"password":"hunter2",}')
     expect([malformed.status, malformed.json.error.code]).toEqual([400, 'malformed_json'])
@@ -167,7 +167,7 @@ describe('bodies', () => {
     expect((await client.form('/things/1', { name: 'a' })).status).toBe(415)
   })
 
-  it('takes a form where the route says so; the first of repeated fields counts', async () => {
+  it('accepts a form on routes that declare it; the first of repeated fields wins', async () => {
     await listen((server) => {
       const body = Type.Object({ name: Type.String() })
       server.post(
@@ -184,7 +184,7 @@ describe('bodies', () => {
     expect(await twice.json()).toEqual({ name: '1' })
   })
 
-  it('are limited to 1 MB, and to 35 MB where attachments go', async () => {
+  it('are limited to 1 MB, or 35 MB on routes with attachments', async () => {
     const client = await listen((server) => {
       const schema = { body: Type.Object({ text: Type.String() }) }
       const config = { access: 'key:write' } as const
@@ -209,7 +209,7 @@ describe('bodies', () => {
 })
 
 describe('queries', () => {
-  it('are read as numbers and refused when they are none', async () => {
+  it('are coerced to numbers, and rejected if that fails', async () => {
     const client = await listen()
     expect((await client.get('/query?page=3')).json).toEqual({ page: 3 })
     expect((await client.get('/query?page=0')).json.error.details).toEqual([
@@ -232,7 +232,7 @@ describe('errors', () => {
     })
   }
 
-  it('tell nothing of what broke inside, and everything to the log', async () => {
+  it('hide internal failures from the caller and log them', async () => {
     const lines: { message: string; fields: LogFields }[] = []
     const client = await listen(failing, { log: listeningLog(lines) })
     const bug = await client.get('/bug')
@@ -243,7 +243,7 @@ describe('errors', () => {
     expect(String(lines[0]?.fields.error)).toContain('secret detail')
   })
 
-  it('carry their headers, and are problem details for who asks for them', async () => {
+  it('include their headers, and are problem details when the client accepts them', async () => {
     const client = await listen(failing)
     expect((await client.get('/known')).headers.get('retry-after')).toBe('5')
     const problem = await client.get('/known', { accept: 'application/problem+json' })
@@ -251,7 +251,7 @@ describe('errors', () => {
     expect(problem.json).toMatchObject({ title: 'Service Unavailable', status: 503, code: 'not_ready' })
   })
 
-  it('are none of ours when the caller hangs up while sending, and the log says what happened', async () => {
+  it('are not logged as ours when the client disconnects while sending', async () => {
     const lines: { message: string; fields: LogFields }[] = []
     let arrived = false
     await listen(
@@ -270,10 +270,10 @@ describe('errors', () => {
     await eventually(() => arrived)
     socket.destroy()
     await eventually(() => lines.length > 0)
-    expect(lines.map((line) => line.message)).toEqual(['POST /optional was given up by the caller'])
+    expect(lines.map((line) => line.message)).toEqual(['POST /optional: the client disconnected before the response.'])
   })
 
-  it('are answered in the same form when the bytes are not HTTP', async () => {
+  it('have the same body when the bytes are not HTTP', async () => {
     await listen()
     const port = Number(new URL(urlOf()).port)
     const answer = await new Promise<string>((resolve) => {
@@ -290,7 +290,7 @@ describe('errors', () => {
 })
 
 describe('request ids', () => {
-  it('are taken from the caller when they may stand in a log, else made', async () => {
+  it('come from the caller when they are safe in a log, else are new', async () => {
     const client = await listen()
     const own = await client.get('/nothing', { 'x-request-id': 'my-id.1' })
     expect([own.headers.get('x-request-id'), own.json.requestId]).toEqual(['my-id.1', 'my-id.1'])
@@ -300,7 +300,7 @@ describe('request ids', () => {
     }
   })
 
-  it('stand in one line per request, with the pattern of the route and never the query', async () => {
+  it('are logged in one line per request, with the route pattern and without the query', async () => {
     const lines: { message: string; fields: LogFields }[] = []
     const client = await listen(thingRoutes, { log: listeningLog(lines) })
     const answer = await client.get('/things/secret-code?state=secret-state')
@@ -320,7 +320,7 @@ describe('proxies', () => {
   const showIp = (server: App) =>
     server.get('/ip', { config: { access: 'public' } }, async (request) => ({ ip: request.ip }))
 
-  it('are believed only when they are trusted', async () => {
+  it('set the client address only when they are trusted', async () => {
     const forwarded = { 'x-forwarded-for': '203.0.113.9' }
     expect((await (await listen(showIp)).get('/ip', forwarded)).json).toEqual({ ip: '127.0.0.1' })
     await app.close()
@@ -330,7 +330,7 @@ describe('proxies', () => {
 })
 
 describe('closing', () => {
-  it('finishes what runs, closes idle connections and takes nothing new', async () => {
+  it('finishes running requests, closes idle connections and accepts no new ones', async () => {
     let finish: () => void = () => {}
     let began: () => void = () => {}
     const running = new Promise<void>((resolve) => {
@@ -360,7 +360,7 @@ describe('closing', () => {
 })
 
 describe('closing with a limit', () => {
-  it('cuts off what does not end', async () => {
+  it('cuts off requests that do not end', async () => {
     let arrived = false
     await listen((server) => {
       server.get('/endless', { config: { access: 'public' } }, () => {
@@ -376,7 +376,7 @@ describe('closing with a limit', () => {
   })
 })
 
-/** A connection that stays open after its first answer, and a promise of its end. */
+/** Opens a connection that stays open after its first response. `closed` resolves at its end. */
 function keepAlive(url: string): Promise<{ closed: Promise<void> }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { headers: { connection: 'keep-alive' } }, (response) => {

@@ -12,19 +12,17 @@ import { AppError } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { routeEntry } from '../openapi/route-table.ts'
-import { type Access, type Authenticator, accessGuard, demandKey } from './access.ts'
-import { BODY_LIMIT, readBodies } from './body.ts'
-import { answerBrokenConnection } from './broken-connection.ts'
-import { closeConnectionsAtLast } from './closing.ts'
+import { type Access, type Authenticator, accessGuard, requireKey } from './access.ts'
+import { addBodyParsers, BODY_LIMIT } from './body.ts'
+import { clientErrorHandler, endConnectionsOnClose } from './connections.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
 import { type Paths, paths } from './paths.ts'
 import { type RateLimits, rateGuards } from './rate-limit.ts'
-import { requestId } from './request-id.ts'
-import { fastifyLog, logAborted, logRequest } from './request-log.ts'
+import { fastifyLog, logAborted, logRequest, requestId } from './request-log.ts'
 import { validatorCompiler } from './validation.ts'
 
-/** The server the rooms add their routes to. */
+/** The server that features add their routes to. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -37,24 +35,24 @@ export interface ServerOptions {
   log: Log
   ids: Ids
   authenticator: Authenticator
-  /** To see that the handler of every keyed POST is made by `writing`. */
+  /** Checks that `writing` made the handler of every keyed POST. */
   idempotency: Pick<Idempotency, 'isWriting'>
   rateLimits: RateLimits
-  /** Addresses and CIDRs whose `X-Forwarded-*` are believed; empty: nobody's. */
+  /** Addresses and CIDRs whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[]
 }
 
-/** Graph ids have several hundred characters; 2048 is the longest path parameter taken. */
+/** The default is too short: Graph ids have several hundred characters. */
 const MAX_PARAM_LENGTH = 2048
 const HEADERS_TIMEOUT_MS = 20_000
-/** The whole request, 35 MB over a slow line included. */
+/** For the whole request, up to 35 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000
-/** Longer than the 60 s after which common load balancers drop an idle connection: they close first, no request is lost. */
+/** Common load balancers close idle connections after 60 s. If the server closed first, a request could be lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
 /**
- * The HTTP server without routes. In this order it looks at a request: id, address bucket, key, body, schema, the
- * route's other buckets, handler. Add routes, then `listen`; `close()` stops accepting, finishes what runs and closes idle connections.
+ * The HTTP server without routes. It processes a request in this order: id, address bucket, key, key bucket, body, schema,
+ * subject bucket, handler. `close` stops accepting, finishes running requests and closes idle connections.
  */
 export function createServer(options: ServerOptions): App {
   const known = paths(MAX_PARAM_LENGTH)
@@ -69,13 +67,13 @@ export function createServer(options: ServerOptions): App {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: 'idle',
-    // A request that reaches us while closing was accepted; it is finished, with "Connection: close".
+    // Finishes a request that arrives on an open connection during the close, with "Connection: close".
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenConnection(options.ids),
+    clientErrorHandler: clientErrorHandler(options.ids),
     frameworkErrors: (error, request, reply) => sendError(request, reply, asAppError(error)),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  readBodies(app)
+  addBodyParsers(app)
   app.setValidatorCompiler(validatorCompiler())
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
@@ -92,7 +90,7 @@ export function createServer(options: ServerOptions): App {
   const limits = rateGuards(options.rateLimits, options.log)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (request.is404) await refuseUnknown(request, known, options.authenticator)
+    if (request.is404) await rejectUnknownRoute(request, known, options.authenticator)
   })
   app.addHook('onRequest', limits.byAddress)
   app.addHook('onRequest', accessGuard(options.authenticator))
@@ -104,7 +102,7 @@ export function createServer(options: ServerOptions): App {
   app.addHook('onRequestAbort', async (request) => logAborted(options.log, request))
   app.addHook('onResponse', async (request, reply) => logRequest(options.log, request, reply, request.failure))
 
-  closeConnectionsAtLast(app)
+  endConnectionsOnClose(app)
 
   app.setErrorHandler((thrown, request, reply) => {
     const error = asAppError(thrown)
@@ -117,7 +115,7 @@ export function createServer(options: ServerOptions): App {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What really went wrong, for the log line of the request. */
+    /** The cause of a 5xx response, for the log. */
     failure: unknown
   }
 }
@@ -127,7 +125,7 @@ interface DeclaredRoute {
   handler: unknown
 }
 
-/** A mistake in a route stops the start, not a request months later. */
+/** Throws when a route is declared wrongly, so that the mistake stops the start. */
 function checkedAccess(
   method: string,
   url: string,
@@ -137,20 +135,20 @@ function checkedAccess(
   const access = route.config?.access
   if (access === undefined) throw new Error(`${method} ${url} declares no access`)
   if (method === 'POST' && access.startsWith('key:') && !idempotency.isWriting(route.handler)) {
-    throw new Error(`POST ${url} takes a key but its handler is not made by idempotency.writing`)
+    throw new Error(`POST ${url} requires a key, but idempotency.writing did not make its handler`)
   }
   return access
 }
 
 /**
- * A request no route takes. On a path that exists under other methods, all of them keyed, the key comes first: who has
- * none learns nothing about the path.
+ * Throws 404, or 405 when the path exists with other methods. When all of them require a key, so does the 405: without a
+ * key a caller learns nothing about the path.
  */
-async function refuseUnknown(request: FastifyRequest, known: Paths, authenticator: Authenticator): Promise<never> {
+async function rejectUnknownRoute(request: FastifyRequest, known: Paths, authenticator: Authenticator): Promise<never> {
   const routes = known.at(request.url)
   const [first] = routes
   if (first === undefined) throw new AppError('route_not_found')
-  if (routes.every((route) => route.access.startsWith('key:'))) await demandKey(authenticator, request, first.access)
+  if (routes.every((route) => route.access.startsWith('key:'))) await requireKey(authenticator, request, first.access)
   const allow = [...new Set(routes.map((route) => route.method))].join(', ')
   throw new AppError('method_not_allowed', { headers: { allow } })
 }

@@ -4,8 +4,8 @@ import { AppError } from '../../../lib/errors.ts'
 import { nullable } from '../../../lib/json-schema.ts'
 import { validatorCompiler } from './validation.ts'
 
-/** What a body is told by a schema: `path message` per fault, or its value. */
-function told(schema: TSchema, body: unknown, httpPart = 'body'): unknown {
+/** Validates the body: returns `path message` per error, or its value. */
+function validate(schema: TSchema, body: unknown, httpPart = 'body'): unknown {
   const check = validatorCompiler()({ schema: { ...schema }, method: 'POST', url: '/', httpPart })
   const result: unknown = check(body)
   if (result === null || typeof result !== 'object' || !('error' in result)) return result
@@ -14,8 +14,8 @@ function told(schema: TSchema, body: unknown, httpPart = 'body'): unknown {
     : result.error
 }
 
-describe('what a refused request is told', () => {
-  it('names every fault by its place, whatever characters are in it', () => {
+describe('validation errors', () => {
+  it('name every wrong value by its path, whatever characters the path contains', () => {
     const schema = Type.Object({
       to: Type.Array(Type.String({ format: 'email' }), { minItems: 1, uniqueItems: true }),
       'a/b~c': Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
@@ -23,7 +23,7 @@ describe('what a refused request is told', () => {
       at: Type.Optional(Type.String({ format: 'date-time' })),
       id: Type.Optional(Type.String({ pattern: '^[a-z]+$', maxLength: 5 })),
     })
-    expect(told(schema, { to: ['nobody', 'a@b.c'], 'a/b~c': 0, at: '2026-01-31', id: 'ABCDEF' })).toEqual([
+    expect(validate(schema, { to: ['nobody', 'a@b.c'], 'a/b~c': 0, at: '2026-01-31', id: 'ABCDEF' })).toEqual([
       'body.url is required',
       'body.to.0 must be an email address',
       'body.a/b~c must be at least 1',
@@ -31,37 +31,39 @@ describe('what a refused request is told', () => {
       'body.id must have at most 5 characters',
       'body.id must match ^[a-z]+$',
     ])
-    expect(told(schema, { to: [], url: 'https://a.example' })).toEqual(['body.to must not be empty'])
-    expect(told(schema, { to: ['a@b.c', 'a@b.c'], url: 'x' })).toEqual([
-      'body.to must not hold the same item twice',
+    expect(validate(schema, { to: [], url: 'https://a.example' })).toEqual(['body.to must not be empty'])
+    expect(validate(schema, { to: ['a@b.c', 'a@b.c'], url: 'x' })).toEqual([
+      'body.to must not contain duplicates',
       'body.url must be an absolute URL',
     ])
   })
 
-  it('is one sentence for a union, or what is wrong inside the branch that was meant', () => {
+  it('are one message for a union, or those of the branch that the caller meant', () => {
     const provider = Type.Union([Type.Literal('gmail'), Type.Literal('imap')])
-    expect(told(Type.Object({ provider }), { provider: 'aol' })).toEqual(['body.provider must be one of gmail, imap'])
+    expect(validate(Type.Object({ provider }), { provider: 'aol' })).toEqual([
+      'body.provider must be one of gmail, imap',
+    ])
     const secret = nullable(Type.String({ minLength: 1 }))
-    expect(told(Type.Object({ secret }), { secret: 5 })).toEqual(['body.secret must be a string or null'])
-    expect(told(Type.Object({ secret }), { secret: '' })).toEqual(['body.secret must not be empty'])
+    expect(validate(Type.Object({ secret }), { secret: 5 })).toEqual(['body.secret must be a string or null'])
+    expect(validate(Type.Object({ secret }), { secret: '' })).toEqual(['body.secret must not be empty'])
     const headers = nullable(Type.Object({ name: Type.String() }))
-    expect(told(Type.Object({ headers }), { headers: { name: 5 } })).toEqual(['body.headers.name must be a string'])
-    expect(told(Type.Object({ headers }), { headers: {} })).toEqual(['body.headers.name is required'])
-    expect(told(Type.Object({ headers }), { headers: [] })).toEqual(['body.headers must be an object or null'])
+    expect(validate(Type.Object({ headers }), { headers: { name: 5 } })).toEqual(['body.headers.name must be a string'])
+    expect(validate(Type.Object({ headers }), { headers: {} })).toEqual(['body.headers.name is required'])
+    expect(validate(Type.Object({ headers }), { headers: [] })).toEqual(['body.headers must be an object or null'])
   })
 
-  it('stays small for a request that is wrong a hundred thousand times', () => {
+  it('are few for a request with a hundred thousand wrong values', () => {
     const schema = Type.Object({ list: Type.Array(Type.String()) })
-    expect(told(schema, { list: Array(200).fill(0) })).toHaveLength(50)
-    expect(told(schema, { list: Array(100_000).fill(0) })).toEqual(['body.list.0 must be a string'])
+    expect(validate(schema, { list: Array(200).fill(0) })).toHaveLength(50)
+    expect(validate(schema, { list: Array(100_000).fill(0) })).toEqual(['body.list.0 must be a string'])
   })
 })
 
-describe('what is read', () => {
-  it('is coerced in queries and paths, never in bodies', () => {
+describe('values', () => {
+  it('are coerced in queries and paths, but not in bodies', () => {
     const schema = Type.Object({ n: Type.Integer(), yes: Type.Boolean() })
-    expect(told(schema, { n: '5', yes: 'true' }, 'querystring')).toEqual({ value: { n: 5, yes: true } })
-    expect(told(schema, { n: '5', yes: 'true' })).toEqual([
+    expect(validate(schema, { n: '5', yes: 'true' }, 'querystring')).toEqual({ value: { n: 5, yes: true } })
+    expect(validate(schema, { n: '5', yes: 'true' })).toEqual([
       'body.n must be a whole number',
       'body.yes must be true or false',
     ])

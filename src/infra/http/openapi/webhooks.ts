@@ -1,29 +1,29 @@
 import type { Components, Json } from './components.ts'
 
-/** What the service sends to applications by itself, for the `webhooks` of the document. */
-export interface Notices {
-  /** Headers of every one of them. */
+/** The requests that the service sends to applications, for the `webhooks` of the document. */
+export interface OpenApiWebhooks {
+  /** The headers of every request. */
   headers: readonly { name: string; description: string; required: boolean; example: string }[]
-  /** What the application's answer means, by status. */
+  /** The meaning of the application's response, by status. */
   responses: Readonly<Record<string, string>>
-  kinds: readonly Notice[]
+  events: readonly OpenApiWebhook[]
 }
 
-export interface Notice {
+export interface OpenApiWebhook {
   name: string
-  /** One sentence: when it is sent. */
+  /** When it is sent, in one sentence. */
   summary: string
   body: unknown
   example: object
 }
 
-export function noticesPart({ headers, responses, kinds }: Notices, components: Components): Json {
+export function webhookOperations({ headers, responses, events }: OpenApiWebhooks, components: Components): Json {
   const parameters = headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` }))
-  const answers = Object.fromEntries(
+  const described = Object.fromEntries(
     Object.entries(responses).map(([status, description]) => [status, { description }]),
   )
   return Object.fromEntries(
-    kinds.map(({ name, summary, body, example }) => [
+    events.map(({ name, summary, body, example }) => [
       name,
       {
         post: {
@@ -40,15 +40,15 @@ export function noticesPart({ headers, responses, kinds }: Notices, components: 
               },
             },
           },
-          responses: answers,
+          responses: described,
         },
       },
     ]),
   )
 }
 
-/** The headers, each in one place. */
-export function headerParameters({ headers }: Notices): { [name: string]: Json } {
+/** The headers as shared parameters. */
+export function headerParameters({ headers }: OpenApiWebhooks): { [name: string]: Json } {
   return Object.fromEntries(
     headers.map(({ name, description, required, example }) => [
       name,

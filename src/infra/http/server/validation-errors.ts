@@ -1,36 +1,38 @@
 import type { ErrorObject } from 'ajv'
 
-/** One thing that is wrong, as a person should read it: `to.0` "must be an email address". */
-export interface Fault {
+/** One error for the caller: path `to.0`, message "must be an email address". */
+export interface ValidationError {
   path: string[]
   message: string
 }
 
-/** Turns the validator's findings into sentences, one per thing to correct. */
-export function faults(errors: readonly ErrorObject[]): Fault[] {
+/** Converts Ajv errors to messages for the caller, one per value to correct. */
+export function validationErrors(errors: readonly ErrorObject[]): ValidationError[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')
-  const telling = errors.filter((error) => !unions.some((union) => isHiddenBy(union, error, errors)))
+  const relevant = errors.filter((error) => !unions.some((union) => isHiddenBy(union, error, errors)))
   const seen = new Set<string>()
-  return telling.map(fault).filter(({ path, message }) => {
+  return relevant.map(validationError).filter(({ path, message }) => {
     const key = `${path.join('.')} ${message}`
     return !seen.has(key) && seen.add(key)
   })
 }
 
-/** Of a union either the union itself is told, or what is wrong deep inside the one branch that was meant. */
+/** For a union, reports either the union itself or the errors inside the branch that the caller meant. */
 function isHiddenBy(union: ErrorObject, error: ErrorObject, all: readonly ErrorObject[]): boolean {
   const inside = (other: ErrorObject) => other.schemaPath.startsWith(`${union.schemaPath}/`)
-  const meant = all.some((other) => inside(other) && other.instancePath === union.instancePath && !isTypeFault(other))
+  const meant = all.some(
+    (other) => inside(other) && other.instancePath === union.instancePath && !isTypeMismatch(other),
+  )
   const deep = all.some((other) => inside(other) && other.instancePath.length > union.instancePath.length)
   if (!(meant || deep)) return inside(error)
-  return error === union || (inside(error) && error.instancePath === union.instancePath && isTypeFault(error))
+  return error === union || (inside(error) && error.instancePath === union.instancePath && isTypeMismatch(error))
 }
 
-function isTypeFault(error: ErrorObject): boolean {
+function isTypeMismatch(error: ErrorObject): boolean {
   return error.keyword === 'type' || error.keyword === 'const' || error.keyword === 'enum'
 }
 
-function fault(error: ErrorObject): Fault {
+function validationError(error: ErrorObject): ValidationError {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer)
   return error.keyword === 'required'
     ? { path: [...path, String(error.params.missingProperty)], message: 'is required' }
@@ -66,7 +68,7 @@ function message({ keyword, params, schema, parentSchema, message: fallback }: E
     case 'maxItems':
       return `must have at most ${params.limit} items`
     case 'uniqueItems':
-      return 'must not hold the same item twice'
+      return 'must not contain duplicates'
     case 'format':
       return FORMATS[String(params.format)] ?? `must be a valid ${params.format}`
     case 'pattern':
@@ -77,13 +79,13 @@ function message({ keyword, params, schema, parentSchema, message: fallback }: E
       return oneOf(params.allowedValues)
     case 'anyOf':
     case 'oneOf':
-      return alternatives(schema) ?? alternatives(parentSchema?.[keyword]) ?? 'has none of the allowed forms'
+      return alternatives(schema) ?? alternatives(parentSchema?.[keyword]) ?? 'matches none of the allowed types'
     default:
       return fallback ?? 'is not valid'
   }
 }
 
-/** "must be one of a, b" for a union of constants, "must be text or null" for one of types. */
+/** "must be one of a, b" for a union of constants, "must be a string or null" for a union of types. */
 function alternatives(branches: unknown): string | undefined {
   if (!Array.isArray(branches)) return undefined
   if (branches.every((branch) => 'const' in branch)) return oneOf(branches.map((branch) => branch.const))
