@@ -91,20 +91,20 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     fence,
     login,
     refreshTokenOfGone: refreshTokenOfGone(shared),
-    ways: {
+    channels: {
       gmail: {
         provider: mailboxes.push.gmail,
         target: () => (puller.topicName === undefined ? undefined : { kind: 'topic', topicName: puller.topicName }),
-        isHeard: () => puller.state.ready,
+        isReceiving: () => puller.state.ready,
       },
       microsoft: {
         provider: mailboxes.push.microsoft,
         target: () => webhook && { kind: 'webhook', ...webhook },
-        isHeard: () => true,
+        isReceiving: () => true,
       },
     },
   })
-  puller.onChange(push.wayChanged)
+  puller.onChange(push.channelChanged)
 
   const reader = messageReader({ ...shared, accounts, mail })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
@@ -132,7 +132,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseSync, eraseLabels, erasePush],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
-      await push.forget(accountId)
+      await push.endSubscription(accountId)
     },
   })
   const retention = retentionJob({ ...shared, retention: config })

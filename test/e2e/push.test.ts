@@ -44,7 +44,7 @@ const mail = (subject: string) => plainMail({ subject, messageId: `<${subject}@e
 const isReady = (client: Api) =>
   eventually(async () => expect((await client.get('/health')).json.data.gmailPush.mode).toBe('push'))
 
-describeEachDatabase('Gmail tells of changes', (open) => {
+describeEachDatabase('push from Gmail', (open) => {
   let google: Google
   let place: Place
   beforeEach(async () => {
@@ -59,15 +59,15 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     await settled(() => google.calls.total({ user: ADA }))
   }
 
-  it('a mail reaches the application without anybody asking for it', async () => {
+  it('delivers a new message without polling', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
     const id = await link(client, 'gmail', refreshToken)
     await watched()
     await quiet()
-    google.deliver(ADA, mail('told'))
-    await received(client, id, 'told')
+    google.deliver(ADA, mail('pushed'))
+    await received(client, id, 'pushed')
     expect(google.pubsub.waiting).toBe(0)
     expect((await client.get('/health')).json.data).toMatchObject({
       status: 'healthy',
@@ -75,7 +75,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     })
   })
 
-  it('while it tells, nobody asks for minutes; while it cannot be heard, everybody asks as ever', async () => {
+  it('stops polling while notifications arrive, and polls again while they do not', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
@@ -86,24 +86,24 @@ describeEachDatabase('Gmail tells of changes', (open) => {
       const { nextRunAt } = (await client.get(`/debounced-queue/accounts/${id}`)).json
       return Date.parse(nextRunAt) - Date.now()
     }
-    google.deliver(ADA, mail('told'))
-    await received(client, id, 'told')
+    google.deliver(ADA, mail('pushed'))
+    await received(client, id, 'pushed')
     await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
     google.fail({ as: 'server-error', on: /:pull/, times: 4 })
-    google.deliver(ADA, mail('asked'))
+    google.deliver(ADA, mail('polled'))
     await eventually(async () => {
       const { data } = (await client.get('/health')).json
       expect(data).toMatchObject({ status: 'degraded', gmailPush: { configured: true, ready: false, mode: 'polling' } })
       expect(data.warnings).toContain('gmail_push')
     })
-    await received(client, id, 'told', 'asked')
+    await received(client, id, 'pushed', 'polled')
     await isReady(client)
-    google.deliver(ADA, mail('told again'))
-    await received(client, id, 'told', 'asked', 'told again')
+    google.deliver(ADA, mail('pushed again'))
+    await received(client, id, 'pushed', 'polled', 'pushed again')
     await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
   })
 
-  it('a notice that comes again costs nothing, one that is none is put aside', async () => {
+  it('ignores duplicate notifications and drops other messages', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
@@ -124,7 +124,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     await received(client, id, 'one', 'two')
   })
 
-  it('every account of an address is woken', async () => {
+  it('syncs every account of an address', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
@@ -138,7 +138,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     expect(google.watch.watched()).toEqual([ADA])
   })
 
-  it('a notice that was not acknowledged comes again, and nothing is lost or announced twice', async () => {
+  it('loses nothing and announces nothing twice when an acknowledgement fails', async () => {
     google.pubsub.ackDeadlineMs = 300
     const client = await serve(place, google.pushSettings)
     await isReady(client)
@@ -154,7 +154,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     expect(await events(client, id)).toHaveLength(1)
   })
 
-  it('what came while nobody pulled is told after the next start', async () => {
+  it('processes notifications from before the start', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
@@ -169,7 +169,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     await eventually(() => expect(google.pubsub.waiting).toBe(0))
   })
 
-  it('deleting the account ends the watch', async () => {
+  it('ends the watch when the account is deleted', async () => {
     const client = await serve(place, google.pushSettings)
     await isReady(client)
     const { refreshToken } = await google.grant(ADA)
@@ -201,7 +201,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
     expect(google.watch.watched()).toEqual([])
   })
 
-  it('credentials that Google refuses are no secret in the message', async () => {
+  it('shows no secret when Google rejects the credentials', async () => {
     const other = await startGoogle()
     const key = JSON.parse(other.pubsub.credentials)
     await other.close()
@@ -218,7 +218,7 @@ describeEachDatabase('Gmail tells of changes', (open) => {
   })
 })
 
-describeEachDatabase('Graph tells of changes', (open) => {
+describeEachDatabase('push from Graph', (open) => {
   let microsoft: Microsoft
   let place: Place
   beforeEach(async () => {
@@ -247,13 +247,13 @@ describeEachDatabase('Graph tells of changes', (open) => {
     await settled(() => microsoft.calls.total({ user: ADA }))
   }
 
-  it('a mail reaches the application without anybody asking for it', async () => {
+  it('delivers a new message without polling', async () => {
     const { client, id } = await pushed()
     const { clientState, notificationUrl } = await subscribed()
     expect(notificationUrl).toBe(PUBLIC_URL + NOTIFICATIONS)
     await quiet()
-    await microsoft.deliver(ADA, mail('told'))
-    await received(client, id, 'told')
+    await microsoft.deliver(ADA, mail('pushed'))
+    await received(client, id, 'pushed')
     await microsoft.subscriptions.settled()
     expect(microsoft.subscriptions.sent.filter(({ kind }) => kind === 'change').map(({ status }) => status)).toEqual([
       202,
@@ -261,7 +261,7 @@ describeEachDatabase('Graph tells of changes', (open) => {
     expect(JSON.stringify(await events(client, id))).not.toContain(clientState)
   })
 
-  it('a forged notice, or one of a subscription nobody knows, is taken and wakes nobody', async () => {
+  it('accepts forged notifications and those of unknown subscriptions without a sync', async () => {
     const { client } = await pushed()
     const { id: subscriptionId } = await subscribed()
     await quiet()
@@ -281,7 +281,7 @@ describeEachDatabase('Graph tells of changes', (open) => {
     expect(microsoft.calls.total({ user: ADA })).toBe(before)
   })
 
-  it('the three events of its life: renewed, made anew, looked at', async () => {
+  it('handles the three lifecycle notifications: renews, recreates, syncs', async () => {
     const { client, id } = await pushed()
     const first = await subscribed()
     await quiet()
@@ -301,7 +301,7 @@ describeEachDatabase('Graph tells of changes', (open) => {
     await received(client, id, 'missed', 'again')
   })
 
-  it('deleting the account ends the subscription', async () => {
+  it('ends the subscription when the account is deleted', async () => {
     const { client, id } = await pushed()
     await subscribed()
     await client.delete(`/accounts/${id}`)
@@ -309,7 +309,7 @@ describeEachDatabase('Graph tells of changes', (open) => {
     expect(microsoft.subscriptions.of(ADA)).toEqual([])
   })
 
-  it('an account that is not watched has no subscription', async () => {
+  it('creates no subscription for an account that is not watched', async () => {
     const { client, id } = await pushed()
     await subscribed()
     await client.patch(`/accounts/${id}`, { watch: false })
@@ -328,7 +328,7 @@ describeEachDatabase('Graph tells of changes', (open) => {
   )
 })
 
-describe('the address that Graph tells', () => {
+describe('the notification URL of Graph', () => {
   let client: Api
   beforeEach(async () => {
     const service = await startService()
@@ -336,7 +336,7 @@ describe('the address that Graph tells', () => {
     client = api(service.url)
   })
 
-  it('answers the handshake with the token as plain text', async () => {
+  it('returns the validation token as plain text', async () => {
     const token = 'Validation: <b>of</b> an address?&é'
     for (const path of [NOTIFICATIONS, `${NOTIFICATIONS}/lifecycle`]) {
       const answer = await client.post(`${path}?validationToken=${encodeURIComponent(token)}`, '', {
@@ -349,7 +349,7 @@ describe('the address that Graph tells', () => {
     expect((await client.post(`${NOTIFICATIONS}?validationToken=${'x'.repeat(2000)}`)).status).toBe(400)
   })
 
-  it('refuses what is no notice', async () => {
+  it('rejects a body that is not a notification', async () => {
     for (const body of [undefined, {}, { value: 'x' }, { value: [{}] }, { value: [{ subscriptionId: 7 }] }]) {
       expect((await client.post(NOTIFICATIONS, body)).status).toBe(400)
     }
@@ -359,7 +359,7 @@ describe('the address that Graph tells', () => {
 })
 
 describePostgres('with two replicas', (open) => {
-  it('whichever hears of a change has it looked at by the owner', async () => {
+  it('a notification to either replica makes the owner sync the account', async () => {
     const [google, microsoft] = [await startGoogle(), await startMicrosoft()]
     try {
       const place = await open.place()
@@ -371,7 +371,7 @@ describePostgres('with two replicas', (open) => {
       const second = await serve(place, environment)
       await isReady(second)
       const gmail = await link(first, 'gmail', (await google.grant(ADA)).refreshToken)
-      // Every notice of Graph comes to the second as well as to the first, one after the other.
+      // Every Graph notification is sent to both replicas, one after the other.
       for (const at of [first, second]) {
         microsoft.subscriptions.route(PUBLIC_URL, at.url)
         const outlook = await link(first, 'microsoft', (await microsoft.grant(ADA)).refreshToken)

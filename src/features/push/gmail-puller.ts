@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -7,7 +9,6 @@ import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from '../../providers/pubsub/index.ts'
 import { type Accounts, accountsAt } from '../accounts/index.ts'
-import { type GmailNotice, noticeOf } from './notice.ts'
 
 export interface GmailPullerDeps {
   db: Db
@@ -24,60 +25,60 @@ export interface GmailPullerDeps {
 }
 
 export interface PullerTiming {
-  /** After a failure, of the settings too: what is wrong may be put right at Google. */
-  again: Backoff
-  /** Between tries to hand over one batch of notices. */
-  handOver: Backoff
+  /** After a failure, wrong settings included: they may be corrected at Google. */
+  retry: Backoff
+  /** Between attempts to commit the sync requests of a batch. */
+  commit: Backoff
 }
 
 export interface PullerState {
   configured: boolean
   ready: boolean
-  /** What people should know. */
+  /** Why notifications are not pulled, for operators. */
   problem?: string
 }
 
 export interface GmailPuller {
   readonly state: PullerState
-  /** While it is ready. */
+  /** Undefined unless it is ready. */
   readonly topicName: string | undefined
   /** Calls the listener whenever `topicName` changes. */
   onChange(listener: () => void): void
   start(): void
-  /** What was pulled and not handed over comes again, to whoever pulls next. Twice safely. */
+  /** Pub/Sub delivers unacknowledged messages again to the next puller. Twice safely. */
   stop(): Promise<void>
 }
 
 const TIMING: PullerTiming = {
-  again: { baseMs: 1000, capMs: 300_000 },
-  handOver: { baseMs: 250, capMs: 5000 },
+  retry: { baseMs: 1000, capMs: 300_000 },
+  commit: { baseMs: 250, capMs: 5000 },
 }
-/** Failures in a row after which it counts as broken, when each might be over the next moment. */
-const PATIENCE = 3
-/** A pull that finds nothing is held by Google for longer; where it is not, it is not asked again and again without a pause. */
-const EMPTY_MS = 1000
-/** Addresses whose last notice is remembered. */
-const REMEMBERED = 50_000
-/** A repeat comes within minutes. Nothing is believed for longer: the history of a mailbox that was made anew begins anew. */
-const REPEATS_MS = 10 * 60_000
+/** Consecutive temporary failures after which the puller is no longer ready. */
+const MAX_FAILURES = 3
+/** Google holds an empty pull for longer. A server that does not is asked at most once per interval. */
+const EMPTY_PULL_MS = 1000
+/** Number of addresses whose last notification is remembered. */
+const MAX_ADDRESSES = 50_000
+/** Duplicates arrive within minutes. Not longer: a recreated mailbox starts its history ids over. */
+const DUPLICATES_MS = 10 * 60_000
 
 /**
- * Pulls the notices of Gmail, one batch at a time, so that no more than `maxMessages` are in the air:
+ * Pulls Gmail's notifications, one batch at a time, so that at most `maxMessages` are outstanding:
  *
- *   pull ──► accounts with these addresses ──► syncs requested, committed ──► acknowledge
+ *   pull ──► find the accounts of the addresses ──► request their sync, commit ──► acknowledge
  *
- * After a crash in between, Pub/Sub delivers them again, and the accounts are synced once more.
+ * After a crash in between, Pub/Sub delivers the messages again, and the accounts are synced once more.
  */
 export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   const { db, clock, log, settings } = deps
-  const { again, handOver } = { ...TIMING, ...deps.timing }
+  const { retry, commit } = { ...TIMING, ...deps.timing }
   const missing = missingOf(settings)
   const configured = missing.length < 3
   const about = { operation: 'push.pull', provider: 'gmail' } as const
   const stopping = new AbortController()
-  /** By address, how far its last notice said: a notice that says no more is a repeat. */
-  const handedOver = new LRUCache<string, bigint>({
-    ...{ max: REMEMBERED, ttl: REPEATS_MS, ttlResolution: 0 },
+  /** The last history id requested per address: a notification that is not newer is a duplicate. */
+  const requested = new LRUCache<string, bigint>({
+    ...{ max: MAX_ADDRESSES, ttl: DUPLICATES_MS, ttlResolution: 0 },
     perf: { now: () => clock.monotonic() },
   })
   const listeners: (() => void)[] = []
@@ -85,11 +86,11 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
   let problem: string | undefined
   let running: Promise<void> | undefined
 
-  function become(ready: string | undefined, why: string | undefined): void {
+  function setState(ready: string | undefined, why: string | undefined): void {
     if (why !== undefined && why !== problem) {
-      log.warn(`Gmail is polled, because its notices cannot be pulled: ${why}.`, about)
+      log.warn(`Gmail accounts are polled, because notifications cannot be pulled: ${why}.`, about)
     }
-    if (ready !== undefined && topicName === undefined) log.info('The notices of Gmail are pulled.', about)
+    if (ready !== undefined && topicName === undefined) log.info('Pulling Gmail notifications from Pub/Sub.', about)
     const hasChanged = ready !== topicName
     topicName = ready
     problem = why
@@ -98,94 +99,97 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
 
   async function run(signal: AbortSignal): Promise<void> {
     let failures = 0
-    // After a pull that failed only a pull that works shows that it is over; the two names may be fine and the right to pull missing.
-    let isCheckEnough = true
+    // After a failed pull only a successful pull proves recovery: the check passes even without the permission to pull.
+    let checkProvesReady = true
     while (!signal.aborted) {
       let client: Pubsub | undefined
       try {
         client = await pubsub(complete(settings), clock)
         const { topicName: checked } = client
         await client.check(signal)
-        if (isCheckEnough) become(checked, undefined)
-        isCheckEnough = false
-        await pullOn(client, signal, () => {
-          isCheckEnough = true
+        if (checkProvesReady) setState(checked, undefined)
+        checkProvesReady = false
+        await pullBatches(client, signal, () => {
+          checkProvesReady = true
           failures = 0
-          become(checked, undefined)
+          setState(checked, undefined)
         })
       } catch (error) {
         if (signal.aborted) return
-        if (!(error instanceof ProviderError)) log.error('Pulling notices failed.', { ...about, error })
+        if (!(error instanceof ProviderError)) log.error('Pulling Gmail notifications failed.', { ...about, error })
         failures += 1
-        become(undefined, error instanceof ProviderError ? error.message : 'an unexpected failure, told in the log')
-        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, again)), signal)
+        setState(undefined, error instanceof ProviderError ? error.message : 'an unexpected error; see the log')
+        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, retry)), signal)
       } finally {
         await client?.close()
       }
     }
   }
 
-  /** Until something is wrong that lasts. */
-  async function pullOn(client: Pubsub, signal: AbortSignal, onPulled: () => void): Promise<void> {
+  /** Pulls until a lasting failure, which it throws. */
+  async function pullBatches(client: Pubsub, signal: AbortSignal, onPulled: () => void): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
-      const askedAt = clock.monotonic()
+      const pulledAt = clock.monotonic()
       try {
         const received = await client.pull(settings.maxMessages, signal)
-        if (received.length > 0) await take(client, received, signal)
+        if (received.length > 0) await accept(client, received, signal)
         failures = 0
         onPulled()
-        const earlyMs = askedAt + EMPTY_MS - clock.monotonic()
-        if (received.length === 0 && earlyMs > 0) await sleep(earlyMs, signal)
+        const pauseMs = pulledAt + EMPTY_PULL_MS - clock.monotonic()
+        if (received.length === 0 && pauseMs > 0) await sleep(pauseMs, signal)
       } catch (error) {
-        const isPassing = error instanceof ProviderError && ['unavailable', 'rate_limited'].includes(error.kind)
+        const isTemporary = error instanceof ProviderError && ['unavailable', 'rate_limited'].includes(error.kind)
         failures += 1
-        if (signal.aborted || !isPassing || failures >= PATIENCE) throw error
-        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, again)), signal)
+        if (signal.aborted || !isTemporary || failures >= MAX_FAILURES) throw error
+        await sleep(Math.max(retryAfterOf(error), backoffMs(failures, retry)), signal)
       }
     }
   }
 
-  async function take(client: Pubsub, received: readonly PubsubMessage[], signal: AbortSignal): Promise<void> {
+  async function accept(client: Pubsub, received: readonly PubsubMessage[], signal: AbortSignal): Promise<void> {
     const ackIds = received.map(({ ackId }) => ackId)
     const newest = new Map<string, bigint>()
     let unreadable = 0
     for (const message of received) {
-      const notice = noticeOf(message)
-      if (notice === undefined) unreadable += 1
-      else if (isNews(notice, newest)) newest.set(notice.address, notice.historyId)
+      const notification = parseNotification(message)
+      if (notification === undefined) unreadable += 1
+      else if (isNewer(notification, newest)) newest.set(notification.address, notification.historyId)
     }
     if (unreadable > 0)
-      log.warn('Notices that are not of Gmail were put aside.', { ...about, metadata: { unreadable } })
-    const isDone = await handedOverAll(client, ackIds, newest, signal)
+      log.warn('Dropped Pub/Sub messages that are not Gmail notifications.', { ...about, metadata: { unreadable } })
+    const isCommitted = await requestSyncs(client, ackIds, newest, signal)
     if (signal.aborted) return
-    if (isDone) for (const [address, historyId] of newest) handedOver.set(address, historyId)
+    if (isCommitted) for (const [address, historyId] of newest) requested.set(address, historyId)
     await client.acknowledge(ackIds)
   }
 
-  function isNews({ address, historyId }: GmailNotice, newest: ReadonlyMap<string, bigint>): boolean {
-    const told = newest.get(address) ?? handedOver.get(address)
-    return told === undefined || historyId > told
+  function isNewer({ address, historyId }: GmailNotification, newest: ReadonlyMap<string, bigint>): boolean {
+    const last = newest.get(address) ?? requested.get(address)
+    return last === undefined || historyId > last
   }
 
-  /** False after the last try: the accounts are then found by the poll that remains below push. */
-  async function handedOverAll(
+  /** Returns false after the last attempt failed: the accounts then wait for their next poll. */
+  async function requestSyncs(
     client: Pubsub,
     ackIds: readonly string[],
     newest: ReadonlyMap<string, bigint>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    for (let tries = 1; newest.size > 0 && !signal.aborted; tries += 1) {
+    for (let attempts = 1; newest.size > 0 && !signal.aborted; attempts += 1) {
       try {
         const accountIds = await accountsAt(db.read, 'gmail', [...newest.keys()])
         await db.transaction((tx) => deps.accounts.requestSync(tx, accountIds, 'changes'))
         return true
       } catch (error) {
-        if (tries > settings.maxRetries) {
-          log.error('Notices of Gmail could not be handed over; the accounts are polled.', { ...about, error })
+        if (attempts > settings.maxRetries) {
+          log.error('Cannot request the sync of notified Gmail accounts; they wait for their next poll.', {
+            ...about,
+            error,
+          })
           return false
         }
         await client.extend(ackIds, settings.ackDeadlineSeconds)
-        await sleep(backoffMs(tries, handOver), signal)
+        await sleep(backoffMs(attempts, commit), signal)
       }
     }
     return true
@@ -202,7 +206,7 @@ export function gmailPuller(deps: GmailPullerDeps): GmailPuller {
     onChange: (listener) => void listeners.push(listener),
     start() {
       if (!configured || running !== undefined) return
-      if (missing.length > 0) become(undefined, `${missing.join(' and ')} not set`)
+      if (missing.length > 0) setState(undefined, `${missing.join(' and ')} not set`)
       else running = run(stopping.signal)
     },
     async stop() {
@@ -228,4 +232,33 @@ function complete({ url, topicName = '', subscriptionName = '', credentials = ''
 
 function retryAfterOf(error: unknown): number {
   return error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0
+}
+
+/** Gmail's notification: the mailbox changed, and its history reaches this id. */
+interface GmailNotification {
+  /** In lower case. */
+  address: string
+  historyId: bigint
+}
+
+const MAX_NOTIFICATION_BYTES = 4096
+
+/** Gmail's documentation shows `historyId` both as a string and as a number. */
+const notificationSchema = Compile(
+  Type.Object({
+    emailAddress: Type.String({ minLength: 3, maxLength: 320 }),
+    historyId: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,32}$' })]),
+  }),
+)
+
+/** Undefined for any other message: every publisher of the topic can send anything. */
+function parseNotification({ data }: PubsubMessage): GmailNotification | undefined {
+  if (data.length > MAX_NOTIFICATION_BYTES) return undefined
+  try {
+    const parsed: unknown = JSON.parse(data.toString('utf8'))
+    if (!notificationSchema.Check(parsed)) return undefined
+    return { address: parsed.emailAddress.toLowerCase(), historyId: BigInt(parsed.historyId) }
+  } catch {
+    return undefined
+  }
 }

@@ -6,10 +6,9 @@ import type { App } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Accounts } from '../accounts/index.ts'
-import { isProof } from './client-state.ts'
+import { isClientState, LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
 import { RENEWAL_TOPIC } from './renewal.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
-import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './target.ts'
 
 export interface PushRoutesDeps {
   db: Db
@@ -18,34 +17,34 @@ export interface PushRoutesDeps {
   accounts: Pick<Accounts, 'requestSync'>
 }
 
-const MAX_NOTICES = 1000
-const noticesSchema = Type.Object({
+const MAX_NOTIFICATIONS = 1000
+const notificationsSchema = Type.Object({
   value: Type.Array(
     Type.Object({
       subscriptionId: Type.String({ maxLength: 128 }),
       clientState: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
       lifecycleEvent: Type.Optional(Type.String({ maxLength: 64 })),
     }),
-    { maxItems: MAX_NOTICES },
+    { maxItems: MAX_NOTIFICATIONS },
   ),
 })
-const notices = Compile(noticesSchema)
+const notifications = Compile(notificationsSchema)
 
-type Notice = Static<typeof noticesSchema>['value'][number]
+type Notification = Static<typeof notificationsSchema>['value'][number]
 
-/** Graph speaks from few addresses for all mailboxes; what one notice costs is a look at an index. */
+/** Graph sends all notifications from few addresses; each costs one index lookup. */
 const LIMITS = { name: 'graph-notifications', address: { limit: 6000, windowMs: 60_000 } }
 
 const querystring = Type.Object({
   validationToken: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: 'Sent when a subscription is made; answered as it came, as plain text.',
+      description: 'Sent when a subscription is created. Returned unchanged as plain text.',
     }),
   ),
 })
 
-/** Where Microsoft Graph tells of changes. Public: each notice proves itself by the `clientState` of its subscription. */
+/** Receives Graph's notifications. Public: each notification is authenticated by the `clientState` of its subscription. */
 export function pushRoutes(app: App, deps: PushRoutesDeps): void {
   const { db, log } = deps
 
@@ -60,55 +59,57 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
           querystring,
           response: {
             200: Type.String({ description: 'The validation token.' }),
-            202: Type.Null({ description: 'Taken; also when the subscription is not known.' }),
+            202: Type.Null({ description: 'Accepted, also for unknown subscriptions.' }),
           },
         },
       },
       async (request, reply) => {
         const { validationToken } = request.query
         if (validationToken !== undefined) {
-          // As text, never to be taken for a page: whoever asks decides what stands in it.
+          // As plain text, so that no browser renders what the caller chose.
           return reply.code(200).type('text/plain; charset=utf-8').send(validationToken)
         }
-        if (!notices.Check(request.body)) {
-          throw new AppError('validation_failed', { message: 'These are not notifications of Microsoft Graph.' })
+        if (!notifications.Check(request.body)) {
+          throw new AppError('validation_failed', {
+            message: 'The body is not a list of Microsoft Graph notifications.',
+          })
         }
-        await take(request.body.value, request.id)
+        await accept(request.body.value, request.id)
         return reply.code(202).send(null)
       },
     )
-  add(NOTIFICATIONS_PATH, 'Where Microsoft Graph tells of changes')
-  add(LIFECYCLE_PATH, 'Where Microsoft Graph tells of the life of its subscriptions')
+  add(NOTIFICATIONS_PATH, 'Receive change notifications of Microsoft Graph')
+  add(LIFECYCLE_PATH, 'Receive lifecycle notifications of Microsoft Graph')
 
-  /** Taken only when committed: after any other answer Graph sends them again. */
-  async function take(all: readonly Notice[], requestId: string): Promise<void> {
+  /** Resolves after the commit. After an error response Graph sends the notifications again. */
+  async function accept(all: readonly Notification[], requestId: string): Promise<void> {
     const ids = [...new Set(all.map(({ subscriptionId }) => subscriptionId))]
     const rows = await pushStore(db.read).bySubscription('microsoft', ids)
     const known = new Map(rows.map((row) => [row.subscriptionId, row]))
-    const look = new Set<string>()
-    const tend = new Map<SubscriptionRow, { isGone: boolean }>()
-    let unproven = 0
+    const changed = new Set<string>()
+    const due = new Map<SubscriptionRow, { isRemoved: boolean }>()
+    let rejected = 0
     for (const { subscriptionId, clientState, lifecycleEvent } of all) {
       const row = known.get(subscriptionId)
-      if (row === undefined || !isProof(clientState, row.clientStateHash)) {
-        unproven += 1
+      if (row === undefined || !isClientState(clientState, row.clientStateHash)) {
+        rejected += 1
         continue
       }
-      if (lifecycleEvent === undefined || lifecycleEvent === 'missed') look.add(row.accountId)
-      else if (lifecycleEvent === 'subscriptionRemoved') tend.set(row, { isGone: true })
-      else if (lifecycleEvent === 'reauthorizationRequired' && !tend.has(row)) tend.set(row, { isGone: false })
+      if (lifecycleEvent === undefined || lifecycleEvent === 'missed') changed.add(row.accountId)
+      else if (lifecycleEvent === 'subscriptionRemoved') due.set(row, { isRemoved: true })
+      else if (lifecycleEvent === 'reauthorizationRequired' && !due.has(row)) due.set(row, { isRemoved: false })
     }
-    if (unproven > 0) {
-      log.debug('Notices of unknown subscriptions were dropped.', {
-        ...{ operation: 'push.notices', provider: 'microsoft', requestId, metadata: { unproven } },
+    if (rejected > 0) {
+      log.debug('Dropped notifications of unknown subscriptions, or with a wrong client state.', {
+        ...{ operation: 'push.notifications', provider: 'microsoft', requestId, metadata: { rejected } },
       })
     }
-    if (look.size + tend.size === 0) return
+    if (changed.size + due.size === 0) return
     await db.transaction(async (tx) => {
-      for (const [row, { isGone }] of tend) await pushStore(tx).due(row, isGone)
-      await deps.accounts.requestSync(tx, [...look], 'changes')
+      for (const [row, { isRemoved }] of due) await pushStore(tx).markDue(row, isRemoved)
+      await deps.accounts.requestSync(tx, [...changed], 'changes')
       tx.afterCommit(() => {
-        for (const { accountId } of tend.keys()) deps.bus.publish(RENEWAL_TOPIC, accountId)
+        for (const { accountId } of due.keys()) deps.bus.publish(RENEWAL_TOPIC, accountId)
       })
     })
   }

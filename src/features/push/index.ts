@@ -1,11 +1,11 @@
 /**
- * Has providers tell of changes, instead of asking them again and again: Gmail by Cloud Pub/Sub, Graph by change notifications.
- * A notice only says where to look; the sync room looks. What cannot be pushed is polled.
+ * Receives change notifications instead of polling: from Gmail by Cloud Pub/Sub, from Graph by webhooks. A notification only
+ * names an account; the sync feature then syncs it. Accounts without push are polled.
  */
 import './tables.ts'
 
 export { type GmailPullerDeps, gmailPuller, type PullerState, type PullerTiming } from './gmail-puller.ts'
 export { pushRoutes } from './graph-notifications.ts'
-export { type Push, type PushDeps, type PushWays, push } from './renewal.ts'
+export { webhookTarget } from './graph-webhook.ts'
+export { type Push, type PushChannels, type PushDeps, push } from './renewal.ts'
 export { erasePush } from './store.ts'
-export { webhookTarget } from './target.ts'

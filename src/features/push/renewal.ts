@@ -4,56 +4,56 @@ import { backoffMs } from '../../lib/retry.ts'
 import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { OwnedScheduler, type Ownership, OwnershipLost, type RunContext, type RunResult } from '../accounts/index.ts'
 import { pushStore } from './store.ts'
-import { type PushWay, type SubscriberDeps, subscriber } from './subscriptions.ts'
+import { type PushChannel, type PushSubscriptionDeps, pushSubscriptions } from './subscriptions.ts'
 
-/** How each provider notifies us of changes; mailboxes of the others are polled. */
-export type PushWays = {
-  readonly [Name in ProviderName]?: PushWay & {
-    /** Whether notifications reach us. */
-    isHeard(): boolean
+/** The push channels by provider. Accounts of other providers are polled. */
+export type PushChannels = {
+  readonly [Name in ProviderName]?: PushChannel & {
+    /** Whether notifications arrive at present. */
+    isReceiving(): boolean
   }
 }
 
-export interface PushDeps extends Omit<SubscriberDeps, 'way' | 'syncNeeded'> {
+export interface PushDeps extends Omit<PushSubscriptionDeps, 'channel' | 'syncNeeded'> {
   bus: Bus
   ownership: Ownership
-  ways: PushWays
+  channels: PushChannels
 }
 
 export interface Push {
-  /** Keeps the subscriptions of the accounts this process owns from now on. Call it before `ownership.start()`. */
+  /** Starts maintaining the subscriptions of the owned accounts. Call it before `ownership.start()`. */
   start(): void
   /** Call it before `ownership.stop()`. */
   stop(graceMs: number): Promise<void>
-  /** Whether the provider notifies us of changes of this account, which this process owns. */
+  /** Whether the provider notifies us of changes to this owned account. */
   isPushed(accountId: string): boolean
-  /** Calls the listener for an owned account that may have missed changes, or must be polled from now on. */
+  /** Calls the listener with owned accounts that may have missed notifications or lost their subscription. */
   onSyncNeeded(listener: (accountId: string) => void): void
-  /** Notifications of a provider begin or cease to reach us: its accounts are subscribed and synced again. */
-  wayChanged(): void
-  /** Of a deleted account; see `Subscriber.forget`. */
-  forget(accountId: string): Promise<void>
+  /** Call it when a channel starts or stops receiving: renews the subscriptions and syncs the subscribed accounts. */
+  channelChanged(): void
+  /** Ends the subscription of a deleted account; see `PushSubscriptions.end`. */
+  endSubscription(accountId: string): Promise<void>
 }
 
-/** The bus topic of accounts whose subscription is due, because the provider said so; the payload is the account id. */
+/** The bus topic for renewals that a provider requested. The payload is the account id. */
 export const RENEWAL_TOPIC = 'push.renewal'
 
 const CONCURRENCY = 8
-/** People may correct at the provider what it refuses, in an hour or a day; or it did not reach our address at start. */
+/** After a refusal: someone may change the settings at the provider, or our URL was not reachable yet at the start. */
 const REFUSED = { baseMs: 60_000, capMs: 60 * 60 * 1000 }
 const RETRY = { baseMs: 1000, capMs: 300_000 }
-/** No timer is trusted for days. */
-const LONGEST_MS = 60 * 60 * 1000
+/** Bounds the timer, so that a clock change is noticed within the hour. */
+const MAX_WAIT_MS = 60 * 60 * 1000
 
-/** Keeps the push subscriptions of owned accounts; what cannot be subscribed is polled. */
+/** Creates and renews the push subscriptions of the owned accounts. */
 export function push(deps: PushDeps): Push {
   const { db, bus, ownership, clock, log } = deps
   const listeners: ((accountId: string) => void)[] = []
-  const keeper = subscriber({ ...deps, way: (provider) => deps.ways[provider], syncNeeded })
+  const subscriptions = pushSubscriptions({ ...deps, channel: (provider) => deps.channels[provider], syncNeeded })
   const scheduler = new OwnedScheduler({
     ...{ clock, log, operation: 'push.subscribe', concurrency: CONCURRENCY, backoff: RETRY, run },
   })
-  /** Of owned accounts. */
+  /** Owned accounts with a valid subscription. */
   const subscribed = new Map<string, { provider: ProviderName; until: number }>()
   let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
@@ -65,7 +65,7 @@ export function push(deps: PushDeps): Push {
 
   function isPushed(accountId: string): boolean {
     const found = subscribed.get(accountId)
-    return found !== undefined && found.until > clock.now() && deps.ways[found.provider]?.isHeard() === true
+    return found !== undefined && found.until > clock.now() && deps.channels[found.provider]?.isReceiving() === true
   }
 
   async function run(accountId: string, { failures }: RunContext): Promise<RunResult> {
@@ -75,19 +75,19 @@ export function push(deps: PushDeps): Push {
       return {}
     }
     try {
-      const kept = await keeper.keep(accountId, epoch)
-      if (kept === undefined) {
+      const subscription = await subscriptions.ensure(accountId, epoch)
+      if (subscription === undefined) {
         unsubscribed(accountId)
         return {}
       }
-      subscribed.set(accountId, { provider: kept.provider, until: kept.expiresAt })
-      return { nextRunInMs: Math.max(1000, Math.min(kept.renewAt - clock.now(), LONGEST_MS)) }
+      subscribed.set(accountId, { provider: subscription.provider, until: subscription.expiresAt })
+      return { nextRunInMs: Math.max(1000, Math.min(subscription.renewAt - clock.now(), MAX_WAIT_MS)) }
     } catch (error) {
       return failed(accountId, error, failures + 1)
     }
   }
 
-  /** Its next poll was minutes away, and is from now on as soon as that of any other. */
+  /** Syncs the account, because its next poll was scheduled for a pushed account, minutes away. */
   function unsubscribed(accountId: string): void {
     if (subscribed.delete(accountId)) syncNeeded(accountId)
   }
@@ -98,21 +98,21 @@ export function push(deps: PushDeps): Push {
       return {}
     }
     if (!(error instanceof ProviderError)) throw error
-    // Sync reports refused credentials; new ones change the account.
+    // Sync reports rejected credentials. New credentials change the account, which runs this again.
     if (error.kind === 'auth_expired') {
       unsubscribed(accountId)
       return { failure: error }
     }
     if (error.kind === 'rejected' || error.kind === 'not_found') {
       unsubscribed(accountId)
-      log.warn('The provider refused to notify of changes; the mailbox is polled.', {
+      log.warn('The provider refused the push subscription; the mailbox is polled instead.', {
         ...{ accountId, operation: 'push.subscribe', error },
       })
       return { failure: error, nextRunInMs: backoffMs(attempts, REFUSED) }
     }
-    // A subscription that could not be renewed is good until it expires.
+    // A subscription that was not renewed stays valid until it expires.
     if (!isPushed(accountId)) unsubscribed(accountId)
-    // Clocks differ: a date that has passed here is no pause.
+    // Clocks differ, so a Retry-After date may be in the past: that is no pause.
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) throw error
     return { failure: error, nextRunInMs: retryAfterMs * (1 + 0.2 * Math.random()) }
@@ -131,19 +131,22 @@ export function push(deps: PushDeps): Push {
     if (stopped) return
     sweeping ??= renewDue()
       .catch((error: unknown) => {
-        log.debug('Due subscriptions could not be read; the next round reads them.', { operation: 'push.sweep', error })
+        log.debug('Cannot read due push subscriptions; the next ownership round tries again.', {
+          operation: 'push.sweep',
+          error,
+        })
       })
       .finally(() => {
         sweeping = undefined
       })
   }
 
-  /** Lifecycle notifications whose hint was lost. */
+  /** Catches lifecycle notifications whose hint was lost. */
   async function renewDue(): Promise<void> {
     const owned = ownership.owned()
     for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
     for (const accountId of owned.keys()) if (!scheduler.has(accountId)) scheduler.add(accountId)
-    for (const accountId of await pushStore(db.read).allDue()) {
+    for (const accountId of await pushStore(db.read).listDue()) {
       // After a failure the backoff says when to retry.
       if (scheduler.state(accountId)?.attempts === 0) scheduler.request(accountId)
     }
@@ -152,7 +155,7 @@ export function push(deps: PushDeps): Push {
   return {
     isPushed,
     onSyncNeeded: (listener) => void listeners.push(listener),
-    forget: (accountId) => keeper.forget(accountId),
+    endSubscription: (accountId) => subscriptions.end(accountId),
 
     start() {
       ownership.onChange(({ lost, gained, changed }) => {
@@ -167,7 +170,7 @@ export function push(deps: PushDeps): Push {
       add(ownership.owned().keys())
     },
 
-    wayChanged() {
+    channelChanged() {
       if (stopped) return
       add(ownership.owned().keys())
       for (const accountId of subscribed.keys()) syncNeeded(accountId)

@@ -24,18 +24,18 @@ export function pushStore(handle: Handle) {
         .execute()
     },
 
-    /** Its owner is to look after it now; of one that was replaced meanwhile nothing is changed. */
-    async due({ accountId, subscriptionId }: SubscriptionRow, isGone: boolean): Promise<void> {
+    /** Makes the renewal due now. Does nothing when the subscription was replaced meanwhile. */
+    async markDue({ accountId, subscriptionId }: SubscriptionRow, isRemoved: boolean): Promise<void> {
       await handle
         .updateTable('pushSubscriptions')
-        .set({ renewAt: 0, ...(isGone && { expiresAt: 0 }) })
+        .set({ renewAt: 0, ...(isRemoved && { expiresAt: 0 }) })
         .where('accountId', '=', accountId)
         .where('subscriptionId', '=', subscriptionId)
         .execute()
     },
 
-    /** Accounts whose subscription a lifecycle notification made due. */
-    async allDue(): Promise<string[]> {
+    /** The accounts whose renewal a lifecycle notification made due. */
+    async listDue(): Promise<string[]> {
       const rows = await handle.selectFrom('pushSubscriptions').select('accountId').where('renewAt', '=', 0).execute()
       return rows.map(({ accountId }) => accountId)
     },
@@ -50,7 +50,7 @@ export function pushStore(handle: Handle) {
   }
 }
 
-/** Erases the subscription of a deleted account; answers how many rows went. */
+/** Deletes the subscription row of a deleted account. Returns how many rows were deleted. */
 export async function erasePush(tx: Tx, accountId: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('pushSubscriptions')

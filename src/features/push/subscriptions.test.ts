@@ -10,9 +10,9 @@ import type { ProviderName } from '../../providers/contract/index.ts'
 import { gmailProvider } from '../../providers/gmail/index.ts'
 import { microsoftProvider } from '../../providers/microsoft/index.ts'
 import { type Account, fence, OwnershipLost } from '../accounts/index.ts'
-import { hashOf } from './client-state.ts'
+import { hashClientState } from './graph-webhook.ts'
 import { pushStore } from './store.ts'
-import { subscriber } from './subscriptions.ts'
+import { pushSubscriptions } from './subscriptions.ts'
 
 const ADA = 'ada@example.com'
 const ACCOUNT = 'acc_1'
@@ -20,14 +20,14 @@ const EPOCH = 3
 const DAY_MS = 24 * 3600 * 1000
 const PUBLIC = 'https://posthorn.example.com'
 
-describeEachDatabase('a standing order at the provider', (open) => {
+describeEachDatabase('a push subscription', (open) => {
   let google: Google
   let microsoft: Microsoft
   let db: Db
   const clock = fixedClock(0)
   let topicName: string
   let token: string
-  let looked: string[]
+  let synced: string[]
   const shown: Partial<Account> = {}
   const closers: (() => Promise<void>)[] = []
 
@@ -44,14 +44,14 @@ describeEachDatabase('a standing order at the provider', (open) => {
     // Behind the providers' own clock, so that a day later is still within what Graph allows.
     clock.advance(Date.now() - 2 * DAY_MS - clock.now())
     topicName = google.pubsub.topicName
-    looked = []
+    synced = []
     Object.assign(shown, { paused: false, status: 'connected', watch: true })
   })
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
   })
 
-  async function room(provider: ProviderName) {
+  async function subscriptions(provider: ProviderName) {
     token = (await (provider === 'gmail' ? google : microsoft).grant(ADA)).accessToken
     await db.transaction(async (tx) => {
       const row = {
@@ -79,7 +79,7 @@ describeEachDatabase('a standing order at the provider', (open) => {
     const access = { accountId: ACCOUNT, email: ADA, settings: {}, secrets: {}, accessVersion: 1 }
     const account = { id: ACCOUNT, email: ADA, provider, statusReason: null, customUserId: null, lastSyncAt: null }
     const tokens = { expiresAt: null, scopes: [], hasRefreshToken: true }
-    return subscriber({
+    return pushSubscriptions({
       db,
       fence,
       clock,
@@ -91,14 +91,14 @@ describeEachDatabase('a standing order at the provider', (open) => {
         },
         access: async () => ({ ...access, accessToken: async () => token }),
       },
-      way: (name) =>
+      channel: (name) =>
         name === 'gmail'
           ? { provider: gmail.push, target: () => ({ kind: 'topic', topicName }) }
           : {
               provider: graph.push,
               target: () => ({ kind: 'webhook', url: `${PUBLIC}/n`, lifecycleUrl: `${PUBLIC}/l` }),
             },
-      syncNeeded: (id) => void looked.push(id),
+      syncNeeded: (id) => void synced.push(id),
       login: () => undefined,
       refreshTokenOfGone: async () => undefined,
     })
@@ -108,65 +108,65 @@ describeEachDatabase('a standing order at the provider', (open) => {
   const BEGIN = 'POST /v1.0/subscriptions'
   const RENEW = 'PATCH /v1.0/subscriptions/{id}'
 
-  it('is made once, renewed within a day, and only a new one makes the account look', async () => {
-    const { keep } = await room('gmail')
-    const first = await keep(ACCOUNT, EPOCH)
+  it('is created once and renewed within a day; only a new one requests a sync', async () => {
+    const { ensure } = await subscriptions('gmail')
+    const first = await ensure(ACCOUNT, EPOCH)
     expect(first).toMatchObject({ subscriptionId: ADA, target: topicName, clientStateHash: null })
     expect((first?.renewAt ?? 0) - clock.now()).toBeLessThanOrEqual(DAY_MS)
-    await keep(ACCOUNT, EPOCH)
-    expect([calls(WATCH), looked]).toEqual([1, [ACCOUNT]])
+    await ensure(ACCOUNT, EPOCH)
+    expect([calls(WATCH), synced]).toEqual([1, [ACCOUNT]])
     clock.advance(DAY_MS)
-    await keep(ACCOUNT, EPOCH)
-    expect([calls(WATCH), looked]).toEqual([2, [ACCOUNT]])
+    await ensure(ACCOUNT, EPOCH)
+    expect([calls(WATCH), synced]).toEqual([2, [ACCOUNT]])
   })
 
-  it('of Graph keeps its secret as a hash, is renewed, and made anew when it is gone or has run out', async () => {
+  it('of Graph stores its client state as a hash, is renewed, and is recreated after it expired', async () => {
     microsoft.subscriptions.route(PUBLIC, await echo(closers))
-    const { keep } = await room('microsoft')
-    const first = await keep(ACCOUNT, EPOCH)
-    const [made] = microsoft.subscriptions.of(ADA)
-    expect(first?.clientStateHash).toBe(hashOf(made?.clientState ?? ''))
-    expect(JSON.stringify(await pushStore(db.read).find(ACCOUNT))).not.toContain(made?.clientState)
+    const { ensure } = await subscriptions('microsoft')
+    const first = await ensure(ACCOUNT, EPOCH)
+    const [created] = microsoft.subscriptions.of(ADA)
+    expect(first?.clientStateHash).toBe(hashClientState(created?.clientState ?? ''))
+    expect(JSON.stringify(await pushStore(db.read).find(ACCOUNT))).not.toContain(created?.clientState)
     clock.advance(DAY_MS)
-    const renewed = await keep(ACCOUNT, EPOCH)
+    const renewed = await ensure(ACCOUNT, EPOCH)
     expect([calls(BEGIN), calls(RENEW)]).toEqual([1, 1])
     expect(renewed).toMatchObject({ subscriptionId: first?.subscriptionId, clientStateHash: first?.clientStateHash })
     expect(renewed?.expiresAt).toBeGreaterThan(first?.expiresAt ?? 0)
     microsoft.subscriptions.expire(ADA)
     clock.advance(DAY_MS)
-    const second = await keep(ACCOUNT, EPOCH)
+    const second = await ensure(ACCOUNT, EPOCH)
     expect(second?.subscriptionId).not.toBe(first?.subscriptionId)
-    expect([calls(BEGIN), calls(RENEW), looked]).toEqual([2, 2, [ACCOUNT, ACCOUNT]])
+    expect([calls(BEGIN), calls(RENEW), synced]).toEqual([2, 2, [ACCOUNT, ACCOUNT]])
   })
 
-  it('is not stored by one who owns the account no more, and ends then', async () => {
+  it('is not stored by a former owner, and is ended at the provider', async () => {
     microsoft.subscriptions.route(PUBLIC, await echo(closers))
-    const { keep } = await room('microsoft')
-    await expect(keep(ACCOUNT, EPOCH - 1)).rejects.toBeInstanceOf(OwnershipLost)
+    const { ensure } = await subscriptions('microsoft')
+    await expect(ensure(ACCOUNT, EPOCH - 1)).rejects.toBeInstanceOf(OwnershipLost)
     expect(await pushStore(db.read).find(ACCOUNT)).toBeUndefined()
-    expect([calls(BEGIN), microsoft.subscriptions.of(ADA), looked]).toEqual([1, [], []])
+    expect([calls(BEGIN), microsoft.subscriptions.of(ADA), synced]).toEqual([1, [], []])
   })
 
-  it('is none for an account that is paused, refused or not watched', async () => {
-    const { keep } = await room('gmail')
+  it('does not exist for an account that is paused, rejected or not watched', async () => {
+    const { ensure } = await subscriptions('gmail')
     for (const state of [{ paused: true }, { status: 'auth_error' }, { watch: false }] as const) {
       Object.assign(shown, { paused: false, status: 'connected', watch: true }, state)
-      expect(await keep(ACCOUNT, EPOCH)).toBeUndefined()
+      expect(await ensure(ACCOUNT, EPOCH)).toBeUndefined()
     }
     expect(calls(WATCH)).toBe(0)
   })
 
-  it('goes where the settings say now', async () => {
-    const { keep } = await room('gmail')
-    await keep(ACCOUNT, EPOCH)
+  it('is moved to the topic that the settings name now', async () => {
+    const { ensure } = await subscriptions('gmail')
+    await ensure(ACCOUNT, EPOCH)
     topicName = 'projects/project/topics/other'
-    await expect(keep(ACCOUNT, EPOCH)).rejects.toMatchObject({ kind: 'rejected' })
+    await expect(ensure(ACCOUNT, EPOCH)).rejects.toMatchObject({ kind: 'rejected' })
     expect(google.watch.watched()).toEqual([])
     expect(await pushStore(db.read).find(ACCOUNT)).toBeUndefined()
   })
 })
 
-/** A server that answers the handshake and nothing else. */
+/** A server that only completes Graph's validation handshake. */
 async function echo(closers: (() => Promise<void>)[]): Promise<string> {
   const front = await startHttpServer(
     async ({ url }) =>

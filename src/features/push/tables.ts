@@ -1,14 +1,14 @@
-/** The standing order of an account at its provider: one at most. Written by the account's owner under its epoch. */
+/** The push subscription of an account at its provider, at most one. Its owner writes it under the account's epoch. */
 interface PushSubscriptionTable {
   accountId: string
   provider: 'gmail' | 'microsoft' | 'imap'
-  /** The provider's id of it; for Gmail the address. */
+  /** The provider's id of the subscription. For Gmail, the address. */
   subscriptionId: string
-  /** The topic, or the address of ours, that it tells. */
+  /** Where the provider sends notifications: a topic, or our URL. */
   target: string
-  /** SHA-256 of what comes back with every notice of Graph, in base64url; null for Gmail. */
+  /** `hashClientState` of the secret in every Graph notification. Null for Gmail. */
   clientStateHash: string | null
-  /** 0 when the provider said that it is gone. */
+  /** 0 when the provider reported that the subscription was removed. */
   expiresAt: number
   renewAt: number
 }
