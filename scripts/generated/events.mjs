@@ -18,10 +18,10 @@ export function eventsPage() {
   const lines = [
     '# Events',
     '',
-    'Generated from the event declarations in `src/` by `npm run generate`. The `webhooks` section of `/openapi.json` holds the same as',
-    'JSON Schema, with an example of each type. Signatures and delivery: [webhooks.md](webhooks.md).',
+    'Generated from the event declarations in `src/` by `npm run generate`. The `webhooks` section of `/openapi.json` contains the same as',
+    'JSON Schema, with an example of each type. For signatures and delivery, see [webhooks.md](webhooks.md).',
     '',
-    'An endpoint subscribes to types, to prefixes (`message.*`), or to all types (`*`). Any object may gain new members: ignore members',
+    'An endpoint subscribes to types, to prefixes (`message.*`), or to all types (`*`). Any object may gain new fields: ignore fields',
     'that you do not know.',
     '',
     ...list(
@@ -34,7 +34,7 @@ export function eventsPage() {
     '',
     ...table(eventSchema(catalogue.types)),
     '',
-    'A webhook has two more members: `deliveryId` (the delivery: one event to one endpoint) and `test` (true for test events).',
+    'A webhook has two more fields: `deliveryId` (a delivery is one event for one endpoint) and `test` (true for test events).',
   ]
   for (const section of SECTIONS) lines.push(...describeSection(section))
   return `${lines.join('\n')}\n`
@@ -68,7 +68,7 @@ function sectionOf(type) {
 }
 
 function table(schema) {
-  return ['| Member | Type | Meaning |', '|---|---|---|', ...rows(schema, '', new Map())]
+  return ['| Field | Type | Meaning |', '|---|---|---|', ...rows(schema, '', new Map())]
 }
 
 /** One row per member, followed by the members of nested objects. `shown` maps the titled objects of the table to their paths. */
@@ -81,7 +81,7 @@ function rows(schema, prefix, shown) {
     const about = member.description ?? inner.description
     const object = inner.items ?? inner
     const before = shown.get(object.title)
-    const meaning = [about, before && `Members as in \`${before}\`.`].filter(Boolean).join(' ')
+    const meaning = [about, before && `Fields as in \`${before}\`.`].filter(Boolean).join(' ')
     const line = `| \`${path}\` | ${type} | ${meaning} |`
     if (object.properties === undefined || before !== undefined) return [line]
     if (object.title !== undefined) shown.set(object.title, path)
