@@ -13,32 +13,32 @@ import { DEFAULT_TIMING, type SyncDeps } from './deps.ts'
 import { HostCircuits } from './host-circuits.ts'
 
 export interface Sync {
-  /** Syncs the accounts this process owns from now on. Call it before `ownership.start()`. */
+  /** Starts syncing the accounts that this process owns. Call it before `ownership.start()`. */
   start(): void
-  /** Closes every session; runs under way get `graceMs` to finish. Call it before `ownership.stop()`. */
+  /** Closes every session. Runs in progress get `graceMs` to finish. Call it before `ownership.stop()`. */
   stop(graceMs: number): Promise<void>
-  /** How the runs of an account go; undefined when another process owns it. */
+  /** State of an account's runs; undefined when another process owns it. */
   state(accountId: string): RunState | undefined
-  /** The figures of this process. */
+  /** Totals of this process. */
   totals(): RunTotals
 }
 
-/** The bus topic on which every process forgets failures and pauses, and syncs all its accounts. */
+/** Bus topic. Every process resets failures and delays and syncs all its accounts. */
 export const RETRY_TOPIC = 'sync.retry'
 
 /**
- * Keeps the messages of the owned accounts in sync with their mailboxes. An account runs when it was gained or changed, when its
- * poll is due, when its provider announces a change, and when a sync was requested: by a column, and a hint that may be lost.
+ * Syncs the owned accounts. An account runs when this process gains it, when it changes, when its poll is due, when its provider
+ * reports a change and when a sync is requested. A request is a column of the account plus a bus message that may be lost.
  */
 export function sync(deps: SyncDeps): Sync {
   const { ownership, db, bus, clock, log } = deps
   const { concurrency, perHostShare, retry } = { ...DEFAULT_TIMING, ...deps.timing }
   const circuits = new HostCircuits(clock)
-  const working = new Map<string, AccountSync>()
+  const syncs = new Map<string, AccountSync>()
   const scheduler = new OwnedScheduler({
     ...{ clock, log, operation: 'sync.account', concurrency, backoff: retry, run },
     perGroup: Math.max(1, Math.floor(concurrency * perHostShare)),
-    heldMs: (accountId) => working.get(accountId)?.heldMs() ?? 0,
+    heldMs: (accountId) => syncs.get(accountId)?.heldMs() ?? 0,
   })
   let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
@@ -50,20 +50,20 @@ export function sync(deps: SyncDeps): Sync {
       await drop(accountId)
       return {}
     }
-    let account = working.get(accountId)
+    let account = syncs.get(accountId)
     if (account !== undefined && account.epoch !== epoch) {
       await drop(accountId)
       account = undefined
     }
     const owned = { accountId, epoch, mailHost: ownership.mailHost(accountId) }
     account ??= new AccountSync(deps, circuits, owned, () => scheduler.request(accountId))
-    working.set(accountId, account)
+    syncs.set(accountId, account)
     return account.run(context)
   }
 
   async function drop(accountId: string): Promise<void> {
-    const account = working.get(accountId)
-    working.delete(accountId)
+    const account = syncs.get(accountId)
+    syncs.delete(accountId)
     await account?.close()
   }
 
@@ -78,14 +78,14 @@ export function sync(deps: SyncDeps): Sync {
 
   function onHint(payload: string | undefined): void {
     if (payload === undefined) {
-      // Hints were lost with the connection.
+      // The bus reconnected and may have lost hints.
       sweep()
       return
     }
     const { scope, accountIds } = readSyncHint(payload)
     for (const accountId of accountIds) {
       if (!scheduler.has(accountId)) continue
-      working.get(accountId)?.requested(scope)
+      syncs.get(accountId)?.syncRequested(scope)
       scheduler.request(accountId)
     }
   }
@@ -94,27 +94,30 @@ export function sync(deps: SyncDeps): Sync {
     if (stopped) return
     sweeping ??= runRequested()
       .catch((error: unknown) => {
-        log.debug('Requested syncs could not be read; the next round reads them.', { operation: 'sync.sweep', error })
+        log.debug('Cannot read the requested syncs. The next ownership round tries again.', {
+          operation: 'sync.sweep',
+          error,
+        })
       })
       .finally(() => {
         sweeping = undefined
       })
   }
 
-  /** Requests whose hint was lost, and accounts that differ from what is owned. */
+  /** Runs requests whose hint was lost, and aligns the scheduled accounts with the owned ones. */
   async function runRequested(): Promise<void> {
     const owned = ownership.owned()
     for (const accountId of scheduler.ids()) if (!owned.has(accountId)) remove(accountId)
     for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
     for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
-      // A request that a run has seen and not served is retried by that run.
-      if (working.get(accountId)?.hasSeen(requestedAt) === false) scheduler.request(accountId)
+      // A run that has seen the request and failed retries it itself.
+      if (syncs.get(accountId)?.hasSeen(requestedAt) === false) scheduler.request(accountId)
     }
   }
 
   function retryAll(): void {
     circuits.reset()
-    for (const account of working.values()) account.retry()
+    for (const account of syncs.values()) account.retry()
     scheduler.retryAll()
   }
 
@@ -123,7 +126,7 @@ export function sync(deps: SyncDeps): Sync {
       ownership.onChange(({ lost, gained, changed }) => {
         for (const accountId of lost) remove(accountId)
         if (stopped) return
-        for (const accountId of changed) working.get(accountId)?.accountChanged()
+        for (const accountId of changed) syncs.get(accountId)?.accountChanged()
         for (const accountId of [...gained, ...changed]) add(accountId)
       })
       ownership.onRound(sweep)
@@ -142,7 +145,7 @@ export function sync(deps: SyncDeps): Sync {
       stopped = true
       unsubscribe()
       await Promise.all([scheduler.stop(graceMs), sweeping])
-      await Promise.all([...working.keys()].map(drop))
+      await Promise.all([...syncs.keys()].map(drop))
     },
 
     state: (accountId) => scheduler.state(accountId),

@@ -1,28 +1,29 @@
 import type { Account } from '../accounts/index.ts'
 
 /**
- * How the mails of one account are brought forward; one implementation per way a provider names its mails. What is to be done
- * outlives sessions, and everything but `open` and `sync` may be called at any moment.
+ * Syncs the messages of one account. There is one implementation per kind of mailbox: `folders/` (IMAP) and `mailbox/` (Gmail and
+ * Microsoft, whose messages have ids). Pending work survives `close`. `open` and `sync` are never called concurrently; everything
+ * else may be called at any moment.
  */
 export interface AccountWork {
-  /** Whether a failure is about what is asked, not about reaching the provider. */
+  /** Whether the session is open. A failure is then about a request, not about reaching the provider. */
   readonly isOpen: boolean
-  /** Whether a limit is the account's own: then it is left alone until the limit is over, whoever wakes it. */
+  /** Whether rate limits apply to the account, so that no run may start before a limit ends. */
   readonly waitsOutRateLimits: boolean
-  /** Which credentials were tried last. */
+  /** Version of the credentials used last. */
   readonly triedAccessVersion: number | undefined
-  /** False while some folder could not be read in the last look at everything. */
+  /** False when a folder could not be read since the last full sync began. */
   readonly isInSync: boolean
-  /** Credentials may have been replaced: look before the next use. */
+  /** The credentials may have changed: `open` reads them again. */
   accessChanged(): void
-  /** The next run looks at everything. */
+  /** Makes the next `sync` check every folder. */
   requestFullSync(): void
-  /** Makes ready what the run needs. Throws `ProviderError`. */
+  /** Opens the session unless it is open. Throws `ProviderError`. */
   open(account: Account, signal: AbortSignal): Promise<void>
-  /** Stores what changed; answers whether everything was looked at. Throws `ProviderError` and `OwnershipLost`. */
+  /** Stores what changed. Returns whether it checked every folder. Throws `ProviderError` and `OwnershipLost`. */
   sync(account: Account, signal: AbortSignal): Promise<boolean>
-  /** When to come back after a run that ended well, if nothing happens before. */
+  /** Delay of the next poll after a successful run. */
   nextRunInMs(account: Account): number
-  /** Ends what stands open; `open` begins anew. */
+  /** Closes the session. `open` may be called again. */
   close(): Promise<void>
 }

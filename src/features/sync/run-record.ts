@@ -1,0 +1,108 @@
+import type { Tx } from '../../infra/db/index.ts'
+import type { ProviderError } from '../../providers/contract/index.ts'
+import { type Account, errorText, type WorkStatus } from '../accounts/index.ts'
+import type { SyncDeps } from './deps.ts'
+import { cursorStore, syncStateStore } from './store.ts'
+
+/** Polls that find nothing write nothing, so the stored `lastSyncAt` may be old, but by less than an hour. */
+const RECORD_EVERY_MS = 45 * 60_000
+
+/** The account as it was when the run began. */
+export interface AccountAtStart {
+  account: Account
+  syncRequestedAt: number | null
+}
+
+/** Stores the results of the runs of one account: status, `lastSyncAt`, served requests, failures. Every write is fenced. */
+export class RunRecord {
+  readonly #deps: SyncDeps
+  readonly #accountId: string
+  readonly #epoch: number
+  /** Whether the stored state may show failures; undefined before the first read. */
+  #hasStoredFailures: boolean | undefined
+
+  constructor(deps: SyncDeps, accountId: string, epoch: number) {
+    this.#deps = deps
+    this.#accountId = accountId
+    this.#epoch = epoch
+  }
+
+  /** The first connection of a new account succeeded. */
+  async connected(): Promise<void> {
+    await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
+  }
+
+  async requestDropped(syncRequestedAt: number): Promise<void> {
+    await this.#write((tx) => this.#deps.accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt))
+  }
+
+  async hostUnreachable({ status }: Account): Promise<void> {
+    if (status === 'error') return
+    await this.#write((tx) => this.#setStatus(tx, 'error', 'the mail server cannot be reached'))
+  }
+
+  /** A poll that found nothing is not stored, except now and then for `lastSyncAt`. */
+  async isSuccessDue(
+    { account, syncRequestedAt }: AccountAtStart,
+    wasFullSync: boolean,
+    hasWritten: boolean,
+  ): Promise<boolean> {
+    if (account.status !== 'connected' || syncRequestedAt !== null) return true
+    this.#hasStoredFailures ??= ((await syncStateStore(this.#deps.db.read).find(this.#accountId))?.attempts ?? 0) > 0
+    if (this.#hasStoredFailures) return true
+    const recordedAt = account.lastSyncAt === null ? 0 : Date.parse(account.lastSyncAt)
+    return wasFullSync && (hasWritten || this.#deps.clock.now() - recordedAt > RECORD_EVERY_MS)
+  }
+
+  async succeeded({ account, syncRequestedAt }: AccountAtStart, isInSync: boolean, nextRunInMs: number): Promise<void> {
+    const { accounts, clock } = this.#deps
+    await this.#write(async (tx) => {
+      if (isInSync) await cursorStore(tx).markSynced(this.#accountId, clock.now())
+      await accounts.synced(tx, this.#accountId)
+      if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
+      if (syncRequestedAt !== null) await accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt)
+      await this.#saveState(tx, { attempts: 0, lastError: null, nextRunInMs })
+    })
+    this.#hasStoredFailures = false
+  }
+
+  /** `accessVersion`: the credentials that the run used. Newer ones are not marked as refused. */
+  async failed(
+    error: ProviderError,
+    run: {
+      attempts: number
+      isStalled: boolean
+      accessVersion: number | undefined
+      nextRunInMs: number | undefined
+    },
+  ): Promise<void> {
+    const { attempts, nextRunInMs } = run
+    this.#hasStoredFailures = true
+    await this.#write(async (tx) => {
+      if (error.kind === 'auth_expired') await this.#setStatus(tx, 'auth_error', error.message, run.accessVersion)
+      else if (run.isStalled) await this.#setStatus(tx, 'error', error.message)
+      await this.#saveState(tx, { attempts, lastError: errorText(error), nextRunInMs })
+    })
+  }
+
+  async #write(change: (tx: Tx) => Promise<void>): Promise<void> {
+    await this.#deps.db.transaction(async (tx) => {
+      await this.#deps.fence(tx, this.#accountId, this.#epoch)
+      await change(tx)
+    })
+  }
+
+  async #saveState(
+    tx: Tx,
+    state: { attempts: number; lastError: string | null; nextRunInMs: number | undefined },
+  ): Promise<void> {
+    const { attempts, lastError, nextRunInMs } = state
+    const now = this.#deps.clock.now()
+    const nextRunAt = nextRunInMs === undefined ? null : Math.round(now + nextRunInMs)
+    await syncStateStore(tx).save({ accountId: this.#accountId, attempts, lastRunAt: now, nextRunAt, lastError })
+  }
+
+  #setStatus(tx: Tx, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void> {
+    return this.#deps.accounts.setStatus(tx, this.#accountId, status, reason, accessVersion)
+  }
+}
