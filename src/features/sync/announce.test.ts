@@ -26,20 +26,20 @@ function row(to: number) {
   })
 }
 
-it('data too large for an event loses the body first, then long lists, and says so', () => {
+it('drops the body, then shortens lists, when event data is too large, and sets `truncated`', () => {
   const body = { text: 'x'.repeat(MAX_DATA_BYTES), html: null }
   const small = messageEvent('message.received', row(1), label, 'imap', { text: 'hello', html: null })
   expect(small.data).toMatchObject({ body: { text: 'hello' } })
   expect(small.data.truncated).toBeUndefined()
-  const bodiless = messageEvent('message.received', row(1), label, 'imap', body).data
-  expect(bodiless).toMatchObject({ truncated: true, to: [{ email: '0@example.test' }] })
-  expect(bodiless.body).toBeUndefined()
-  const crowded = messageEvent('message.received', row(9000), label, 'imap', body).data
-  expect(crowded).toMatchObject({ truncated: true, subject: 's' })
-  expect(Buffer.byteLength(JSON.stringify(crowded))).toBeLessThan(MAX_DATA_BYTES)
+  const withoutBody = messageEvent('message.received', row(1), label, 'imap', body).data
+  expect(withoutBody).toMatchObject({ truncated: true, to: [{ email: '0@example.test' }] })
+  expect(withoutBody.body).toBeUndefined()
+  const withLongList = messageEvent('message.received', row(9000), label, 'imap', body).data
+  expect(withLongList).toMatchObject({ truncated: true, subject: 's' })
+  expect(Buffer.byteLength(JSON.stringify(withLongList))).toBeLessThan(MAX_DATA_BYTES)
 })
 
-it('a large step is stored in parts of at most 500 changes, removals first, the cursor last', () => {
+it('splits a large step into parts of at most 100 changes, removals first, the cursor last', () => {
   const flags = (uid: number) => ({ uid, unread: true, starred: false })
   const step = {
     ...{ reset: false, refetched: false, added: [], cursor: 'after', total: 0 },
@@ -48,9 +48,8 @@ it('a large step is stored in parts of at most 500 changes, removals first, the 
   }
   const parts = splitStep(step)
   expect(parts.map((part) => [part.removed.length, part.changed.length, part.cursor])).toEqual([
-    [500, 0, undefined],
-    [200, 0, undefined],
-    [0, 500, undefined],
+    ...Array.from({ length: 7 }, () => [100, 0, undefined]),
+    ...Array.from({ length: 5 }, () => [0, 100, undefined]),
     [0, 100, 'after'],
   ])
   expect(splitStep({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
