@@ -72,7 +72,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     return { ...world, well, ill, other, fresh }
   }
 
-  it('adds up the figures of all instances', async () => {
+  it('adds up the totals of all instances', async () => {
     const { call } = await busy()
     const { status, body } = await call('GET', '/debounced-queue/status')
     expect(status).toBe(200)
@@ -90,7 +90,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect(body.failed).toBeGreaterThan(1)
   })
 
-  it('stores its own figures for the other instances with its heartbeat', async () => {
+  it('stores its own totals for the other instances with its heartbeat', async () => {
     const { db } = await busy()
     await eventually(async () => {
       const row = await db.read
@@ -102,7 +102,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     })
   })
 
-  it('shows the state of an account, whichever instance owns it', async () => {
+  it('returns the state of an account owned by any instance', async () => {
     const { call, well, ill, other, fresh } = await busy()
     expect((await call('GET', `/debounced-queue/accounts/${ill}`)).body).toMatchObject({
       accountId: ill,
@@ -137,7 +137,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  it('stores the failures of an account for the other instances, and that they are over', async () => {
+  it('stores the failures of an account for the other instances, and clears them after a success', async () => {
     const { db, service, box } = await serve()
     const accountId = await service.linkMailbox('gmail', 'well')
     box.failures.push(new ProviderError('unavailable', 'it hiccups'))
@@ -150,7 +150,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect(service.sync.totals()).toMatchObject({ completed: 1, failed: 1 })
   })
 
-  it('clears failures and pauses so that accounts run now, and touches no job', async () => {
+  it('clear resets failures and delays, runs accounts now and touches no job', async () => {
     const { call, db, service, box, well, ill, other } = await busy()
     await service.queue.add('deliver', 'whe_1', { delayMs: 60_000 })
     const jobs = await db.read.selectFrom('jobs').selectAll().execute()
@@ -169,7 +169,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect(await db.read.selectFrom('jobs').selectAll().execute()).toEqual(jobs)
   })
 
-  it('is empty when there is no account', async () => {
+  it('returns zeros when there is no account', async () => {
     const { call } = await serve()
     const zero = { waiting: 0, active: 0, delayed: 0, completed: 0, failed: 0, accounts: 0 }
     expect((await call('GET', '/debounced-queue/status')).body).toEqual({
@@ -180,7 +180,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     expect((await call('POST', '/debounced-queue/clear')).body).toEqual({ success: true, cleared: 0 })
   })
 
-  it('asks for the key', async () => {
+  it('requires an API key', async () => {
     const { call } = await serve()
     for (const path of ['/debounced-queue/status', '/debounced-queue/accounts/acc_new']) {
       expect((await call('GET', path, 'wrong')).status).toBe(401)

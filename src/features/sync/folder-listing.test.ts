@@ -15,8 +15,8 @@ function label(path: string, changes: Partial<LabelRow> = {}): LabelRow {
   }
 }
 
-describe('a listing of folders', () => {
-  it('knows a folder by its id before its name, so that swapped names are two renames', () => {
+describe('planFolders', () => {
+  it('matches folders by MAILBOXID before their names, so that swapped names are two renames', () => {
     const labels = [label('A', { mailboxId: '1' }), label('B', { mailboxId: '2' })]
     const plan = planFolders(labels, [folder('A', { mailboxId: '2' }), folder('B', { mailboxId: '1' })])
     expect(plan.kept.map((pair) => [pair.label.id, pair.folder.path])).toEqual([
@@ -26,7 +26,7 @@ describe('a listing of folders', () => {
     expect([plan.appeared, plan.vanished]).toEqual([[], []])
   })
 
-  it('never takes another folder for INBOX', () => {
+  it('never matches another folder with INBOX', () => {
     const plan = planFolders(
       [label('INBOX', { mailboxId: '1' })],
       [folder('INBOX', { mailboxId: '9' }), folder('Old', { mailboxId: '1' })],
@@ -35,7 +35,7 @@ describe('a listing of folders', () => {
     expect(plan.appeared.map((one) => one.path)).toEqual(['Old'])
   })
 
-  it('suspects a rename only where ids do not speak against it, the same last name first', () => {
+  it('lists possible renames unless the MAILBOXIDs differ, the same last name first', () => {
     const plan = planFolders([label('A/x'), label('B')], [folder('C'), folder('D/x'), folder('E', { mailboxId: '5' })])
     expect(renameCandidates(plan).map((pair) => `${pair.label.providerId} ${pair.folder.path}`)[0]).toBe('A/x D/x')
     expect(renameCandidates(planFolders([label('A', { mailboxId: '1' })], [folder('B', { mailboxId: '2' })]))).toEqual(
@@ -44,14 +44,14 @@ describe('a listing of folders', () => {
   })
 })
 
-describe('folders kept in step', () => {
-  const syncedAs = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
+describe('chooseSyncedFolders', () => {
+  const choose = (labels: LabelRow[], folders: RemoteFolder[], mailbox = 'INBOX', extra: string[] = []) => {
     const plan = planFolders(labels, folders)
     const pairs = [...chooseSyncedFolders(plan.kept, plan.appeared, mailbox, extra)]
-    return Object.fromEntries(pairs.map(([one, wish]) => [one.path, wish]))
+    return Object.fromEntries(pairs.map(([one, reason]) => [one.path, reason]))
   }
 
-  it("are the account's own, Sent and Drafts by their role, and those asked for", () => {
+  it('chooses the main folder, Sent and Drafts by their role, and the configured folders', () => {
     const folders = [
       folder('INBOX', { role: 'inbox' }),
       folder('Gesendet', { role: 'sent' }),
@@ -59,7 +59,7 @@ describe('folders kept in step', () => {
       folder('Work'),
       folder('Other'),
     ]
-    expect(syncedAs([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
+    expect(choose([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
       INBOX: 'main:inbox',
       Gesendet: 'sent',
       Entwürfe: 'drafts',
@@ -67,15 +67,15 @@ describe('folders kept in step', () => {
     })
   })
 
-  it('stay so after a rename, until another folder answers to the name', () => {
+  it('keeps a renamed folder until another folder has its configured name', () => {
     const renamed = label('Projects', { syncedAs: 'folder:Work' })
-    expect(syncedAs([renamed], [folder('INBOX'), folder('Projects')], 'INBOX', ['Work']).Projects).toBe('folder:Work')
-    const both = syncedAs([renamed], [folder('INBOX'), folder('Projects'), folder('Work')], 'INBOX', ['Work'])
+    expect(choose([renamed], [folder('INBOX'), folder('Projects')], 'INBOX', ['Work']).Projects).toBe('folder:Work')
+    const both = choose([renamed], [folder('INBOX'), folder('Projects'), folder('Work')], 'INBOX', ['Work'])
     expect(both).toEqual({ INBOX: 'main:INBOX', Work: 'folder:Work' })
   })
 
-  it('are never those that hold no messages', () => {
-    expect(syncedAs([], [folder('INBOX'), folder('Work', { selectable: false })], 'INBOX', ['Work'])).toEqual({
+  it('never chooses a folder that cannot hold messages', () => {
+    expect(choose([], [folder('INBOX'), folder('Work', { selectable: false })], 'INBOX', ['Work'])).toEqual({
       INBOX: 'main:INBOX',
     })
   })

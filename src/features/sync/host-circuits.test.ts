@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
 import { HostCircuits } from './host-circuits.ts'
 
-it('lets accounts of an unreachable host connect ever more seldom, and all of them once it is reached', () => {
+it('delays connections to an unreachable host longer each time, and not at all once it was reached', () => {
   const clock = fixedClock(0)
   const circuits = new HostCircuits(clock)
   for (let n = 0; n < 20; n += 1) {
@@ -19,7 +19,7 @@ it('lets accounts of an unreachable host connect ever more seldom, and all of th
   expect([circuits.failures('a'), circuits.waitMs('a')]).toEqual([0, 0])
 })
 
-it('lets accounts of an unreachable host connect at once after a reset', () => {
+it('allows connections to an unreachable host at once after a reset', () => {
   const circuits = new HostCircuits(fixedClock(0))
   circuits.record('mail.example', 'unreachable')
   expect(circuits.waitMs('mail.example')).toBeGreaterThan(0)

@@ -36,7 +36,7 @@ const KINDS: [kind: 'whole' | 'folders', provider: ProviderName][] = [
   ['folders', 'microsoft'],
 ]
 
-it.each(KINDS)('polls of unchanged mailboxes write nothing (%s)', async (kind, provider) => {
+it.each(KINDS)('writes nothing when it polls an unchanged mailbox (%s)', async (kind, provider) => {
   const db = await open()
   const box = new MailboxDouble(kind)
   box.deliverAll(['a', 'b'])
@@ -53,7 +53,7 @@ it.each(KINDS)('polls of unchanged mailboxes write nothing (%s)', async (kind, p
   })
 })
 
-it('polls of unchanged mailboxes write nothing (imap)', async () => {
+it('writes nothing when it polls an unchanged mailbox (imap)', async () => {
   const db = await open()
   const server = await startScriptedImap({})
   onTestFinished(() => server.close())
@@ -65,7 +65,7 @@ it('polls of unchanged mailboxes write nothing (imap)', async () => {
   expect(await commitsDuringPolls(db, service, ACCOUNTS)).toBe(0)
 })
 
-it('stores when an unchanged mailbox was last synced, once an hour at least', async () => {
+it('stores `lastSyncAt` of an unchanged mailbox at least once an hour', async () => {
   const db = await open()
   const box = new MailboxDouble('whole')
   box.pollMs = 50

@@ -10,9 +10,9 @@ import type { Db } from '../../../infra/db/index.ts'
 import { messageStore } from '../../messages/index.ts'
 
 const SERVERS: Record<string, DovecotOptions> = {
-  'a server that tells everything': {},
-  'a server without IDLE, CONDSTORE and QRESYNC': { hideCapabilities: ['IDLE', 'CONDSTORE', 'QRESYNC', 'LIST-STATUS'] },
-  'a server with prefix and dots': { prefix: 'INBOX.', separator: '.' },
+  'server with all extensions': {},
+  'server without IDLE, CONDSTORE and QRESYNC': { hideCapabilities: ['IDLE', 'CONDSTORE', 'QRESYNC', 'LIST-STATUS'] },
+  'server with a namespace prefix and dots as separators': { prefix: 'INBOX.', separator: '.' },
 }
 
 for (const [name, options] of Object.entries(SERVERS)) {
@@ -26,8 +26,8 @@ for (const [name, options] of Object.entries(SERVERS)) {
     const folders = ['INBOX', path('Sent'), path('Drafts')]
     const fast = { imap: { pollIntervalMs: 200 } }
 
-    describeEachDatabase('keeps INBOX in step', (open) => {
-      it('arrivals, flags and removals, each told once', async () => {
+    describeEachDatabase('keeps INBOX in sync', (open) => {
+      it('emits one event per arrival, flag change and removal', async () => {
         const { db, accountId, box, same, received, events, announced } = await syncedMailbox(server, open, {
           ...fast,
           before: (box) => box.deliver('old'),
@@ -44,8 +44,8 @@ for (const [name, options] of Object.entries(SERVERS)) {
         await received('a', 'b')
         expect(await announced('message.deleted')).toEqual(['<b@x>'])
         const updates = (await events()).filter((event) => event.type === 'message.updated')
-        const told = updates.map((event) => event.data)
-        expect(told.sort((a, b) => (String(a.subject) < String(b.subject) ? -1 : 1))).toMatchObject([
+        const changes = updates.map((event) => event.data)
+        expect(changes.sort((a, b) => (String(a.subject) < String(b.subject) ? -1 : 1))).toMatchObject([
           { subject: 'a', unread: false, starred: false },
           { subject: 'old', unread: true, starred: true },
         ])
@@ -57,7 +57,7 @@ for (const [name, options] of Object.entries(SERVERS)) {
         expect(await messageStore(db.read).count(accountId, label.id)).toEqual({ total: 2, unread: 1 })
       })
 
-      it('what happened while nobody looked, in one look', async () => {
+      it('catches up in one sync on everything that changed since the last one', async () => {
         const { db, box, service, same, received, announced, ids } = await syncedMailbox(server, open, {
           ...fast,
           before: (box) => box.deliver('a', 'b', 'c'),
@@ -81,15 +81,15 @@ for (const [name, options] of Object.entries(SERVERS)) {
   })
 }
 
-describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
+describe.skipIf(!dovecotAvailable())('messages of every kind', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('is stored', (open) => {
-    it('only the newest of a large folder at first; the older ones are neither missed nor deleted', async () => {
+  describeEachDatabase('are stored', (open) => {
+    it('stores only the newest messages of a large folder at first, and does not treat the older ones as deleted', async () => {
       const { box, received, db, accountId, announced } = await syncedMailbox(server, open, {
         settings: { initialMessages: 10 },
         before: (box) => box.deliver(...Array.from({ length: 30 }, (_, n) => `m${n}`)),
@@ -104,7 +104,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
       expect(await count()).toBe(10)
     })
 
-    it('one that the database refuses is stored as far as it goes, and the account goes on', async () => {
+    it('stores what it can of a message that the database rejects, and continues the sync', async () => {
       const { db, box, same, accountId } = await syncedMailbox(server, open)
       await rejectSubject(db, 'poison')
       await box.deliver('good-1', 'poison', 'good-2')
@@ -122,7 +122,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
       await same()
     })
 
-    it('every odd mail of the wild, each announced once', async () => {
+    it('stores malformed messages and announces each one once', async () => {
       const { user, db, accountId, events } = await syncedMailbox(server, open)
       const odd = Object.entries(uglyMails)
       for (const [, raw] of odd) await server.deliver(user, raw)
@@ -134,7 +134,7 @@ describe.skipIf(!dovecotAvailable())('mail of every kind', () => {
       expect((await messageStore(db.read).count(accountId, await inboxId(db, accountId))).total).toBe(odd.length)
     })
 
-    it('bodies come along in events where they are wanted', async () => {
+    it('includes bodies in events when configured', async () => {
       const { user, events } = await syncedMailbox(server, open, { settings: { includeBodies: true } })
       await server.deliverMany(user, [mail('a', { text: 'the body' }), attachmentMail({ messageId: '<b@x>' })])
       await eventually(async () => {

@@ -7,15 +7,15 @@ import { connected, mailboxOf, syncedMailbox } from '../../../../test/kit/synced
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import type { Db } from '../../../infra/db/index.ts'
 
-describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
+describe.skipIf(!dovecotAvailable())('sync failures', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('goes on', (open) => {
-    it('a server that goes away and comes back: stalled, recovered, nothing missed', async () => {
+  describeEachDatabase('on every database', (open) => {
+    it('reports a server that is down, recovers when it is back, and misses no message', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { db, box, service, accountId, received } = await syncedMailbox(own, open)
@@ -28,7 +28,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled', 'account.recovered'])
     })
 
-    it('a server that stops answering is given up, and found again', async () => {
+    it('times out on a server that stops responding, and reconnects', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { box, service, accountId, received } = await syncedMailbox(own, open, {
@@ -43,7 +43,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await connected(service, accountId)
     })
 
-    it('a refused password stops every attempt until there is another one', async () => {
+    it('makes no attempt after a refused password until the password changes', async () => {
       const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)
       await server.setPassword(user, 'two')
       await server.doveadm('kick', user)
@@ -63,7 +63,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
     })
 
-    it('too many connections is no wrong password: it waits, and lives with the one it gets', async () => {
+    it('waits when the server refuses more connections, works with one, and does not report a wrong password', async () => {
       const own = await startDovecot({ maxUserIpConnections: 1 })
       onTestFinished(() => own.stop())
       const db = await open()
@@ -85,7 +85,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
         }),
       )
       await other.logout()
-      // The server counts a connection for a moment longer, and the refused run may not have ended yet.
+      // The server counts a closed connection for a moment longer, and the refused run may not have ended yet.
       await eventually(async () => {
         await service.clear()
         expect(await service.accounts.get(accountId)).toMatchObject({ status: 'connected' })
@@ -94,7 +94,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await eventually(async () => expect(await announced(db, accountId)).toEqual(['<a@x>']))
     })
 
-    it('one account in trouble leaves the others alone', async () => {
+    it('syncs other accounts while one account fails', async () => {
       const { db, service, received, box } = await syncedMailbox(server, open)
       await server.addUser(`bad-${box.user}`, 'right')
       const bad = await service.link(server, `bad-${box.user}`, 'wrong')
@@ -104,19 +104,19 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       expect(await announced(db, bad)).toEqual([])
     })
 
-    it('a paused account keeps no connection; resumed, it catches up', async () => {
+    it('closes the connections of a paused account, and catches up when it is resumed', async () => {
       const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)
       await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
       await eventually(async () => expect(await sessions(server, user)).toBe(0))
       await box.deliver('a')
-      // Only a run that began after the delivery can say that nothing was received.
+      // Only a run that began after the delivery proves that nothing was received.
       await service.synced(accountId)
       await received()
       await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: false }))
       await received('a')
     })
 
-    it('an account that is not watched is polled, without a standing connection', async () => {
+    it('polls an unwatched account without keeping a connection open', async () => {
       const { db, user, box, service, accountId, received } = await syncedMailbox(server, open, {
         timing: { pollMs: 700 },
         imap: { requestIdleMs: 50 },
@@ -128,7 +128,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       await eventually(async () => expect(await sessions(server, user)).toBe(0))
     })
 
-    it('an account taken by another process writes nothing more here', async () => {
+    it('writes nothing after another process took the account', async () => {
       const { db, user, box, accountId, received } = await syncedMailbox(server, open, {
         owning: { roundMs: 60_000, hintGapMs: 60_000 },
         imap: { requestIdleMs: 50 },
@@ -146,7 +146,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       expect(await db.read.selectFrom('messages').select('id').where('accountId', '=', accountId).execute()).toEqual([])
     })
 
-    it('a host that hangs keeps its places and no more: other hosts go on', async () => {
+    it('a host that hangs uses only its share of the slots, and other hosts are synced', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
       const { db, service, box, received } = await syncedMailbox(server, open, {
@@ -167,7 +167,7 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
       own.resume()
     })
 
-    it('a mailbox whose folder does not exist says so', async () => {
+    it('reports a configured folder that does not exist', async () => {
       const db = await open()
       const user = `lost${process.pid}-${db.engine}`
       await server.addUser(user, 'one')
@@ -186,8 +186,8 @@ describe.skipIf(!dovecotAvailable())('sync in trouble', () => {
     })
   })
 
-  describePostgres('goes on (postgres)', (open) => {
-    it('an account that goes to another process is let go at once, and told once', async () => {
+  describePostgres('with two processes', (open) => {
+    it('closes the connection when another process takes the account, and emits each event once', async () => {
       const { db, box, service, accountId, received, user } = await syncedMailbox(server, open)
       const other = syncService(db)
       onTestFinished(() => other.stop())

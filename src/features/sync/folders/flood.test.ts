@@ -8,7 +8,7 @@ import { type Log, silentLog } from '../../../infra/log/index.ts'
 
 const open = databases('sqlite')
 
-it('a mail server that floods is left for minutes, and the log says why', async () => {
+it('disconnects from a mail server that floods the connection for minutes, and logs the reason', async () => {
   const server = closing(
     await startScriptedImap({ onIdle: (say) => say(...Array<string>(20_000).fill('1 FETCH (FLAGS (\\Seen))')) }),
   )
@@ -24,7 +24,7 @@ it('a mail server that floods is left for minutes, and the log says why', async 
   const accountId = await service.link({ host, imapsPort }, 'ann', 'secret')
   await eventually(async () => {
     const { lastRunAt = null, nextRunAt = null } = service.sync.state(accountId) ?? {}
-    // Before its first run there is nothing to tell.
+    // Its state is empty before the first run.
     return lastRunAt !== null && nextRunAt !== null && nextRunAt - lastRunAt > 4 * 60_000
   })
   expect(warnings).toContainEqual(expect.stringMatching(/pauses: .*far more than it was asked for/))

@@ -21,8 +21,8 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('loses nothing and says nothing twice', (open) => {
-    it('during a first sync and while mail arrives, moves and leaves', { timeout: 180_000 }, async () => {
+  describeEachDatabase('loses no message and emits no event twice', (open) => {
+    it('during the first sync, and while messages arrive, move and are deleted', { timeout: 180_000 }, async () => {
       const chance = random()
       const place = await open.place()
       const db = await open(place)
@@ -39,7 +39,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       await linking.stop()
 
       const arrived: string[] = []
-      // Some kills hit the first sync before anything is stored; mail counts as new once its baseline is.
+      // Messages count as new only after the first sync is stored, and some kills happen before that.
       for (let round = 0, inSync = 0; inSync < KILLS && round < MOST_KILLS; round += 1) {
         const begun = await db.read
           .selectFrom('syncCursors')

@@ -8,15 +8,15 @@ import type { Db } from '../../../infra/db/index.ts'
 
 const WORK = { settings: { folders: ['Work'] } }
 
-describe.skipIf(!dovecotAvailable())('mail that moves', () => {
+describe.skipIf(!dovecotAvailable())('moved messages', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('between folders and numberings', (open) => {
-    it('keeps its id in another folder kept in step, and is told as one update', async () => {
+  describeEachDatabase('between folders and UIDVALIDITY values', (open) => {
+    it('keep their ids in another synced folder, with one `message.updated` each', async () => {
       const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a', 'b')),
@@ -32,8 +32,8 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await same()
       expect(await ids()).toEqual(before)
       await received('c')
-      const told = (await events()).filter((event) => event.type === 'message.updated')
-      expect(told.map((event) => `${event.data.subject} ${event.data.folder} ${event.version}`)).toEqual([
+      const updates = (await events()).filter((event) => event.type === 'message.updated')
+      expect(updates.map((event) => `${event.data.subject} ${event.data.folder} ${event.version}`)).toEqual([
         'a Work 2',
         'c Work 2',
         'a INBOX 3',
@@ -41,7 +41,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       expect((await events()).filter((event) => event.type === 'message.deleted')).toEqual([])
     })
 
-    it('moves in opposite directions at once are two moves', async () => {
+    it('are recognised when two folders exchange messages at once', async () => {
       const { box, same, ids, received, service, accountId } = await syncedMailbox(server, open, {
         ...WORK,
         before: async (box) => {
@@ -58,7 +58,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await received()
     })
 
-    it('a copy gets an id of its own and is told by its folder alone', async () => {
+    it('a copy gets its own id and emits only `mailbox.changed`', async () => {
       const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
@@ -72,7 +72,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       expect((await events()).at(-1)?.data).toMatchObject({ folder: 'Work', added: 1, updated: 0, deleted: 0 })
     })
 
-    it('a copy whose original leaves soon after was a move: the first id stays', async () => {
+    it('a copy whose original is deleted soon after is a move and keeps the id of the original', async () => {
       const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
@@ -89,7 +89,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       ])
     })
 
-    it('copied and moved to the same folder between two looks: one keeps the id, the other is a copy', async () => {
+    it('of a message copied and moved to one folder between two syncs, one keeps the id and the other is a copy', async () => {
       const { db, accountId, box, same, ids, received, service } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.deliver('a')),
@@ -108,7 +108,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await received()
     })
 
-    it('mail that leaves for a folder not kept in step is deleted once; back again, it is new', async () => {
+    it('a message moved to an unsynced folder is deleted once, and is new when it returns', async () => {
       const { box, same, received, announced } = await syncedMailbox(server, open)
       await box.deliver('a', 'b')
       await received('a', 'b')
@@ -120,7 +120,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await same()
     })
 
-    it('mail in Sent, Drafts, Trash and Junk is told as what it is', async () => {
+    it('messages in Sent, Drafts, Trash and Junk emit the events of their folder', async () => {
       const { box, same, received, announced, events } = await syncedMailbox(server, open, {
         settings: { folders: ['Trash', 'Junk'] },
       })
@@ -138,7 +138,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       expect(folders.sort()).toEqual(['Drafts', 'Junk', 'Sent', 'Trash'])
     })
 
-    it('a new numbering keeps every id and announces only what arrived since', async () => {
+    it('a UIDVALIDITY change keeps every id and announces only messages that arrived since', async () => {
       const old = { date: 'Mon, 05 Jan 2026 10:00:00 +0000' }
       const { db, box, user, same, ids, received, announced, service } = await syncedMailbox(server, open, {
         before: async (box) => {
@@ -168,7 +168,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       expect(await announced('message.deleted')).toEqual(['<b@x>'])
     })
 
-    it('a renamed folder keeps its label, its ids and its place among those kept in step', async () => {
+    it('a renamed folder keeps its label and message ids, and is still synced', async () => {
       const { db, box, accountId, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b', 'c')),
@@ -186,7 +186,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       expect((await events()).filter((event) => event.type === 'message.deleted')).toEqual([])
     })
 
-    it('a deleted folder takes its messages and its label along', async () => {
+    it('a deleted folder deletes its messages and its label', async () => {
       const { db, box, accountId, same, announced } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(() => box.put('Work', 'a', 'b')),
@@ -197,7 +197,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await eventually(async () => expect(await labelOf(db, accountId, 'Work')).toBeUndefined())
     })
 
-    it('a folder that appears is kept in step at once, and what came into it since is news', async () => {
+    it('a folder that appears is synced at once, and messages received since are announced', async () => {
       const { box, same, received } = await syncedMailbox(server, open, WORK)
       await box.create('Work')
       await box.put('Work', 'a')
@@ -205,7 +205,7 @@ describe.skipIf(!dovecotAvailable())('mail that moves', () => {
       await same()
     })
 
-    it('the same mail twice is two rows, each announced, and each keeps its row through a move', async () => {
+    it('two identical messages are two rows, each announced, and each keeps its row when moved', async () => {
       const { box, same, ids, received } = await syncedMailbox(server, open, {
         ...WORK,
         before: (box) => box.create('Work').then(),

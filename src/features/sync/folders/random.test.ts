@@ -4,11 +4,11 @@ import { fc } from '../../../../test/kit/random.ts'
 import { type Mailbox, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 
-/** Where every mail stands, as the test knows it: what may be done next. */
+/** Expected location of every message, from which the next steps are chosen. */
 interface World {
   box: Mailbox
   folders: string[]
-  mails: { id: string; folder: string }[]
+  messages: { id: string; folder: string }[]
   /** Announced once each. */
   delivered: string[]
   made: number
@@ -21,24 +21,24 @@ const step: fc.Arbitrary<Step> = fc.record({
   at: fc.nat(1000),
   to: fc.nat(1000),
 })
-/** Steps of one round happen before anybody looks; mail delivered in a round is touched only in later ones. */
-const story = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 })
+/** No sync happens between the steps of a round. A message delivered in a round is changed only in later rounds. */
+const scenario = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 })
 
 const RUNS = Number(process.env.POSTHORN_RANDOM_RUNS ?? 4)
 
-describe.skipIf(!dovecotAvailable())('any story of a mailbox', () => {
+describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
   let server: Dovecot
   beforeAll(async () => {
     server = await startDovecot()
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('ends in step', (open) => {
+  describeEachDatabase('end in sync', (open) => {
     it(
-      'the store holds what the server does, and every delivered mail was announced once',
+      'stores what the server has, and announces every delivered message once',
       () =>
         fc.assert(
-          fc.asyncProperty(story, async (rounds) => {
+          fc.asyncProperty(scenario, async (rounds) => {
             const { box, service, accountId, same, received, ids } = await syncedMailbox(server, open, {
               settings: { folders: ['Work', 'More'] },
               timing: { pollMs: 150 },
@@ -51,19 +51,19 @@ describe.skipIf(!dovecotAvailable())('any story of a mailbox', () => {
             const world: World = {
               box,
               folders: ['INBOX', 'Work', 'More'],
-              mails: ['old-1', 'old-2'].map((id) => ({ id, folder: 'INBOX' })),
+              messages: ['old-1', 'old-2'].map((id) => ({ id, folder: 'INBOX' })),
               delivered: [],
               made: 0,
             }
             for (const steps of rounds) {
-              const before = world.mails.slice()
+              const before = world.messages.slice()
               for (const one of steps) await play(world, one, before)
               await service.wake(accountId)
               await same(['INBOX', ...world.folders.slice(1)])
               await received(...world.delivered)
             }
             const stored = Object.values(await ids()).flat().length
-            expect(stored).toBe(world.mails.length)
+            expect(stored).toBe(world.messages.length)
             await service.stop()
           }),
           { numRuns: RUNS, endOnFailure: true },
@@ -73,12 +73,12 @@ describe.skipIf(!dovecotAvailable())('any story of a mailbox', () => {
   })
 })
 
-async function play(world: World, { kind, at, to }: Step, before: readonly World['mails'][number][]): Promise<void> {
+async function play(world: World, { kind, at, to }: Step, before: readonly World['messages'][number][]): Promise<void> {
   const { box } = world
   if (kind === 'deliver') {
     const id = `new-${world.made++}`
     await box.deliver(id)
-    world.mails.push({ id, folder: 'INBOX' })
+    world.messages.push({ id, folder: 'INBOX' })
     world.delivered.push(id)
     return
   }
@@ -86,10 +86,10 @@ async function play(world: World, { kind, at, to }: Step, before: readonly World
     const index = 1 + (at % (world.folders.length - 1))
     const from = world.folders[index] ?? ''
     const next = `Folder${world.made++}`
-    // An empty folder leaves nothing to recognise it by but its numbering, which the server keeps.
+    // An empty renamed folder can be recognised only by its UIDVALIDITY, which the server keeps.
     await box.rename(from, next)
     world.folders[index] = next
-    for (const mail of world.mails) if (mail.folder === from) mail.folder = next
+    for (const mail of world.messages) if (mail.folder === from) mail.folder = next
     return
   }
   if (kind === 'renumber') {
@@ -99,25 +99,25 @@ async function play(world: World, { kind, at, to }: Step, before: readonly World
   }
   const mail = before[at % Math.max(before.length, 1)]
   const target = world.folders[to % world.folders.length] ?? ''
-  if (mail === undefined || !world.mails.includes(mail)) return
+  if (mail === undefined || !world.messages.includes(mail)) return
   if (kind === 'flag') {
     await box.flag(mail.id, to % 2 === 0 ? '\\Seen' : '\\Flagged', mail.folder)
     return
   }
   if (kind === 'expunge') {
-    const gone = world.mails.filter((one) => one.id === mail.id && one.folder === mail.folder)
+    const deleted = world.messages.filter((one) => one.id === mail.id && one.folder === mail.folder)
     await box.expunge(mail.id, mail.folder)
-    world.mails = world.mails.filter((one) => !gone.includes(one))
+    world.messages = world.messages.filter((one) => !deleted.includes(one))
     return
   }
   if (target === mail.folder) return
-  // doveadm names mails by Message-ID, so every copy that stands in the folder goes along.
-  const along = world.mails.filter((one) => one.id === mail.id && one.folder === mail.folder)
+  // doveadm finds messages by Message-ID, so it moves or copies every copy in the folder.
+  const copies = world.messages.filter((one) => one.id === mail.id && one.folder === mail.folder)
   if (kind === 'move') {
     await box.move(mail.id, target, mail.folder)
-    for (const one of along) one.folder = target
+    for (const one of copies) one.folder = target
     return
   }
   await box.copy(mail.id, target, mail.folder)
-  world.mails.push(...along.map(({ id }) => ({ id, folder: target })))
+  world.messages.push(...copies.map(({ id }) => ({ id, folder: target })))
 }
