@@ -19,14 +19,14 @@ export interface EventBodies {
 type Arrival = 'message.received' | 'message.sent' | 'draft.created'
 export type MessageEventType = Arrival | 'draft.updated' | 'message.updated' | 'message.deleted'
 
-/** What the arrival of a mail is called, by the folder it arrives in; undefined where only `mailbox.changed` tells of it. */
+/** Event type of a new message, by the role of its folder. Undefined where `mailbox.changed` is the only event. */
 export function arrivalType(role: FolderRole | null): Arrival | undefined {
   if (role === 'trash' || role === 'junk') return undefined
   if (role === 'sent') return 'message.sent'
   return role === 'drafts' ? 'draft.created' : 'message.received'
 }
 
-/** Of a mail that stands in one folder. */
+/** Event about a message that is stored in one folder. */
 export function messageEvent(
   type: MessageEventType,
   row: MessageRow,
@@ -51,7 +51,7 @@ export function labelledEvent(
     provider: context.provider,
     objectId: row.id,
     version: row.version,
-    data: fitting(message, body),
+    data: limitSize(message, body),
   }
 }
 
@@ -77,14 +77,14 @@ export function folderEvent(
   }
 }
 
-const MANY = 50
+const MAX_LIST_ITEMS = 50
 
-/** At most 256 KB: the body goes first, then whatever lists are long. */
-function fitting(message: Message, body: EventBodies | undefined): MessageEventData {
-  const whole = body === undefined ? { ...message } : { ...message, body }
-  if (fits(whole)) return whole
+/** Event data has at most 256 KB. Drops the body first, then shortens long lists, then empties them. */
+function limitSize(message: Message, body: EventBodies | undefined): MessageEventData {
+  const complete = body === undefined ? { ...message } : { ...message, body }
+  if (fits(complete)) return complete
   if (body !== undefined && fits(message)) return { ...message, truncated: true }
-  const short = <T>(list: readonly T[]) => list.slice(0, MANY)
+  const short = <T>(list: readonly T[]) => list.slice(0, MAX_LIST_ITEMS)
   const { references, to, cc, bcc, replyTo, attachments } = message
   const shortened = {
     ...message,
@@ -105,22 +105,22 @@ function fits(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES
 }
 
-/** Clocks of servers differ, and a delivery takes its time: mail this much older than the last sync may be new. */
+/** Clocks differ and delivery takes time, so a message this much older than the last sync may still be new. */
 const LATE_MS = 10 * 60_000
 
-/** May a mail that matches nothing stored be announced? Where the provider cannot tell, the time of its arrival does. */
+/** Returns whether to announce a message that matches no stored one. `receivedAt` decides where the provider cannot tell. */
 export function isNewArrival(
-  mail: RemoteMessage,
+  message: RemoteMessage,
   { receivedAt }: { receivedAt: number },
   refetched: boolean,
   position: CursorRow | undefined,
   syncedAt: number,
 ): boolean {
   const since = position?.announceAfter ?? (refetched ? notifyAfter(position?.lastSyncAt ?? null, syncedAt) : null)
-  return since === null ? mail.isNew : receivedAt > since
+  return since === null ? message.isNew : receivedAt > since
 }
 
-/** From when on an unmatched message is new: shortly before the folder's last sync. A folder that was never synced has none. */
+/** Unmatched messages received after this time are new: shortly before the last sync. In a folder never synced, none is. */
 export function notifyAfter(lastSyncAt: number | null, syncedAt: number): number {
   return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : Math.max(lastSyncAt, syncedAt) - LATE_MS
 }

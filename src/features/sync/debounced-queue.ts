@@ -13,13 +13,13 @@ export interface DebouncedQueueSources {
   sync: Pick<Sync, 'state' | 'totals'>
 }
 
-/** The accounts to be synced, over all instances. */
+/** Sync state of accounts across all instances. */
 export interface DebouncedQueue {
-  /** This process as it is now, the others as of their last heartbeat. */
+  /** Current totals of this process plus those of the others as of their last heartbeat. */
   status(): Promise<RunTotals>
-  /** As it is now where this process owns the account, else as of the last stored change. */
+  /** Current state when this process owns the account, otherwise the last stored state. */
   account(accountId: string): Promise<RunState>
-  /** Forgets failures and pauses and syncs every account that is neither paused nor refused; returns how many those are. */
+  /** Resets failures and delays, and requests a sync of every account that is not paused or in `auth_error`. Returns their number. */
   clear(): Promise<number>
 }
 
@@ -61,7 +61,7 @@ export function debouncedQueue({ db, bus, instanceId, accounts, sync }: Debounce
         await db.transaction((tx) => accounts.requestSync(tx, ids, 'everything'))
         cleared += ids.length
         after = last
-        // The file store works within the turn; requests must get theirs.
+        // SQLite transactions are synchronous: yield so that requests are served between them.
         await nextTurn()
       }
       bus.publish(RETRY_TOPIC, '')

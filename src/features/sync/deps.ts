@@ -12,18 +12,18 @@ import type { BodyFetcher } from '../messages/index.ts'
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
   initialMessages: number
-  /** Folders kept in step beside the account's own, Sent and Drafts. */
+  /** Paths of folders to sync besides the main folder, Sent and Drafts. */
   folders: readonly string[]
-  /** Put the bodies of messages into their events. */
+  /** Include message bodies in events. */
   includeBodies: boolean
 }
 
-/** An account under the epoch in which this process owns it. */
+/** An account and the epoch of its ownership by this process. */
 export interface OwnedAccount {
   accountId: string
   epoch: number
   provider: ProviderName
-  /** When this process last had every folder in sync, 0 for never: what is stored may be an hour older. */
+  /** When this process last had every folder in sync; 0 for never. The stored time may be an hour older. */
   syncedAt(): number
 }
 
@@ -34,11 +34,11 @@ export interface SyncDeps {
   ownership: Ownership
   fence: Fence
   events: Recorder
-  /** The provider's mail side; undefined for one that is not set up. */
+  /** Undefined for a provider that is not configured. */
   mail(provider: ProviderName): MailProvider | undefined
   /** Requests the bodies of messages just stored. Set where bodies are stored. */
   requestBodies?: BodyFetcher['request']
-  /** Absent: every mailbox is polled. */
+  /** Without it, every mailbox is polled. */
   push?: PushNotifications
   settings: SyncSettings
   clock: Clock
@@ -47,30 +47,30 @@ export interface SyncDeps {
   timing?: Partial<SyncTiming>
 }
 
-/** What sync has to know about the notifications of providers. */
+/** What sync needs to know about push notifications from providers. */
 export interface PushNotifications {
-  /** Whether the provider notifies us of changes in this mailbox, so that polls are only a safety net. */
+  /** Whether the provider pushes changes of this mailbox, so that polls are only a safety net. */
   isPushed(accountId: string): boolean
-  /** Calls the listener for an account of this process that may have missed changes, or must be polled from now on. */
+  /** Calls the listener with an owned account whose notifications may have been lost, or that lost its push channel. */
   onSyncNeeded(listener: (accountId: string) => void): void
 }
 
 export interface SyncTiming {
-  /** Between two looks at every folder of an account. Where nothing stands open: of one that is not watched. */
+  /** Interval between two full syncs of an IMAP account, and between two polls of an unwatched account. */
   pollMs: number
-  /** Between two looks at a mailbox whose provider tells of changes. */
+  /** Interval between two polls of a mailbox with push notifications. */
   pushedMs: number
-  /** Between two listings of the labels of a mailbox that is one scope; a mail with an unknown label asks for one at once. */
+  /** Interval between two label listings of a mailbox that syncs as one. A message with an unknown label triggers one at once. */
   foldersMs: number
-  /** How long a mail that left its folder may take to turn up in another before it counts as deleted. */
+  /** How long a message missing from its folder may take to appear in another one before it counts as deleted. */
   moveGraceMs: number
   /** How many accounts one process syncs at once. */
   concurrency: number
-  /** The part of that which accounts of one host may take: a host that hangs must not stop the others. */
+  /** Share of `concurrency` that accounts of one host may use, so that a host that hangs does not block the others. */
   perHostShare: number
-  /** Failures in a row after which an account counts as stalled. */
+  /** Consecutive failures after which the account gets the status `error`. */
   stalledAfter: number
-  /** Delays after failures in a row. */
+  /** Delay after consecutive failures. */
   retry: Backoff
 }
 

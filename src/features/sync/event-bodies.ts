@@ -13,8 +13,8 @@ import type { SyncDeps } from './deps.ts'
 import type { CursorRow } from './store.ts'
 
 /**
- * The bodies of mails that may be announced, by uid, where events are to hold them; read before the transaction. One that
- * cannot be read is left out: the event goes without it rather than late.
+ * Reads the bodies of messages that will be announced, by UID, when events include bodies. It runs before the transaction. A body
+ * that cannot be read is left out, so that its event is not delayed.
  */
 export async function eventBodies(
   deps: SyncDeps,
@@ -24,19 +24,19 @@ export async function eventBodies(
   step: FolderStep,
 ): Promise<ReadonlyMap<number, EventBodies>> {
   if (!deps.settings.includeBodies || arrivalType(label.role) === undefined) return new Map()
-  const places = step.added.flatMap(({ isNew, location }) => (isNew && location !== undefined ? [location] : []))
-  if (places.length === 0) return new Map()
+  const locations = step.added.flatMap(({ isNew, location }) => (isNew && location !== undefined ? [location] : []))
+  if (locations.length === 0) return new Map()
   const live = mail.liveReads(await deps.accounts.access(accountId))
   return readBodies(
     deps,
     accountId,
-    places,
+    locations,
     ({ uid }) => uid,
     ({ uidValidity, uid }) => live.getBody({ folderPath: label.providerId, uidValidity, uid }),
   )
 }
 
-/** The same by the provider's ids, for mails that have them. */
+/** Does the same for messages with ids, by the provider's message id. */
 export async function mailboxBodies(
   deps: SyncDeps,
   mail: IdMailProvider,
@@ -47,10 +47,10 @@ export async function mailboxBodies(
 ): Promise<ReadonlyMap<string, EventBodies>> {
   if (!deps.settings.includeBodies) return new Map()
   const { accountId } = access
-  const news = step.found
+  const announced = step.found
     .map(({ message }) => message)
     .filter((one) => isNewArrival(one, one, step.refetched, position, syncedAt))
-  const ids = news.map((one) => one.providerMessageId)
+  const ids = announced.map((one) => one.providerMessageId)
   const rows = await messageStore(deps.db.read).byProviderIds(accountId, ids)
   const known = new Set(rows.map((row) => row.providerMessageId))
   const unknown = ids.filter((id) => !known.has(id))
@@ -65,20 +65,24 @@ export async function mailboxBodies(
   )
 }
 
-async function readBodies<Mail, Key>(
+async function readBodies<Ref, Key>(
   deps: SyncDeps,
   accountId: string,
-  mails: readonly Mail[],
-  keyOf: (mail: Mail) => Key,
-  read: (mail: Mail) => Promise<MessageBody>,
+  refs: readonly Ref[],
+  keyOf: (ref: Ref) => Key,
+  read: (ref: Ref) => Promise<MessageBody>,
 ): Promise<ReadonlyMap<Key, EventBodies>> {
   const bodies = new Map<Key, EventBodies>()
-  for (const mail of mails) {
+  for (const ref of refs) {
     try {
-      const { text, html } = await read(mail)
-      bodies.set(keyOf(mail), { text, html })
+      const { text, html } = await read(ref)
+      bodies.set(keyOf(ref), { text, html })
     } catch (error) {
-      deps.log.warn('A body could not be read for its event', { accountId, operation: 'sync.body', error })
+      deps.log.warn('Cannot read a message body. The event is sent without it.', {
+        accountId,
+        operation: 'sync.body',
+        error,
+      })
     }
   }
   return bodies

@@ -5,15 +5,15 @@ import { folderEvent, notifyAfter } from './announce.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
 import { cursorStore } from './store.ts'
 
-/** What a listing of folders says about the labels stored. */
+/** The folders listed by the provider, compared with the stored labels. */
 export interface FolderPlan {
-  /** Labels and the folder each is now, renamed or not. */
+  /** Labels that still exist, possibly renamed. */
   kept: { label: LabelRow; folder: RemoteFolder }[]
   appeared: RemoteFolder[]
   vanished: LabelRow[]
 }
 
-/** INBOX is INBOX whatever it was renamed to; else a folder is known by MAILBOXID, else by its path. */
+/** Matches labels with folders: INBOX by name only, other folders by MAILBOXID, else by path. */
 export function planFolders(labels: readonly LabelRow[], folders: readonly RemoteFolder[]): FolderPlan {
   const kept: FolderPlan['kept'] = []
   const rows = new Set(labels)
@@ -33,7 +33,7 @@ export function planFolders(labels: readonly LabelRow[], folders: readonly Remot
   return { kept, appeared: [...rest], vanished: [...rows] }
 }
 
-/** The pairs that may be one folder under a new name; the same last name first. Where both have a MAILBOXID, they differ and are two. */
+/** Pairs that may be one renamed folder, those with the same last name first. Two unmatched MAILBOXIDs mean two folders. */
 export function renameCandidates({ vanished, appeared }: FolderPlan): { label: LabelRow; folder: RemoteFolder }[] {
   return vanished
     .flatMap((label) => appeared.map((folder) => ({ label, folder })))
@@ -42,8 +42,8 @@ export function renameCandidates({ vanished, appeared }: FolderPlan): { label: L
 }
 
 /**
- * Why each folder is kept in step, by path: `main:INBOX` (the account's own), `sent`, `drafts`, `folder:Work`. A wish
- * that no folder answers by name stays with the label that had it: that one was renamed.
+ * Returns the folders to sync, each with its reason: `main:INBOX` (the main folder of the account), `sent`, `drafts` or
+ * `folder:Work`. When no folder matches a reason, the folder that had it was renamed and keeps it.
  */
 export function chooseSyncedFolders(
   kept: FolderPlan['kept'],
@@ -53,16 +53,17 @@ export function chooseSyncedFolders(
 ): Map<RemoteFolder, string> {
   const folders = [...kept.map(({ folder }) => folder), ...appeared].filter((folder) => folder.selectable)
   const syncedAs = new Map<RemoteFolder, string>()
-  const wished: { wish: string; answers(folder: RemoteFolder): boolean }[] = [
-    { wish: `main:${mailbox}`, answers: (folder) => samePath(folder.path, mailbox) },
-    { wish: 'sent', answers: (folder) => folder.role === 'sent' },
-    { wish: 'drafts', answers: (folder) => folder.role === 'drafts' },
-    ...extra.map((path) => ({ wish: `folder:${path}`, answers: (one: RemoteFolder) => samePath(one.path, path) })),
+  const rules: { reason: string; matches(folder: RemoteFolder): boolean }[] = [
+    { reason: `main:${mailbox}`, matches: (folder) => samePath(folder.path, mailbox) },
+    { reason: 'sent', matches: (folder) => folder.role === 'sent' },
+    { reason: 'drafts', matches: (folder) => folder.role === 'drafts' },
+    ...extra.map((path) => ({ reason: `folder:${path}`, matches: (one: RemoteFolder) => samePath(one.path, path) })),
   ]
-  for (const { wish, answers } of wished) {
+  for (const { reason, matches } of rules) {
     const folder =
-      folders.find(answers) ?? kept.find(({ label, folder: one }) => label.syncedAs === wish && one.selectable)?.folder
-    if (folder !== undefined && !syncedAs.has(folder)) syncedAs.set(folder, wish)
+      folders.find(matches) ??
+      kept.find(({ label, folder: one }) => label.syncedAs === reason && one.selectable)?.folder
+    if (folder !== undefined && !syncedAs.has(folder)) syncedAs.set(folder, reason)
   }
   return syncedAs
 }
@@ -71,39 +72,39 @@ function samePath(path: string, wanted: string): boolean {
   return path === wanted || (path === 'INBOX' && wanted.toUpperCase() === 'INBOX')
 }
 
-/** Which of the folders listed are kept in step, and why. */
+/** The listed folders to sync, each with its reason. */
 export interface SyncedFolders {
   syncedAs: ReadonlyMap<RemoteFolder, string>
-  /** Each has a position of its own, instead of the mailbox as a whole. */
+  /** False where one cursor covers the entire mailbox. */
   hasCursorPerFolder: boolean
 }
 
 /**
- * Makes the labels what the listing says: new ones, renamed ones (their ids stay, one `mailbox.changed` tells it), and
- * which are kept in step. A label whose folder vanished stops being kept in step; its messages leave later.
+ * Updates the labels from the listing. A renamed label keeps its id and emits one `mailbox.changed`. A label whose folder
+ * vanished is no longer synced; `deleteFolder` removes its messages later.
  */
 export async function storeFolders(
   deps: SyncDeps,
   context: OwnedAccount,
   plan: FolderPlan,
-  keeping: SyncedFolders,
+  synced: SyncedFolders,
 ): Promise<void> {
-  const { syncedAs } = keeping
+  const { syncedAs } = synced
   const { provider } = context
   const changed = plan.kept.filter(
     ({ label, folder }) =>
       !hasProviderColumns(label, folder, provider) || label.syncedAs !== (syncedAs.get(folder) ?? null),
   )
-  const dropped = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
-  if (changed.length + plan.appeared.length + dropped.length === 0) return
+  const unsynced = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
+  if (changed.length + plan.appeared.length + unsynced.length === 0) return
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const nowMs = deps.clock.now()
     const labels = labelStore(tx)
-    for (const label of plan.vanished) await giveUpPath(tx, label, plan, nowMs)
-    const rerouted = changed.filter(({ label, folder }) => label.providerId !== folder.path)
-    // Paths are unique: folders that swapped their names first let go of both.
-    for (const { label } of rerouted) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
+    for (const label of plan.vanished) await releasePath(tx, label, plan, nowMs)
+    const moved = changed.filter(({ label, folder }) => label.providerId !== folder.path)
+    // Paths are unique: two folders that swapped names first get temporary ones.
+    for (const { label } of moved) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
     for (const { label, folder } of changed) {
       await labels.update(label.id, {
         ...providerColumns(folder, provider),
@@ -111,7 +112,7 @@ export async function storeFolders(
         updatedAt: nowMs,
       })
     }
-    await addFolders(deps, tx, context, plan.appeared, keeping)
+    await addFolders(deps, tx, context, plan.appeared, synced)
     for (const { label, folder } of changed) {
       const counts = { added: 0, updated: 0, deleted: 0 }
       const now = { ...label, ...providerColumns(folder, provider) }
@@ -121,7 +122,8 @@ export async function storeFolders(
   })
 }
 
-async function giveUpPath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: number): Promise<void> {
+/** Marks a vanished label as not synced. Its path is changed when another folder now has it. */
+async function releasePath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: number): Promise<void> {
   const taken = [...plan.kept.map(({ folder }) => folder), ...plan.appeared].some(
     (folder) => folder.path === label.providerId,
   )
@@ -129,10 +131,7 @@ async function giveUpPath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: numb
   await labelStore(tx).update(label.id, { providerId, syncedAs: null, selectable: 0, updatedAt: nowMs })
 }
 
-/**
- * A folder that appears in an account that was in step: what stands in it was put there since, so mail that matches
- * nothing stored is news when it arrived since.
- */
+/** Unmatched messages in a folder that appeared after the last sync are new if they were received since that sync. */
 async function addFolders(
   deps: SyncDeps,
   tx: Tx,

@@ -1,18 +1,18 @@
 import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'
 
-/** `unreachable`: no connection to the host; `failed`: it was reached, the run failed all the same. */
+/** `unreachable`: the host accepted no connection. `failed`: it did, but the run failed. */
 export type Outcome = 'succeeded' | 'failed' | 'unreachable'
 
 interface Circuit {
   failures: number
-  /** Monotonic; until then no account connects. */
-  closedUntil: number
+  /** Monotonic; no account connects before then. */
+  openUntil: number
 }
 
-const CLOSED = { baseMs: 250, capMs: 30_000 }
+const BACKOFF = { baseMs: 250, capMs: 30_000 }
 
-/** Keeps the accounts of a mail host that cannot be reached from trying all at once, and ever more seldom as it lasts. */
+/** One circuit breaker per mail host, so that its accounts do not all retry while it is unreachable. The delay grows with each failure. */
 export class HostCircuits {
   readonly #clock: Clock
   readonly #circuits = new Map<string, Circuit>()
@@ -21,13 +21,13 @@ export class HostCircuits {
     this.#clock = clock
   }
 
-  /** How long an account of this host should wait before it connects, different for each account; 0 for now. */
+  /** How long an account must wait before it connects, with jitter. 0: it may connect now. */
   waitMs(host: string): number {
-    const { closedUntil = 0 } = this.#circuits.get(host) ?? {}
-    return Math.max(0, closedUntil - this.#clock.monotonic()) * (1 + Math.random())
+    const { openUntil = 0 } = this.#circuits.get(host) ?? {}
+    return Math.max(0, openUntil - this.#clock.monotonic()) * (1 + Math.random())
   }
 
-  /** How many attempts in a row, of any account, could not reach the host. */
+  /** Consecutive attempts, of any account, that could not reach the host. */
   failures(host: string): number {
     return this.#circuits.get(host)?.failures ?? 0
   }
@@ -36,11 +36,11 @@ export class HostCircuits {
     if (outcome === 'succeeded') this.#circuits.delete(host)
     if (outcome !== 'unreachable') return
     const failures = this.failures(host) + 1
-    this.#circuits.set(host, { failures, closedUntil: this.#clock.monotonic() + backoffMs(failures, CLOSED) })
+    this.#circuits.set(host, { failures, openUntil: this.#clock.monotonic() + backoffMs(failures, BACKOFF) })
   }
 
-  /** Lets accounts of every host connect now. */
+  /** Lets the accounts of every host connect now. */
   reset(): void {
-    for (const circuit of this.#circuits.values()) circuit.closedUntil = 0
+    for (const circuit of this.#circuits.values()) circuit.openUntil = 0
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps stored messages in sync with mailboxes: a scheduler of the accounts a process owns, one session per account.
- * Rows, cursor, counters and events change in one transaction; the cursor is never ahead of the rows.
+ * Keeps the stored messages in sync with the mailboxes. A scheduler runs the accounts that a process owns, one session each.
+ * One transaction writes rows, counters, events and the cursor, so the cursor is never ahead of the rows.
  */
 import './tables.ts'
 

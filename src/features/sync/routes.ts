@@ -10,12 +10,12 @@ const statusSchema = Type.Object(
   {
     provider: Type.Enum(['database', 'redis'], { type: 'string' }),
     waiting: Type.Integer({ description: 'Accounts due now.' }),
-    active: Type.Integer({ description: 'Accounts being synchronised.' }),
-    delayed: Type.Integer({ description: 'Accounts that wait for their next poll, or after failures.' }),
-    completed: Type.Integer({ description: 'Successful runs, since the running instances started.' }),
-    failed: Type.Integer({ description: 'Failed runs, since the running instances started.' }),
+    active: Type.Integer({ description: 'Accounts being synchronized.' }),
+    delayed: Type.Integer({ description: 'Accounts waiting for their next poll or for a retry.' }),
+    completed: Type.Integer({ description: 'Successful runs since the running instances started.' }),
+    failed: Type.Integer({ description: 'Failed runs since the running instances started.' }),
     paused: Type.Boolean({ description: 'Always false.' }),
-    accounts: Type.Integer({ description: 'Accounts that the running instances work on.' }),
+    accounts: Type.Integer({ description: 'Accounts owned by the running instances.' }),
   },
   { title: 'DebouncedQueueStatus' },
 )
@@ -24,10 +24,10 @@ const accountSchema = Type.Object(
   {
     accountId: Type.String(),
     state: Type.Enum(['idle', 'waiting', 'active'], { type: 'string' }),
-    pending: Type.Integer({ description: 'Planned runs: 0 or 1, because several requests become one run.' }),
+    pending: Type.Integer({ description: 'Planned runs: 0 or 1, because several requests are merged into one run.' }),
     lastRunAt: nullable(timestamp()),
     nextRunAt: nullable(timestamp()),
-    attempts: Type.Integer({ description: 'Failures in a row.' }),
+    attempts: Type.Integer({ description: 'Consecutive failures.' }),
     lastError: nullable(Type.String()),
   },
   { title: 'DebouncedQueueAccount' },
@@ -47,7 +47,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
     '/debounced-queue/status',
     {
       config: { access: 'key:read' },
-      schema: { tags, summary: 'Get the figures of account syncs', response: { 200: statusSchema } },
+      schema: { tags, summary: 'Get account sync totals', response: { 200: statusSchema } },
     },
     async () => {
       return { provider: deps.queue.provider, paused: false, ...(await debounced.status()) }
@@ -60,7 +60,7 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:read' },
       schema: {
         tags,
-        summary: 'Get the state of the syncs of an account',
+        summary: 'Get the sync state of an account',
         params: Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) }),
         response: { 200: accountSchema },
       },
@@ -86,9 +86,9 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Synchronise every waiting account now',
+        summary: 'Synchronize every waiting account now',
         description:
-          'Forgets failures and pauses between tries. Events, deliveries, mail to be sent and bookings are not touched.',
+          'Resets failures and retry delays. Does not touch events, deliveries, messages to be sent or bookings.',
         response: { 200: Type.Object({ success: Type.Boolean(), cleared: Type.Integer() }) },
       },
     },

@@ -4,7 +4,7 @@ import type { Handle, Tables, Tx } from '../../infra/db/index.ts'
 export type CursorRow = Selectable<Tables['syncCursors']>
 export type SyncStateRow = Selectable<Tables['syncStates']>
 
-/** How far each folder of an account was brought. */
+/** Sync cursors, one per folder, or one per mailbox that syncs as one. */
 export function cursorStore(handle: Handle) {
   return {
     async all(accountId: string): Promise<Map<string, CursorRow>> {
@@ -19,16 +19,16 @@ export function cursorStore(handle: Handle) {
         .where('labelId', '=', labelId)
         .executeTakeFirst()
     },
-    /** Sets what is given and leaves the rest; a folder that has no row begins with nulls. */
+    /** Sets the given columns only. The other columns of a new row are null. */
     async save(accountId: string, labelId: string, changes: Partial<CursorRow>): Promise<void> {
-      const begun = { cursor: null, uidValidity: null, announceAfter: null, lastSyncAt: null }
+      const empty = { cursor: null, uidValidity: null, announceAfter: null, lastSyncAt: null }
       await handle
         .insertInto('syncCursors')
-        .values({ ...begun, ...changes, accountId, labelId })
+        .values({ ...empty, ...changes, accountId, labelId })
         .onConflict((conflict) => conflict.columns(['accountId', 'labelId']).doUpdateSet({ ...changes, labelId }))
         .execute()
     },
-    /** Every folder of the account was just seen to be in step. */
+    /** Every folder of the account is in sync. */
     async markSynced(accountId: string, nowMs: number): Promise<void> {
       await handle
         .updateTable('syncCursors')
@@ -43,7 +43,7 @@ export function cursorStore(handle: Handle) {
   }
 }
 
-/** Rows of `syncStates`; the owner of the account writes them, inside a fenced transaction. */
+/** State of the runs, one row per account. Only the owner writes it, in a fenced transaction. */
 export function syncStateStore(handle: Handle) {
   return {
     find: (accountId: string): Promise<SyncStateRow | undefined> =>
@@ -59,7 +59,7 @@ export function syncStateStore(handle: Handle) {
   }
 }
 
-/** Erases the cursors and the sync state of a deleted account; returns how many rows it deleted. */
+/** Deletes the cursors and the run state of a deleted account. Returns the number of rows. */
 export async function eraseSync(tx: Tx, accountId: string): Promise<number> {
   const cursors = await tx.deleteFrom('syncCursors').where('accountId', '=', accountId).executeTakeFirst()
   const states = await tx.deleteFrom('syncStates').where('accountId', '=', accountId).executeTakeFirst()

@@ -1,24 +1,24 @@
-/** How far a folder was brought. `cursor` is the provider's own text; it is never ahead of the stored rows. */
+/** How far a folder, or a mailbox that syncs as one, was synced. `cursor` is the provider's text, never ahead of the stored rows. */
 interface SyncCursorTable {
   accountId: string
   labelId: string
-  /** Null: the folder must be read from its beginning. */
+  /** Null: the next sync reads the folder from its beginning. */
   cursor: string | null
-  /** The numbering that the uids of the next steps belong to; null before the first message. */
+  /** The UIDVALIDITY of the stored UIDs. Null before the first message. */
   uidValidity: string | null
   /**
-   * Set while the provider cannot tell new mail from old (the server's numbering began anew, the folder just appeared): mail that
-   * matches nothing stored is announced when it arrived after this time. Null: the provider's `isNew` decides.
+   * Set while the provider cannot tell new messages from old ones: after a UIDVALIDITY change, or in a folder that just appeared.
+   * Unmatched messages received after this time then count as new. Null: the provider's `isNew` decides.
    */
   announceAfter: number | null
-  /** When a pass over this folder last ended well. */
+  /** When the folder was last in sync. */
   lastSyncAt: number | null
 }
 
-/** How the runs of an account go, for operators; its owner writes the row when attempts or errors change, or with other changes. */
+/** State of an account's runs, for operators. Its owner writes the row when attempts or errors change, or with other changes. */
 interface SyncStateTable {
   accountId: string
-  /** Failures in a row. */
+  /** Consecutive failures. */
   attempts: number
   lastRunAt: number | null
   nextRunAt: number | null

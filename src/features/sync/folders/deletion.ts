@@ -5,14 +5,14 @@ import { type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
-/** Rows are wide, and each becomes an event. */
+/** Small, because rows are wide and each one becomes an event. */
 const BATCH = 100
-/** A mail that shows up as a copy and whose original leaves so soon after was moved in two steps. */
+/** A copy is a move if its original is deleted within this time. */
 const MOVE_MS = 10 * 60_000
 
 /**
- * Deletes rows that vanished before `beforeMs` and did not turn up again, with `message.deleted`, in small transactions. One whose
- * copy appeared elsewhere shortly before was moved by copy and delete: it takes the copy's place and keeps its id.
+ * Deletes rows missing since before `beforeMs` in small transactions and emits `message.deleted`. If a copy appeared in another
+ * folder shortly before, the message was moved by copy and delete: its row takes the copy's location and keeps its id.
  */
 export async function deleteMissing(deps: SyncDeps, context: OwnedAccount, beforeMs: number): Promise<void> {
   for (let more = true; more; ) {
@@ -54,9 +54,9 @@ async function movedByCopy(
   rows: readonly MessageRow[],
 ): Promise<{ copy: MessageRow; placement: Relocation }[]> {
   const since = deps.clock.now() - MOVE_MS
-  const twins = (await store.candidates(context.accountId, rows)).filter((one) => one.uid !== null)
-  if (twins.length === 0) return []
-  const copies = (await store.byIds(twins.map((one) => one.id))).filter((copy) => copy.createdAt > since)
+  const candidates = (await store.candidates(context.accountId, rows)).filter((one) => one.uid !== null)
+  if (candidates.length === 0) return []
+  const copies = (await store.byIds(candidates.map((one) => one.id))).filter((copy) => copy.createdAt > since)
   const listed = await store.labelIds(copies.map((copy) => copy.id))
   const used = new Set<string>()
   return rows.flatMap((row) => {
@@ -86,8 +86,8 @@ function eventsOf(
 }
 
 /**
- * Takes rows out of a folder in small transactions, until `next` finds no more: those that lists show are gone (and may
- * turn up elsewhere), those only read live are forgotten without a word.
+ * Removes the rows that `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,
+ * since they may appear in another folder. Rows that only live reads stored are deleted without an event.
  */
 export async function removeFromFolder(
   deps: SyncDeps,
@@ -107,11 +107,11 @@ export async function removeFromFolder(
         nowMs: deps.clock.now(),
       })
       const listed = await store.labelIds(rows.map((row) => row.id))
-      const leaving = rows.filter((row) => listed.has(row.id))
-      await writer.markMissing(leaving)
+      const missing = rows.filter((row) => listed.has(row.id))
+      await writer.markMissing(missing)
       await writer.remove(rows.filter((row) => !listed.has(row.id)).map((row) => row.id))
-      if (leaving.length > 0) {
-        const counts: FolderCounts = { added: 0, updated: 0, deleted: leaving.length }
+      if (missing.length > 0) {
+        const counts: FolderCounts = { added: 0, updated: 0, deleted: missing.length }
         const version = await labelStore(tx).incrementVersion(label.id)
         await deps.events.record(tx, [folderEvent(label, version, context.provider, counts)])
       }
@@ -120,7 +120,7 @@ export async function removeFromFolder(
   }
 }
 
-/** The folder is gone from the server: its messages leave, and when none is left its label and position go too. */
+/** Removes the messages of a folder that the server deleted. Deletes its label and cursor once the folder is empty. */
 export async function deleteFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
   await removeFromFolder(deps, context, label, async (store) => [
     ...(await store.withLocation(label.id, BATCH / 2)),

@@ -9,10 +9,10 @@ const SAMPLE = 5
 const MAX_PROBES = 20
 
 /**
- * Finds the folders that only changed their name, on servers that give folders no id: a vanished label and an appeared folder
- * are one when the newest mails of the folder are the rows of the label, under the same numbering or by what is in them.
+ * Detects renamed folders on servers without MAILBOXID. A vanished label and an appeared folder are the same if the newest
+ * messages of the folder match rows of the label.
  */
-export async function recogniseRenames(
+export async function detectRenames(
   deps: SyncDeps,
   session: FolderSession,
   plan: FolderPlan,
@@ -22,7 +22,7 @@ export async function recogniseRenames(
   const taken = new Set<RemoteFolder>()
   for (const { label, folder } of renameCandidates(plan).slice(0, MAX_PROBES)) {
     if (found.has(label) || taken.has(folder)) continue
-    if (!(await isSame(deps, session, label, folder, signal))) continue
+    if (!(await isSameFolder(deps, session, label, folder, signal))) continue
     found.set(label, folder)
     taken.add(folder)
   }
@@ -33,7 +33,7 @@ export async function recogniseRenames(
   }
 }
 
-async function isSame(
+async function isSameFolder(
   deps: SyncDeps,
   session: FolderSession,
   label: LabelRow,
@@ -42,15 +42,15 @@ async function isSame(
 ): Promise<boolean> {
   const store = messageStore(deps.db.read)
   if (await store.isFolderEmpty(label.id)) return false
-  const mails = (await sample(session, folder, signal)).map((mail) =>
-    incomingRow(mail, { accountId: label.accountId, labelId: label.id, nowMs: 0 }),
+  const messages = (await sample(session, folder, signal)).map((message) =>
+    incomingRow(message, { accountId: label.accountId, labelId: label.id, nowMs: 0 }),
   )
-  if (mails.length === 0) return false
-  const rows = (await store.candidates(label.accountId, mails)).filter((row) => row.folderId === label.id)
+  if (messages.length === 0) return false
+  const rows = (await store.candidates(label.accountId, messages)).filter((row) => row.folderId === label.id)
   const known = new Set(rows.flatMap((row) => [row.emailIdHash, row.identityHash, row.headerHash]))
-  // One mail may have arrived since the last look; the others must be known.
-  const strangers = mails.filter((mail) => !known.has(mail.emailIdHash ?? mail.identityHash ?? mail.headerHash))
-  return strangers.length * 2 < mails.length
+  // Some messages may have arrived since the last sync; most must be known.
+  const unknown = messages.filter((row) => !known.has(row.emailIdHash ?? row.identityHash ?? row.headerHash))
+  return unknown.length * 2 < messages.length
 }
 
 async function sample(session: FolderSession, folder: RemoteFolder, signal: AbortSignal) {

@@ -3,7 +3,7 @@ import type { SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 import { type FolderContext, folderChange } from './change.ts'
 
-/** One transaction's share of a step; only the last carries the cursor, so it is never ahead of the rows. */
+/** The changes of a step that one transaction stores. Only the last part has the cursor, so it is never ahead of the rows. */
 export interface StepPart<Added, Changed, Removed> {
   refetched: boolean
   added: Added[]
@@ -14,9 +14,10 @@ export interface StepPart<Added, Changed, Removed> {
 
 type FolderPart = StepPart<FolderStep['added'][number], FolderStep['changed'][number], number>
 
-/** On the file store a part of so many new messages holds the event loop for some 10 ms. */
+/** On SQLite, storing this many new messages blocks the event loop for about 10 ms. */
 const PART_SIZE = 100
-/** Removals first: what left may come back in the same step. */
+
+/** Splits a step. Removals come first, because a removed message may be added again in the same step. */
 export function splitStep<Added, Changed, Removed>(
   step: StepPart<Added, Changed, Removed> & { cursor: string },
 ): StepPart<Added, Changed, Removed>[] {
@@ -38,15 +39,15 @@ function chunks<T>(list: readonly T[]): T[][] {
 }
 
 /**
- * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches` before
- * anything is written, and `OwnershipLost`; either way nothing happened.
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches` and
+ * `OwnershipLost`; the transaction is then rolled back.
  */
 export async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)
     await change.remove(part.removed)
-    await change.reflag(part.changed)
+    await change.setFlags(part.changed)
     await change.add(part.added, part.refetched)
     await change.record()
     if (part.cursor !== undefined) {

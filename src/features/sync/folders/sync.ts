@@ -12,7 +12,7 @@ import { splitStep, storePart } from './step.ts'
 export interface FolderSync extends OwnedAccount {
   session: FolderSession
   label: LabelRow
-  /** Fetches the bodies of mails that may be announced, where events are to hold them. */
+  /** Fetches the bodies of messages that will be announced, when events include bodies. */
   bodies(step: FolderStep, label: LabelRow): Promise<ReadonlyMap<number, EventBodies>>
   signal: AbortSignal
 }
@@ -20,28 +20,28 @@ export interface FolderSync extends OwnedAccount {
 const BATCH = 200
 
 /**
- * Brings one folder forward until the provider has nothing more: each part of a step is one transaction. Answers false
- * when the folder is gone. Throws `ProviderError` and `OwnershipLost`.
+ * Syncs one folder until the provider has no more changes. Each part of a step is one transaction. Returns false when the
+ * folder no longer exists. Throws `ProviderError` and `OwnershipLost`.
  *
- *   step ──► (numbering new? rows lose their places) ──► part ──► stored
- *                                                          └──► undecided: ask the server, begin again at the cursor
+ *   step ──► (UIDVALIDITY changed? clear locations) ──► part ──► stored
+ *                                                         └──► undecided matches: ask the server, restart at the cursor
  */
 export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<boolean> {
   const presence = new Map<string, 'present' | 'absent'>()
   for (;;) {
     try {
-      await onePass(deps, folder, presence)
+      await syncOnce(deps, folder, presence)
       return true
     } catch (error) {
-      if (error instanceof UndecidedMatches) await ask(deps, folder, error.rows, presence)
-      else if (error instanceof ProviderError && error.kind === 'cursor_expired') await beginAnew(deps, folder)
+      if (error instanceof UndecidedMatches) await checkPresence(deps, folder, error.rows, presence)
+      else if (error instanceof ProviderError && error.kind === 'cursor_expired') await restart(deps, folder)
       else if (error instanceof ProviderError && error.kind === 'not_found') return false
       else throw error
     }
   }
 }
 
-async function onePass(
+async function syncOnce(
   deps: SyncDeps,
   folder: FolderSync,
   presence: ReadonlyMap<string, 'present' | 'absent'>,
@@ -62,17 +62,17 @@ async function onePass(
     knownCount,
     signal: folder.signal,
   })
-  let renumbered = position?.announceAfter !== null && position?.announceAfter !== undefined
+  let isReread = position?.announceAfter !== null && position?.announceAfter !== undefined
   for await (const step of steps) {
     if (step.reset) {
       await clearLocations(deps, folder)
-      renumbered = true
+      isReread = true
     }
     const bodies = await folder.bodies(step, label)
     for (const part of splitStep(step)) await storePart(deps, { ...folder, presence, bodies }, part)
   }
-  if (!renumbered) return
-  // The folder was read anew: what was not found again is not there any more.
+  if (!isReread) return
+  // The complete folder was read again: rows without a location are missing from it.
   await removeFromFolder(deps, folder, label, (inside) => inside.withoutLocation(label.id, BATCH))
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
@@ -80,8 +80,8 @@ async function onePass(
   })
 }
 
-/** The cursor cannot be used any more: everything is read again and recognised, as after a new numbering. */
-async function beginAnew(deps: SyncDeps, folder: FolderSync): Promise<void> {
+/** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */
+async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
   await clearLocations(deps, folder)
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, folder.accountId, folder.epoch)
@@ -89,7 +89,7 @@ async function beginAnew(deps: SyncDeps, folder: FolderSync): Promise<void> {
   })
 }
 
-/** In small transactions, before anything of the new numbering is stored; a crash between them only repeats it. */
+/** Clears the locations of all rows in small transactions, before the first new UID is stored. A crash repeats it. */
 async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedAt }: FolderSync): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
@@ -98,8 +98,8 @@ async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedA
     const announceAfter = position?.announceAfter ?? notifyAfter(position?.lastSyncAt ?? null, syncedAt())
     await cursors.save(accountId, label.id, { announceAfter })
   })
-  for (let lost = BATCH; lost === BATCH; ) {
-    lost = await deps.db.transaction(async (tx) => {
+  for (let cleared = BATCH; cleared === BATCH; ) {
+    cleared = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, accountId, epoch)
       const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })
       return writer.clearLocations(label.id, BATCH)
@@ -107,8 +107,8 @@ async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedA
   }
 }
 
-/** Do these rows still stand where they are stored? One question per folder. */
-async function ask(
+/** Asks the server which rows are still at their stored location, in one request per folder. */
+async function checkPresence(
   deps: SyncDeps,
   { session }: FolderSync,
   rows: readonly Candidate[],
@@ -123,8 +123,8 @@ async function ask(
   for (const group of groups.values()) {
     const path = folders.get(group[0]?.folderId ?? '')?.providerId
     const uids = group.flatMap((row) => row.uid ?? [])
-    const asked = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
-    const present = new Set(asked)
+    const found = path === undefined ? [] : await session.presentUids(path, group[0]?.uidValidity ?? '', uids)
+    const present = new Set(found)
     for (const row of group) presence.set(row.id, present.has(row.uid ?? -1) ? 'present' : 'absent')
   }
 }

@@ -9,11 +9,11 @@ interface Open extends OpenMailbox {
 }
 
 /**
- * Mailboxes of folders, over a standing session that tells what happens: imap.
+ * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls.
  *
- *   open ──► every minute: list folders, STATUS each ──► sync what changed ──► delete what stayed away ──► watch
- *     ▲                                                         ▲
- *   onClose                                                  onChange
+ *   open ──► every minute: list folders, STATUS each ──► sync changed folders ──► delete missing messages ──► watch
+ *     ▲                                                          ▲
+ *   onClose                                                   onChange
  */
 export class FolderWork implements AccountWork {
   readonly waitsOutRateLimits = false
@@ -22,26 +22,26 @@ export class FolderWork implements AccountWork {
   readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: FolderMailProvider
   readonly #folders: AccountFolders
-  readonly #onNews: () => void
+  readonly #onChange: () => void
   #open: Open | undefined
   #accessChanged = false
   #triedAccessVersion: number | undefined
-  /** Why the last connection ended, when a pause shall follow. */
-  #pause: ProviderError | undefined
+  /** The error that ended the last connection and asked for a pause. The next `open` throws it. */
+  #pauseError: ProviderError | undefined
 
-  /** `onNews` is called when something happened that a run should look at. */
+  /** Calls `onChange` when a folder changed or the connection was lost, so that a run should follow. */
   constructor(
     deps: SyncDeps,
     timing: SyncTiming,
     account: Omit<OwnedAccount, 'provider'>,
     mail: FolderMailProvider,
-    onNews: () => void,
+    onChange: () => void,
   ) {
     this.#deps = deps
     this.#timing = timing
     this.#account = account
     this.#mail = mail
-    this.#onNews = onNews
+    this.#onChange = onChange
     this.#folders = new AccountFolders(deps, timing, account.accountId)
   }
 
@@ -59,7 +59,7 @@ export class FolderWork implements AccountWork {
 
   accessChanged(): void {
     this.#accessChanged = true
-    this.#pause = undefined
+    this.#pauseError = undefined
   }
 
   requestFullSync(): void {
@@ -69,7 +69,9 @@ export class FolderWork implements AccountWork {
   async open(account: Account, signal: AbortSignal): Promise<void> {
     if (this.#open !== undefined && !this.#accessChanged) return
     this.#accessChanged = false
-    this.#throwPause()
+    const pauseError = this.#pauseError
+    this.#pauseError = undefined
+    if (pauseError !== undefined) throw pauseError
     const { accountId } = this.#account
     const access = await this.#deps.accounts.access(accountId)
     this.#triedAccessVersion = access.accessVersion
@@ -79,20 +81,20 @@ export class FolderWork implements AccountWork {
       await this.#mail.closeConnections(accountId)
     }
     this.requestFullSync()
-    // The session may call back before it is returned, and an old one after it was replaced.
-    let current = true
+    // The session may call back before openSession returns, and a previous one after it was replaced.
+    let isCurrent = true
     const session = await this.#mail.openSession(
       access,
       {
         onChange: (path) => {
-          if (current) this.#somethingHappened(path)
+          if (isCurrent) this.#changed(path)
         },
         onClose: (error) => {
-          if (!current) return
-          current = false
-          this.#lost(error)
+          if (!isCurrent) return
+          isCurrent = false
+          this.#connectionLost(error)
           if (this.#open?.session === session) this.#open = undefined
-          this.#somethingHappened(undefined)
+          this.#changed(undefined)
         },
       },
       signal,
@@ -100,42 +102,28 @@ export class FolderWork implements AccountWork {
     const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
     const context = { ...this.#account, provider: account.provider, mailbox }
     const isOpen = () => this.#open?.session === session
-    if (signal.aborted || !current) {
+    if (signal.aborted || !isCurrent) {
       await session.close()
       throw new ProviderError('unavailable', 'the connection ended before it was used')
     }
     this.#open = { session, mail: this.#mail, accessVersion: access.accessVersion, context, isOpen }
   }
 
-  /** A provider that asks for a pause gets one before the next connection; any other loss is repaired at once. */
-  #lost(error: ProviderError | undefined): void {
-    if (error?.retryAfterMs === undefined) return
-    this.#pause = error
-    const { accountId } = this.#account
-    this.#deps.log.warn(`The mail account pauses: ${error.message}.`, { accountId, operation: 'sync.account', error })
-  }
-
-  #throwPause(): void {
-    const pause = this.#pause
-    this.#pause = undefined
-    if (pause !== undefined) throw pause
-  }
-
   async sync(account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
-    const everything = this.#folders.isLookDue
-    if (everything) await this.#folders.look(open, signal)
-    const { own } = this.#folders
-    // Before the first reading, so that what arrives during it is told.
-    if (account.watch && own !== undefined) await open.session.watch(own.providerId)
-    await this.#folders.syncFolders(open, signal)
-    return everything
+    const isFullSync = this.#folders.isFullSyncDue
+    if (isFullSync) await this.#folders.checkAll(open, signal)
+    const { main } = this.#folders
+    // Watches before the folders are read, so that changes made meanwhile are reported.
+    if (account.watch && main !== undefined) await open.session.watch(main.providerId)
+    await this.#folders.syncChanged(open, signal)
+    return isFullSync
   }
 
   nextRunInMs({ watch }: Account): number {
     if (this.#folders.hasChanges) return 0
-    return watch ? this.#folders.nextLookInMs : this.#timing.pollMs
+    return watch ? this.#folders.nextFullSyncInMs : this.#timing.pollMs
   }
 
   async close(): Promise<void> {
@@ -144,9 +132,18 @@ export class FolderWork implements AccountWork {
     await open?.session.close()
   }
 
-  #somethingHappened(path: string | undefined): void {
+  /** The next run reconnects at once, unless the server asked for a pause. */
+  #connectionLost(error: ProviderError | undefined): void {
+    if (error?.retryAfterMs === undefined) return
+    this.#pauseError = error
+    const { accountId } = this.#account
+    this.#deps.log.warn(`The mail account pauses: ${error.message}.`, { accountId, operation: 'sync.account', error })
+  }
+
+  /** Without a path, any folder may have changed. */
+  #changed(path: string | undefined): void {
     if (path === undefined) this.requestFullSync()
     else this.#folders.changed(path)
-    this.#onNews()
+    this.#onChange()
   }
 }
