@@ -14,9 +14,9 @@ interface Waiting<T> {
 }
 
 /**
- * Writes what many callers add in few writes: an addition is written at once when no write is under way, else with all others
- * by the next one. Holds one entry per queue and key, the earliest, however slow the writes are. Each caller's promise
- * follows the write that carried its addition.
+ * Combines the additions of many callers into few writes. An addition is written at once, or while a write runs, with the
+ * next one. Holds only the earliest addition per queue and key, so slow writes cost little memory. A caller's promise
+ * resolves or rejects with the write of its addition.
  */
 export function batcher<T extends Addition>(write: (additions: readonly T[]) => Promise<void>) {
   const waiting = new Map<string, Waiting<T>>()
@@ -50,7 +50,7 @@ export function batcher<T extends Addition>(write: (additions: readonly T[]) => 
     })
 }
 
-/** A delay as timers and rows take it. */
+/** A delay in whole, non-negative milliseconds, for timers and rows. */
 export const wholeMs = (ms: number) => Math.max(0, Math.round(ms))
 
 export function byQueue<T extends Addition>(additions: readonly T[]): Map<string, T[]> {

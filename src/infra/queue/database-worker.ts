@@ -23,14 +23,14 @@ export interface WorkerDeps {
   onFull: () => void
 }
 
-/** One run under way in this process. */
+/** A run in this process. */
 interface Running extends Held {
   done: Promise<void>
 }
 
 /** How long a stop waits for runs that ignore their signal. */
 const ABANDON_MS = 2000
-/** Due jobs that could not be claimed are locked by an open transaction: try again soon. */
+/** An open transaction locks due jobs that could not be claimed: retry soon. */
 const LOCKED_MS = 50
 const FULL_EVERY_MS = 100
 const BROKEN: Backoff = { baseMs: 100, capMs: 5000 }
@@ -52,7 +52,7 @@ export class DatabaseWorker implements Worker {
   readonly #concurrency: number
   readonly #leaseMs: number
   readonly #running = new Map<string, Running>()
-  /** Every run that has not ended, those whose lease was lost included. */
+  /** Every run that has not ended, including those that lost their lease. */
   readonly #runs = new Set<Promise<void>>()
   readonly #leases: { stop(): void }
   #results: RunResult[] = []
@@ -76,17 +76,17 @@ export class DatabaseWorker implements Worker {
       leaseMs,
       held: () => [...this.#running.values()],
       renew: (held) => deps.db.transaction((tx) => jobStore(tx, deps.db.dialect).renew(queue, held, leaseMs)),
-      onError: (error) => this.#warn('Leases of running jobs could not be renewed; trying again.', error),
+      onError: (error) => this.#warn('Cannot renew the leases of running jobs; retrying.', error),
     })
     this.#cycle()
   }
 
-  /** True when a job that is due now would be claimed at once. */
+  /** True when this worker would claim a due job at once. */
   get hasCapacity(): boolean {
     return this.#stopping === undefined && this.#running.size < this.#concurrency
   }
 
-  /** There may be something to claim. */
+  /** Checks for due jobs. */
   wake(): void {
     this.#mayBeDue = true
     this.#cycle()
@@ -146,7 +146,7 @@ export class DatabaseWorker implements Worker {
       } catch (error) {
         this.#mayBeDue = true
         this.#errors += 1
-        if (this.#errors === 1) this.#warn('The queue cannot be read or written; trying again.', error)
+        if (this.#errors === 1) this.#warn('Cannot read or write the queue; retrying.', error)
         await sleep(backoffMs(this.#errors, BROKEN), this.#closed.signal)
       }
       await nextTurn()
@@ -167,7 +167,7 @@ export class DatabaseWorker implements Worker {
     this.#full()
   }
 
-  /** There may be more than this process can take. */
+  /** Reports that more jobs may be due than this process can run. */
   #full(): void {
     const now = this.#deps.clock.monotonic()
     if (now - this.#fullAt < FULL_EVERY_MS) return
@@ -221,7 +221,7 @@ export class DatabaseWorker implements Worker {
     try {
       await this.#setTimer(0)
     } catch {
-      this.#mayBeDue = true // The next cycle fails likewise, waits and logs.
+      this.#mayBeDue = true // The next cycle fails too, logs and waits.
     }
     if (this.#canClaim) this.#cycle()
   }
@@ -233,7 +233,7 @@ export class DatabaseWorker implements Worker {
     }
     const before = this.#running.get(claim.key)?.done
     const running: Running = { ...claim, controller: new AbortController(), leasedUntil, done: Promise.resolve() }
-    // A run whose lease was lost may still be under way here: never beside it.
+    // Waits for an earlier run here that lost its lease but has not ended.
     running.done = (before ?? Promise.resolve()).then(() => this.#runOne(running))
     this.#running.set(claim.key, running)
     this.#runs.add(running.done)
@@ -250,9 +250,9 @@ export class DatabaseWorker implements Worker {
       result = { key, lease, outcome: 'completed', nextMs }
     } catch (error) {
       result = { key, lease, outcome: 'failed', nextMs: backoffMs(failures + 1, this.#deps.backoff) }
-      if (!controller.signal.aborted) this.#warn('A job failed and will be run again.', error, { key, failures })
+      if (!controller.signal.aborted) this.#warn('A job failed; it will run again.', error, { key, failures })
     }
-    // An aborted run may have stopped half-way, whatever it returned.
+    // An aborted run may be incomplete, whatever it returned.
     if (controller.signal.aborted) result = { key, lease, ...INTERRUPTED }
     if (this.#running.get(key) === running) this.#running.delete(key)
     this.#results.push(result)

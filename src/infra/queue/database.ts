@@ -15,7 +15,7 @@ export interface DatabaseQueueDeps {
   clock: Clock
   ids: Ids
   log: Log
-  /** Of this process; see `releaseInstance`. */
+  /** The id of this process, see `releaseInstance`. */
   instanceId: string
   /** The longest time between two checks for due jobs. Default 5,000. */
   pollMs?: number
@@ -25,7 +25,7 @@ export interface DatabaseQueueDeps {
   backoff?: Backoff
 }
 
-/** The queue on job rows of the database. Times are the database's; hints go over the bus as `jobs:<queue>`. */
+/** The queue on job rows in the database, by the time of the database. Hints go over the bus on `jobs:<queue>`. */
 export function databaseQueue(deps: DatabaseQueueDeps): Queue {
   const { db, bus, instanceId, pollMs = 5000, expiryMs = 2000, backoff = JOB_BACKOFF } = deps
   const workers = new Map<string, DatabaseWorker>()
@@ -38,7 +38,7 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
     for (const queue of new Set([...changed, ...dueNow])) wake(queue, changed.includes(queue))
   })
 
-  /** Other instances receive a hint only when this process is busy. */
+  /** Sends a hint to other instances only when this process is busy. */
   function wake(queue: string, isChanged: boolean): void {
     const worker = workers.get(queue)
     if (isChanged && worker?.hasCapacity !== true) wakeOthers(queue)
@@ -52,7 +52,7 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
       if (!(await store(db.read).hasExpired())) return
       for (const queue of await db.transaction((tx) => store(tx).releaseExpired())) wake(queue, true)
     } catch (error) {
-      deps.log.warn('Expired leases of jobs could not be checked.', { operation: 'queue.expiry', error })
+      deps.log.warn('Cannot check for expired leases of jobs; retrying.', { operation: 'queue.expiry', error })
     }
   }
 

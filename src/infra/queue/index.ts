@@ -1,6 +1,6 @@
 /**
- * Work that any instance may do, by queue name and key. `Queue` is the contract; its kinds are job rows in the database and
- * BullMQ on Redis. Jobs carry keys only; the rows of the features are the truth.
+ * Work that any instance may do, by queue name and key. `Queue` is the contract, implemented with job rows in the database
+ * and with BullMQ on Redis. Jobs carry keys only: the rows of the features are the source of truth.
  */
 import './tables.ts'
 

@@ -18,26 +18,26 @@ export interface RunResult {
 }
 
 /**
- * The statements of the queue, one text each whatever the number of rows. Rows are always locked in the order of their
- * keys, so that batches of two processes do not deadlock. `cross join` and a queue taken from the left side make SQLite
- * look up the few rows meant instead of scanning the queue.
+ * The statements of the queue; the text of each is the same for any number of rows. Rows are locked in the order of their
+ * keys, so that batches of two processes do not deadlock. `cross join`, and the queue from its left side, make SQLite look
+ * up the given rows instead of scanning the queue.
  */
 export function jobStore(handle: Handle, dialect: Dialect) {
   const now = dialect.nowMs
-  /** The given jobs whose leases are still held, locked. */
+  /** Selects and locks the given jobs whose leases are still held. */
   const held = (queue: string, results: RawBuilder<unknown>) => sql`
     select "jobs"."queue", "jobs"."key", "given".* from ${results} as "given" cross join "jobs"
     where "jobs"."queue" = ${queue} and "jobs"."key" = "given"."jobKey" and "jobs"."lease" = "given"."jobLease"
     order by "jobs"."key" ${dialect.forUpdate}`
 
   return {
-    /** Returns the queues in which a job became due earlier than before. No job may be given twice. */
+    /** Returns the queues in which a job became due earlier than before. `jobs` must not contain duplicates. */
     async add(jobs: readonly Addition[]): Promise<string[]> {
       const given = dialect.rows(
         { queue: 'text', key: 'text', delayMs: 'bigint' },
         jobs.map(({ queue, key, delayMs }) => ({ queue, key, delayMs })),
       )
-      // A row that keeps its values stays locked until the commit all the same: no run can start before it.
+      // Locks a row until the commit even when its values do not change, so that no run starts before.
       const { rows } = await sql<{ queue: string; lease: string | null }>`
         insert into "jobs" ("queue", "key", "runAt")
         select "queue", "key", ${now} + "delayMs" from ${given} as "given" where true order by "queue", "key"
@@ -60,13 +60,13 @@ export function jobStore(handle: Handle, dialect: Dialect) {
       return rows.map((row) => ({ ...row, lease }))
     },
 
-    /** Records how runs ended, ignoring those that lost their lease. Returns when the earliest of them runs again. */
+    /** Records the results of runs, except those that lost their lease. Returns the milliseconds until the next of them runs again. */
     async finish(queue: string, results: readonly RunResult[]): Promise<number | undefined> {
       const given = dialect.rows(
         { jobKey: 'text', jobLease: 'text', outcome: 'text', nextMs: 'bigint' },
         results.map(({ key, lease, outcome, nextMs }) => ({ jobKey: key, jobLease: lease, outcome, nextMs })),
       )
-      // First the deletion, which leaves a job that was added meanwhile: the update finds all that is left.
+      // The deletion keeps jobs that were added meanwhile; the update then reschedules all remaining ones.
       const { numAffectedRows } = await sql`
         with "ended" as (${held(queue, given)})
         delete from "jobs" where "again" = 0
@@ -119,7 +119,7 @@ export function jobStore(handle: Handle, dialect: Dialect) {
     },
   }
 
-  /** A run that never ended counts as failed; its job is due at once, because the lease was its delay. */
+  /** An unfinished run counts as failed. Its job is due at once, because the lease has already delayed it. */
   async function release(condition: RawBuilder<unknown>): Promise<string[]> {
     const { rows } = await sql<{ queue: string }>`
       with "lost" as (

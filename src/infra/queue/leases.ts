@@ -4,7 +4,7 @@ import type { Claim } from './job-store.ts'
 /** A claimed job that runs in this process. */
 export interface Held extends Claim {
   controller: AbortController
-  /** Monotonic; when others may take the job unless the lease is renewed. */
+  /** Monotonic time at which others may claim the job, unless the lease is renewed. */
   leasedUntil: number
 }
 
@@ -17,7 +17,7 @@ export interface LeaseDeps {
   onError(error: unknown): void
 }
 
-/** Renews the leases of running jobs until `stop`, and aborts the runs whose lease was lost or has run out by our own clock. */
+/** Renews the leases of running jobs until `stop`. Aborts runs whose lease was lost, or expired by the local clock. */
 export function renewLeases({ clock, leaseMs, held, renew, onError }: LeaseDeps): { stop(): void } {
   let renewing = false
 

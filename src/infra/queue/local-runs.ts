@@ -12,7 +12,7 @@ interface Waiting {
 export interface LocalRunsOptions {
   clock: Clock
   backoff: Backoff
-  /** Called when a job waits here, so that it is handed to Redis as soon as possible. */
+  /** Called when a job waits here, so that the caller moves it to Redis as soon as possible. */
   onWaiting(): void
   onFailure(error: unknown, key: string, failures: number): void
 }
@@ -21,8 +21,8 @@ export interface LocalRunsOptions {
 const MAX_WAITING = 10_000
 
 /**
- * The jobs of one queue that Redis did not accept. They run in this process when it works on the queue, and wait otherwise.
- * Two processes may then run one key at the same time; leases and fences of the rows keep them apart.
+ * The jobs of one queue that Redis did not accept. They run in this process if it has a worker of the queue, else they wait.
+ * Two processes may then run one key at the same time; leases and fences on the rows of the feature make that safe.
  */
 export class LocalRuns {
   readonly #options: LocalRunsOptions
@@ -35,7 +35,7 @@ export class LocalRuns {
     this.#options = options
   }
 
-  /** Keeps the earlier time of a job that waits; one that runs, runs once more afterwards. */
+  /** Keeps the earlier time of a waiting job. A running job runs once more afterwards. */
   add(key: string, delayMs: number, failures = 0): void {
     const dueAt = this.#options.clock.monotonic() + delayMs
     const known = this.#waiting.get(key)
@@ -45,7 +45,7 @@ export class LocalRuns {
     this.#runDue()
   }
 
-  /** Removes and returns the jobs that wait. */
+  /** Removes and returns the waiting jobs. */
   take(): { key: string; delayMs: number }[] {
     const now = this.#options.clock.monotonic()
     const taken = [...this.#waiting].map(([key, { dueAt }]) => ({ key, delayMs: Math.max(0, dueAt - now) }))
@@ -59,7 +59,7 @@ export class LocalRuns {
     this.#runDue()
   }
 
-  /** Starts no more runs. Returns a function that aborts those under way, and a promise of their end. */
+  /** Starts no further runs. `abort` aborts the running ones; `ended` resolves when all have ended. */
   stop(): { abort(reason: Error): void; ended: Promise<void> } {
     const ending = this.#worker?.ending
     this.#worker = undefined

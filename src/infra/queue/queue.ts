@@ -20,11 +20,11 @@ export interface Queue {
   addIn(tx: Tx, queue: string, keys: readonly string[], options?: AddOptions): Promise<void>
   /** Starts running the jobs of a queue. Throws when this process already has a worker of that queue. */
   work(queue: string, options: WorkOptions, run: Run): Worker
-  /** Frees the jobs of an instance that is known to be dead. A kind may do nothing: their leases end by themselves. */
+  /** Releases the jobs of a dead instance. May do nothing, because their leases expire. */
   releaseInstance(instanceId: string): Promise<void>
   /** Rejects while jobs cannot be stored. */
   ping(): Promise<void>
-  /** Does not wait for runs: stop the workers first. */
+  /** Does not wait for runs: stop the workers first. Twice safely. */
   close(): Promise<void>
 }
 
@@ -36,11 +36,11 @@ export interface AddOptions {
 export interface WorkOptions {
   /** How many jobs run at once in this process. */
   concurrency: number
-  /** How long a silent worker keeps its job; renewed while the run lasts. Default `DEFAULT_LEASE_MS`. */
+  /** How long a silent worker keeps its job. Renewed during the run. Default `DEFAULT_LEASE_MS`. */
   leaseMs?: number
 }
 
-/** Another instance takes over a dead one's jobs within this and one check for expired leases. */
+/** Other instances take over the jobs of a dead one after this time and the next check for expired leases. */
 export const DEFAULT_LEASE_MS = 8000
 
 /** Between failed runs of one job, unless a test says otherwise. */
@@ -56,8 +56,8 @@ export interface RunContext {
 
 export interface Worker {
   /**
-   * Takes no more jobs and waits for those running. Their signal aborts after `graceMs`; two seconds later the worker waits
-   * no longer. An aborted run is repeated by another worker, whatever it returned.
+   * Claims no further jobs and waits for the running ones. Aborts their signals after `graceMs`, and returns two seconds
+   * later at the latest. Another worker repeats an aborted run, whatever it returned.
    */
   stop(graceMs: number): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../redis/index.ts'
 import type { LocalRuns } from './local-runs.ts'
 import { DEFAULT_LEASE_MS, type Run, type Worker, type WorkOptions } from './queue.ts'
 
-/** All that a job carries. */
+/** The payload of a job: its key only. */
 export interface JobData {
   key: string
 }
@@ -16,32 +16,32 @@ export interface RedisWorkerDeps {
   backoff: Backoff
   /** The time between two checks for jobs of silent workers. */
   stalledMs: number
-  /** Keeps its commands while Redis is away: the jobs under way end in Redis when it is back. */
+  /** Buffers commands while Redis is down, so that running jobs finish in Redis afterwards. */
   connection: Connection
   prefix: string
   local: LocalRuns
-  /** Adds a job again whose run asked for it. */
+  /** Adds a job again when its run returned `nextRunInMs`. */
   addNext(key: string, delayMs: number): void
 }
 
 type Next = Awaited<ReturnType<Run>>
 
-/** How long an aborted run may take to end before its job is given back without it. */
+/** How long an aborted run may take to end before the worker returns its job to the queue. */
 const ABANDON_MS = 2000
 /** How long a stop waits for BullMQ, which waits for Redis. */
 const CLOSE_MS = 2000
 const RETRY_MS = 1000
 
 /**
- * Runs the jobs of one queue in this process. BullMQ hands them out, renews their leases (its locks), delays failed ones,
- * and gives those of silent workers (stalled) to others. Jobs that Redis did not accept run beside it, see `LocalRuns`.
+ * Runs the jobs of one queue in this process. BullMQ assigns them, renews their leases (its locks), delays failed ones, and
+ * moves those of silent workers (stalled) to others. `LocalRuns` runs the jobs that Redis did not accept.
  */
 export class RedisWorker implements Worker {
   readonly #deps: RedisWorkerDeps
   readonly #queue: string
   readonly #run: Run
   readonly #bull: BullWorker<JobData, Next>
-  /** Every run that has not ended, those whose lease was lost included. */
+  /** Every run that has not ended, including those that lost their lease. */
   readonly #running = new Map<string, Promise<void>>()
   #stopping: Promise<void> | undefined
   #isBroken = false
@@ -78,7 +78,7 @@ export class RedisWorker implements Worker {
     this.#bull.on('lockRenewalFailed', (ids) => {
       for (const id of ids) this.#bull.cancelJob(id, 'the lease of this job was lost')
     })
-    // Only now: a job added during the run has taken the place of the one that ended, and keeps its earlier time.
+    // Not inside the run: a job added during the run now waits under this key and keeps its earlier time.
     this.#bull.on('completed', ({ data }, next) => next && deps.addNext(data.key, next.nextRunInMs))
   }
 
@@ -100,7 +100,7 @@ export class RedisWorker implements Worker {
     await sleep(ABANDON_MS + CLOSE_MS, ended.signal)
   }
 
-  /** Throws what the run threw, which makes BullMQ repeat it, or `WaitingError` when the job was given back. */
+  /** Throws the error of the run, so that BullMQ repeats it, or `WaitingError` after returning the job to the queue. */
   async #process(job: Job<JobData, Next>, token?: string, signal = new AbortController().signal): Promise<Next> {
     if (this.#stopping === undefined) {
       const next = await this.#runOrAbandon(job, signal)
@@ -112,9 +112,9 @@ export class RedisWorker implements Worker {
     throw new WaitingError()
   }
 
-  /** Makes an aborted run look like one that returned, and does not wait forever for it. */
+  /** Returns when the run ends, or `ABANDON_MS` after it was aborted. */
   async #runOrAbandon({ data: { key }, attemptsMade }: Job<JobData, Next>, signal: AbortSignal): Promise<Next> {
-    // A promise of each run: racing against one that lasts would keep memory of every run that lost.
+    // One promise per run: racing against a long-lived promise would leak memory with each run.
     const abandoned = new Promise<undefined>((resolve) => {
       signal.addEventListener('abort', () => setTimeout(() => resolve(undefined), ABANDON_MS), { once: true })
     })
@@ -122,12 +122,12 @@ export class RedisWorker implements Worker {
       return await Promise.race([this.#runAlone(key, signal), abandoned])
     } catch (error) {
       if (signal.aborted) return undefined
-      this.#warn('A job failed and will be run again.', error, { key, failures: attemptsMade })
+      this.#warn('A job failed; it will run again.', error, { key, failures: attemptsMade })
       throw error
     }
   }
 
-  /** Never beside another run of the key in this process, which may have lost its lease or be one without Redis. */
+  /** Waits for any other run of the key in this process: one that lost its lease, or one in `LocalRuns`. */
   async #runAlone(key: string, signal: AbortSignal): Promise<Next> {
     for (let other = this.#running.get(key); other !== undefined; other = this.#running.get(key)) await other
     if (signal.aborted) return undefined
@@ -141,11 +141,11 @@ export class RedisWorker implements Worker {
     return run
   }
 
-  /** Logged once until a job arrives again; the link says when Redis is away. */
+  /** Logs an error once until a job arrives again. The link logs lost connections. */
   #broken(error: unknown): void {
     const isNew = !this.#isBroken && this.#deps.connection.status === 'ready' && this.#stopping === undefined
     this.#isBroken = true
-    if (isNew) this.#warn('The queue had an error with Redis; trying again.', error)
+    if (isNew) this.#warn('The queue failed in Redis; retrying.', error)
   }
 
   #warn(message: string, error: unknown, metadata: Record<string, unknown> = {}): void {
@@ -153,5 +153,5 @@ export class RedisWorker implements Worker {
   }
 }
 
-/** BullMQ's names may hold no colon. */
+/** BullMQ does not allow colons in names. */
 export const bullName = (queue: string) => encodeURIComponent(queue)

@@ -21,7 +21,7 @@ export interface RedisQueueDeps {
   backoff?: Backoff
 }
 
-/** Well beyond one command: a large batch on a busy server is not an absence. */
+/** Long enough for a large batch on a busy server. */
 const COMMAND_MS = 10_000
 const RESEND_MS = 1000
 const JOB_OPTIONS = {
@@ -30,12 +30,12 @@ const JOB_OPTIONS = {
   removeOnComplete: true,
   stackTraceLimit: 0,
 } as const
-/** BullMQ writes a stream of events, which has no reader here. */
+/** BullMQ writes a stream of events, which nothing reads. */
 const MAX_EVENTS = 100
 
 /**
- * The queue in Redis is BullMQ: a job's key is its deduplication id, so that one job per key waits, and one added during the
- * run follows it (`keepLastIfActive`). What Redis does not accept runs in this process until Redis accepts it.
+ * The queue on Redis, with BullMQ. A job's key is its deduplication id: one job per key waits, and a job added during a run
+ * follows that run (`keepLastIfActive`). Jobs that Redis does not accept run in this process until it accepts them.
  */
 export function redisQueue(deps: RedisQueueDeps): Queue {
   const { redis, clock, ids, log, stalledMs = 2000, backoff = JOB_BACKOFF } = deps
@@ -48,14 +48,14 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
   let isClosed = false
 
   const addSoon = batcher<Addition>((jobs) => storeOrKeep(jobs, true))
-  // A run's own next time is void when the job runs already: that run began later and decides anew.
+  // Ignored when the job already runs again: the later run decides when it runs next.
   const addNext = batcher<Addition>((jobs) => storeOrKeep(jobs, false))
 
   async function storeOrKeep(jobs: readonly Addition[], follows: boolean): Promise<void> {
     for (const [queue, ofQueue] of byQueue(jobs)) {
       try {
-        if (redis.commands.status !== 'ready') throw new Error('Redis cannot be reached.')
-        await withTimeout(store(queue, ofQueue, follows), COMMAND_MS, () => new Error('Redis is silent.'))
+        if (redis.commands.status !== 'ready') throw new Error('Redis is not connected')
+        await withTimeout(store(queue, ofQueue, follows), COMMAND_MS, () => new Error('Redis did not respond in time'))
       } catch (error) {
         log.debug('Redis did not accept jobs.', { operation: 'queue.add', error, metadata: { queue } })
         if (!isClosed) for (const { key, delayMs } of ofQueue) localRuns(queue).add(key, delayMs)
@@ -63,22 +63,22 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
     }
   }
 
-  /** `follows`: a job that runs now runs once more. */
+  /** With `follows`, a job that is running runs once more. */
   async function store(queue: string, jobs: readonly Addition[], follows: boolean): Promise<void> {
     const bull = producer(queue)
     const requests = jobs.map((job) => request(job, follows))
     const stored = await bull.addBulk(requests)
-    // A job that is due now has replaced a delayed one, in one step. A delayed one may have met an earlier or a later one.
-    const met = jobs.flatMap((job, index) => {
+    // A job due now atomically replaces a delayed one. A delayed job may find another one that is due earlier or later.
+    const duplicates = jobs.flatMap((job, index) => {
       const id = stored[index]?.id
       return job.delayMs === 0 || id === undefined || id === requests[index]?.opts.jobId ? [] : { job, id }
     })
     await Promise.all(
-      met.map(async ({ job, id }) => {
+      duplicates.map(async ({ job, id }) => {
         const other = await bull.getJob(id)
         const isDelayed = other !== undefined && other.delay > 0
         if (isDelayed && isLater(other, job)) await bull.addBulk([request(job, false, true)])
-        // It may be running: a run that comes early does less harm than one that never comes.
+        // The other job may be running. An extra run is harmless; a missing one is not.
         if (!isDelayed && follows) await bull.addBulk([request({ ...job, delayMs: 0 }, true)])
       }),
     )
@@ -101,11 +101,11 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
         connection: redis.commands,
         prefix,
         defaultJobOptions: JOB_OPTIONS,
-        // It would ask for INFO while Redis is away. Not for workers: theirs then wait for whole seconds.
+        // The check sends INFO, also while Redis is down. Workers need it: without it they wait for whole seconds.
         skipVersionCheck: true,
         streams: { events: { maxLen: MAX_EVENTS } },
       })
-      // The link says when Redis is away; the caller receives every failure.
+      // The link logs lost connections, and callers receive every failure.
       bull.on('error', () => {})
       producers.set(queue, bull)
     }
@@ -122,7 +122,7 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
           if (!isClosed) resending ??= setTimeout(resend, RESEND_MS)
         },
         onFailure: (error, key, failures) =>
-          log.warn('A job failed and will be run again.', {
+          log.warn('A job failed; it will run again.', {
             ...{ operation: 'queue.work', error },
             metadata: { queue, key, failures },
           }),
@@ -132,7 +132,7 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
     return local
   }
 
-  /** Called again when Redis is back. */
+  /** Runs every `RESEND_MS` while jobs wait here, and when Redis is connected again. */
   function resend(): void {
     clearTimeout(resending)
     resending = undefined
@@ -148,7 +148,7 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
     provider: 'redis',
     add: (queue, key, { delayMs = 0 } = {}) => addSoon({ queue, key, delayMs: wholeMs(delayMs) }),
     async addIn(tx, queue, keys, { delayMs = 0 } = {}) {
-      // Never before the commit: a run that starts after it must see what was written.
+      // After the commit, so that the run sees the rows that the transaction wrote.
       tx.afterCommit(() => {
         for (const key of new Set(keys)) void addSoon({ queue, key, delayMs: wholeMs(delayMs) })
       })
@@ -173,7 +173,7 @@ export function redisQueue(deps: RedisQueueDeps): Queue {
       }
     },
     async releaseInstance() {
-      // BullMQ gives stalled jobs to others when their locks have ended.
+      // BullMQ moves stalled jobs to other workers when their locks expire.
     },
     ping: () => redis.ping(),
     async close() {
