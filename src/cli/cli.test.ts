@@ -34,11 +34,11 @@ describe('posthorn', () => {
     return { ...output, code: child.exitCode }
   }
 
-  it('tells its commands and its version', async () => {
+  it('prints its commands and its version', async () => {
     expect(await posthorn(['--version'])).toEqual({ out: `${VERSION}\n`, error: '', code: 0 })
-    const said: string[] = []
-    expect(await cli([], { out: (text) => said.push(text), error: () => {} })).toBe(0)
-    for (const command of ['start', 'migrate up', 'migrate status']) expect(said.join()).toContain(`  ${command}  `)
+    const lines: string[] = []
+    expect(await cli([], { out: (text) => lines.push(text), error: () => {} })).toBe(0)
+    for (const command of ['start', 'migrate up', 'migrate status']) expect(lines.join()).toContain(`  ${command}  `)
   })
 
   it.each([
@@ -46,15 +46,15 @@ describe('posthorn', () => {
     [['start', 'now'], '"start now" is not a command.'],
     [['toString'], '"toString" is not a command.'],
     [['--force'], "Unknown option '--force'"],
-  ])('refuses %j with exit code 2', async (args, message) => {
-    const said: string[] = []
-    const code = await cli(args, { out: (text) => said.push(`out ${text}`), error: (text) => said.push(text) })
-    expect(said.join()).toContain(`posthorn: ${message}`)
-    expect(said.join()).not.toContain('out ')
+  ])('rejects %j with exit code 2', async (args, message) => {
+    const lines: string[] = []
+    const code = await cli(args, { out: (text) => lines.push(`out ${text}`), error: (text) => lines.push(text) })
+    expect(lines.join()).toContain(`posthorn: ${message}`)
+    expect(lines.join()).not.toContain('out ')
     expect(code).toBe(2)
   })
 
-  it('tells every fault of the settings, with exit code 2, before it opens anything', async () => {
+  it('prints every error in the settings and exits 2, before it opens anything', async () => {
     const { out, error, code } = await posthorn(['start'], { PORT: 'x', DATABASE_URL: 'postgres://h/d' })
     expect(error).toBe(
       'posthorn: The settings are not valid:\n' +
@@ -65,7 +65,7 @@ describe('posthorn', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('migrates, and tells what is applied and pending without creating anything', { timeout: 90_000 }, async () => {
+  it('migrates, and lists applied and pending migrations without creating files', { timeout: 90_000 }, async () => {
     const names = migrations.map((migration) => migration.name)
     const before = await posthorn(['migrate', 'status'])
     expect(before).toMatchObject({ error: '', code: 0 })
@@ -76,11 +76,11 @@ describe('posthorn', () => {
     expect(up.out.split('\n').slice(0, names.length)).toEqual(names.map((name) => `applied ${name}`))
     expect((await posthorn(['migrate', 'up'])).out).toBe('The database is up to date.\n')
     expect((await posthorn(['migrate', 'status'])).out).toBe(
-      `${names.map((name) => `applied  ${name}\n`).join('')}Nothing is pending.\n`,
+      `${names.map((name) => `applied  ${name}\n`).join('')}No migrations are pending.\n`,
     )
   })
 
-  it('does not start with pending migrations when auto-apply is off, and names the command', async () => {
+  it('does not start with pending migrations when auto-apply is off, and prints the command', async () => {
     const { out, code } = await posthorn(['start'], { AUTO_APPLY_MIGRATIONS: 'false', HOST: '127.0.0.1', PORT: '0' })
     expect(out).toContain('Run: posthorn migrate up')
     expect(code).toBe(1)

@@ -2,10 +2,9 @@ import { parseArgs } from 'node:util'
 import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'
-import { type Command, type Given, UsageError } from './command.ts'
+import { type Command, type Given, type Terminal, UsageError } from './command.ts'
 import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
-import type { Terminal } from './terminal.ts'
 import { triggerCommand } from './trigger.ts'
 
 const HELP = `Posthorn ${VERSION}: mailboxes behind one REST API and signed webhooks.
@@ -14,26 +13,26 @@ Usage: posthorn <command>
 
 Commands:
   start            run the service until SIGINT or SIGTERM
-  migrate up       bring the database up to date
-  migrate status   tell which migrations are applied and which are pending
-  listen           pass the events of a running service on to an address of this machine, signed
-    --forward URL    where to: http://localhost:3000/hook
-    --type LIST      only these, such as message.*,account.connected
-    --secret TEXT    sign with this (whsec_…) instead of a new one
-  trigger <type>   have a running service send a test event of this type: trigger message.received
+  migrate up       apply pending database migrations
+  migrate status   list applied and pending migrations
+  listen           forward the events of a running service to a local address, signed
+    --forward URL    the address, such as http://localhost:3000/hook
+    --type LIST      only these types, such as message.*,account.connected
+    --secret TEXT    the signing secret (whsec_…); default: a new one
+  trigger <type>   send a test event of this type from a running service: trigger message.received
 
 Options of listen and trigger:
-  --url URL        where the service answers; default PUBLIC_URL
-  --key KEY        its key; default SERVICE_API_KEY, or the one kept in DATA_DIR
+  --url URL        the address of the service; default PUBLIC_URL
+  --key KEY        its API key; default SERVICE_API_KEY, else the generated key in DATA_DIR
 
 Options:
-  --help           this text
-  --version        the version
+  --help           print this text
+  --version        print the version
 
-Settings come from the environment, then service.config.json (SERVICE_CONFIG names another file), then defaults;
-docs/settings.md tells all of them.
+Settings come from the environment, then service.config.json (SERVICE_CONFIG names another file), then defaults.
+See docs/settings.md.
 
-Exit codes: 0 well, 1 failed, 2 wrong usage or settings.`
+Exit codes: 0 success, 1 failure, 2 invalid usage or settings.`
 
 const COMMANDS: Record<string, Command> = {
   start: { run: main },
@@ -43,13 +42,13 @@ const COMMANDS: Record<string, Command> = {
   trigger: triggerCommand,
 }
 
-/** Runs one command and answers the exit code; `start` answers when the service is up, and exits by itself later. */
+/** Runs a command and returns the exit code. `start` returns when the service is up; the process exits later. */
 export async function cli(args: string[], terminal: Terminal): Promise<number> {
   try {
-    const { words, options, help, version } = parsed(args)
-    if (version === true) return said(terminal, VERSION)
-    if (help === true || words.length === 0) return said(terminal, HELP)
-    const { command, given } = found(words, options)
+    const { words, options, help, version } = parse(args)
+    if (version === true) return print(terminal, VERSION)
+    if (help === true || words.length === 0) return print(terminal, HELP)
+    const { command, given } = findCommand(words, options)
     await command.run(terminal, given)
     return 0
   } catch (error) {
@@ -62,7 +61,7 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
 
 const VALUES = ['forward', 'type', 'secret', 'url', 'key'] as const
 
-function parsed(args: string[]) {
+function parse(args: string[]) {
   try {
     const { positionals, values } = parseArgs({
       args,
@@ -80,23 +79,23 @@ function parsed(args: string[]) {
   }
 }
 
-/** The longest name that the words begin with; what follows are its operands. */
-function found(words: string[], options: Given['options']): { command: Command; given: Given } {
+/** Finds the command whose name the words begin with; the other words are its operands. */
+function findCommand(words: string[], options: Given['options']): { command: Command; given: Given } {
   const name = Object.keys(COMMANDS).find((known) => ` ${words.join(' ')} `.startsWith(` ${known} `)) ?? ''
   const command = COMMANDS[name]
   const operands = words.slice(name.split(' ').length)
-  const wanted = command?.operands ?? []
-  if (command === undefined || operands.length > wanted.length) {
+  const expected = command?.operands ?? []
+  if (command === undefined || operands.length > expected.length) {
     throw new UsageError(`"${words.join(' ')}" is not a command.`)
   }
-  const missing = wanted[operands.length]
+  const missing = expected[operands.length]
   if (missing !== undefined) throw new UsageError(`${name} needs ${missing}.`)
   const other = Object.keys(options).find((option) => !command.options?.includes(option))
   if (other !== undefined) throw new UsageError(`--${other} is not an option of ${name}.`)
   return { command, given: { operands, options } }
 }
 
-function said(terminal: Terminal, text: string): number {
+function print(terminal: Terminal, text: string): number {
   terminal.out(text)
   return 0
 }

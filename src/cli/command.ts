@@ -1,25 +1,29 @@
-import type { Terminal } from './terminal.ts'
+/** The output of a command. Each call writes one line. */
+export interface Terminal {
+  out(text: string): void
+  error(text: string): void
+}
 
-/** What a command was called with, beside its name. Options that it does not list are wrong usage. */
+/** The operands and options given to a command. */
 export interface Given {
   operands: string[]
   options: Partial<Record<string, string>>
 }
 
 export interface Command {
-  /** Names of what must stand behind the command. */
+  /** Descriptions of the required operands. */
   operands?: readonly string[]
-  /** Names of its options, each with a value. */
+  /** Names of the allowed options; each takes a value. */
   options?: readonly string[]
   run(terminal: Terminal, given: Given): Promise<void>
 }
 
-/** The command was called wrongly: exit code 2. */
+/** Invalid usage: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** Throws `UsageError` when the option was not given. */
+/** Returns the option, or throws `UsageError` when it is missing. */
 export function required({ options }: Given, name: string): string {
   const value = options[name]
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`)

@@ -1,27 +1,26 @@
 import { sleep } from '../lib/abort.ts'
 import { backoffMs } from '../lib/retry.ts'
 import { failureOf, type RunningService, reasonOf } from './running-service.ts'
-import { type ServerSentEvent, SseParser } from './sse.ts'
 
 export interface EventSourceOptions {
   service: RunningService
-  /** As GET /events/stream takes it. */
+  /** The `type` query of GET /events/stream. */
   type: string | undefined
-  /** The service says something every 10 s; after this long without a word the connection is given up. */
+  /** Reconnects after this time without data. The service sends something every 10 s. */
   silenceMs?: number
   onOpen(): void
-  /** The connection is lost or could not be made; it is tried again. */
-  onTrouble(reason: string): void
+  /** Called before each reconnect. */
+  onDisconnect(reason: string): void
 }
 
 const SILENCE_MS = 35_000
 const BACKOFF = { baseMs: 1000, capMs: 15_000 }
-/** These do not go away by themselves. */
-const FINAL = [400, 401, 403, 404]
+/** A retry cannot succeed. */
+const FINAL_STATUSES = [400, 401, 403, 404]
 
 /**
- * The events of a running service from now on, each once it is there, without end: after a break it goes on behind the last
- * event that the caller came back from. Returns when the signal fires; throws when the service refuses.
+ * Streams the events of a running service from now on, reconnecting after the last event that the caller processed.
+ * Returns when the signal aborts, and throws when the service rejects the request.
  */
 export async function* eventSource(options: EventSourceOptions, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   let lastId: string | undefined
@@ -32,17 +31,17 @@ export async function* eventSource(options: EventSourceOptions, signal: AbortSig
         if (event.data !== '') yield event
         lastId = event.id ?? lastId
       }
-      if (!signal.aborted) options.onTrouble('the service ended the stream')
+      if (!signal.aborted) options.onDisconnect('the service ended the stream')
     } catch (error) {
-      if (error instanceof Refused) throw error
-      if (!signal.aborted) options.onTrouble(reasonOf(error))
+      if (error instanceof Rejected) throw error
+      if (!signal.aborted) options.onDisconnect(reasonOf(error))
     }
     failures += 1
     await sleep(backoffMs(failures, BACKOFF), signal)
   }
 }
 
-class Refused extends Error {}
+class Rejected extends Error {}
 
 async function* connection(
   { service, type, silenceMs = SILENCE_MS, onOpen }: EventSourceOptions,
@@ -50,7 +49,7 @@ async function* connection(
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent> {
   const silence = new AbortController()
-  const watch = setTimeout(() => silence.abort(new Error('the service has fallen silent')), silenceMs)
+  const timer = setTimeout(() => silence.abort(new Error('the service sent nothing')), silenceMs)
   try {
     const query = type === undefined ? '' : `?${new URLSearchParams({ type })}`
     const response = await fetch(`${service.url}/events/stream${query}`, {
@@ -61,18 +60,49 @@ async function* connection(
       },
       signal: AbortSignal.any([signal, silence.signal]),
     })
-    if (FINAL.includes(response.status)) throw new Refused(await failureOf(response))
+    if (FINAL_STATUSES.includes(response.status)) throw new Rejected(await failureOf(response))
     if (!response.ok || response.body === null) throw new Error(await failureOf(response))
     onOpen()
     const parser = new SseParser()
-    for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-      watch.refresh()
-      yield* parser.push(piece)
-      // What was done with these events may have taken its time.
-      watch.refresh()
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      timer.refresh()
+      yield* parser.push(chunk)
+      // The caller may have taken long to process these events.
+      timer.refresh()
     }
   } finally {
-    clearTimeout(watch)
+    clearTimeout(timer)
     silence.abort()
   }
+}
+
+/** One server-sent event. Without data it only updates the last id. */
+export interface ServerSentEvent {
+  id: string | undefined
+  event: string
+  data: string
+}
+
+/** Parses the text of an event stream, in chunks of any size. `push` returns the events that are complete. */
+export class SseParser {
+  #incomplete = ''
+
+  push(chunk: string): ServerSentEvent[] {
+    // A carriage return at the end may be half a line break.
+    const blocks = (this.#incomplete + chunk).replaceAll(/\r\n|\r(?!$)/g, '\n').split('\n\n')
+    this.#incomplete = blocks.pop() ?? ''
+    return blocks.map(eventOf)
+  }
+}
+
+function eventOf(block: string): ServerSentEvent {
+  const data: string[] = []
+  const event: ServerSentEvent = { id: undefined, event: 'message', data: '' }
+  for (const line of block.split('\n')) {
+    const [, field, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'id') event.id = value
+    else if (field === 'event') event.event = value
+    else if (field === 'data') data.push(value)
+  }
+  return { ...event, data: data.join('\n') }
 }

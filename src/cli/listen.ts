@@ -1,12 +1,11 @@
 import { systemClock } from '../lib/clock.ts'
 import { generateSigningSecret, webhookHeaders } from '../lib/signature.ts'
 import { isoTime } from '../lib/time.ts'
-import { type Command, required, UsageError } from './command.ts'
+import { type Command, required, type Terminal, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
-import type { Terminal } from './terminal.ts'
 
-/** As `GET /events/stream` sends it. */
+/** An event of `GET /events/stream`. */
 interface StreamedEvent {
   position: number
   test: boolean
@@ -18,8 +17,8 @@ const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24
 
 /**
- * For development: passes the events of a running service on to an address that only this machine reaches, as webhooks, one
- * after the other, each once. Until SIGINT or SIGTERM.
+ * For development: sends the events of a running service as webhooks to an address that only this machine can reach, one
+ * after the other, without retries, until SIGINT or SIGTERM.
  */
 export const listenCommand: Command = {
   options: [...SERVICE_OPTIONS, 'forward', 'type', 'secret'],
@@ -35,17 +34,17 @@ export const listenCommand: Command = {
       const options = {
         service,
         type: given.options.type,
-        onOpen: () => terminal.out(`Events of ${service.url} go to ${forward}. Ctrl-C ends.`),
-        onTrouble: (reason: string) => terminal.error(`No connection to ${service.url}: ${reason}. Trying again.`),
+        onOpen: () => terminal.out(`Forwarding events of ${service.url} to ${forward}. Press Ctrl-C to stop.`),
+        onDisconnect: (reason: string) => terminal.error(`Cannot reach ${service.url} (${reason}). Retrying.`),
       }
       for await (const { data } of eventSource(options, signal)) {
-        await pass(JSON.parse(data), forward, secret, terminal, signal)
+        await forwardEvent(JSON.parse(data), forward, secret, terminal, signal)
       }
     })
   },
 }
 
-async function pass(
+async function forwardEvent(
   event: StreamedEvent,
   forward: string,
   secret: string,
@@ -53,15 +52,15 @@ async function pass(
   signal: AbortSignal,
 ): Promise<void> {
   const startedMs = systemClock.monotonic()
-  const answer = await send(event, forward, secret, signal)
+  const result = await send(event, forward, secret, signal)
   if (signal.aborted) return
   const tookMs = Math.round(systemClock.monotonic() - startedMs)
   const at = isoTime(systemClock.now()).slice(11, 19)
   const mark = event.test ? ' (test)' : ''
-  terminal.out(`${at}  ${event.type.padEnd(WIDEST_TYPE)} ${event.id}${mark} -> ${answer} in ${tookMs} ms`)
+  terminal.out(`${at}  ${event.type.padEnd(WIDEST_TYPE)} ${event.id}${mark} -> ${result} in ${tookMs} ms`)
 }
 
-/** As a delivery would be: the same body but for a delivery's id of its own, signed the same way. */
+/** Sends the body and headers of a real delivery, with a delivery id derived from the event id. */
 async function send(event: StreamedEvent, forward: string, secret: string, signal: AbortSignal): Promise<string> {
   const { position: _position, test, ...rest } = event
   const body = JSON.stringify({ deliveryId: event.id.replace(/^evt_/, 'dlv_'), test, ...rest })
@@ -81,16 +80,16 @@ async function send(event: StreamedEvent, forward: string, secret: string, signa
     await response.body?.cancel()
     return String(response.status)
   } catch (error) {
-    return `no answer (${reasonOf(error)})`
+    return `failed (${reasonOf(error)})`
   }
 }
 
 async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const ending = new AbortController()
-  const end = () => ending.abort()
+  const controller = new AbortController()
+  const end = () => controller.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
   try {
-    await work(ending.signal)
+    await work(controller.signal)
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
   }

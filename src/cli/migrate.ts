@@ -4,25 +4,27 @@ import { type Config, readConfig } from '../config/index.ts'
 import { type Db, migrateUp, migrationStatus } from '../infra/db/index.ts'
 import { type Log, silentLog } from '../infra/log/index.ts'
 import { migrations } from '../migrations/index.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './command.ts'
 
-/** Applies what is pending. On the file store the service must be stopped (its folder is locked). */
+/** Applies the pending migrations. On the file store the service must not run, because it locks the data folder. */
 export async function migrateUpCommand(terminal: Terminal): Promise<void> {
   const { config } = readConfig()
-  const store = await openStore(config, tellingWarnings(terminal))
+  const store = await openStore(config, warningsTo(terminal))
   try {
     let count = 0
     await migrateUp(store.db, migrations, (name) => {
       count += 1
       terminal.out(`applied ${name}`)
     })
-    terminal.out(count === 0 ? 'The database is up to date.' : `The database is up to date: ${count} applied.`)
+    terminal.out(
+      count === 0 ? 'The database is up to date.' : `The database is up to date. Applied migrations: ${count}.`,
+    )
   } finally {
     await store.close()
   }
 }
 
-/** Only reads, so it may be asked while the service runs, and creates nothing. */
+/** Lists the migrations. Only reads, so it works beside a running service, and creates no files. */
 export async function migrateStatusCommand(terminal: Terminal): Promise<void> {
   const { config } = readConfig()
   const db = await openForReading(config)
@@ -31,9 +33,11 @@ export async function migrateStatusCommand(terminal: Terminal): Promise<void> {
     const pending = status?.pending ?? migrations.map((migration) => migration.name)
     for (const name of status?.applied ?? []) terminal.out(`applied  ${name}`)
     for (const name of pending) terminal.out(`pending  ${name}`)
-    for (const name of status?.unknown ?? []) terminal.out(`unknown  ${name} (made by a newer Posthorn)`)
+    for (const name of status?.unknown ?? []) terminal.out(`unknown  ${name} (applied by a newer version)`)
     terminal.out(
-      pending.length === 0 ? 'Nothing is pending.' : `${pending.length} pending; apply with: posthorn migrate up`,
+      pending.length === 0
+        ? 'No migrations are pending.'
+        : `Pending migrations: ${pending.length}. Run: posthorn migrate up`,
     )
   } finally {
     await db?.close()
@@ -45,7 +49,7 @@ async function openForReading(config: Config): Promise<Db | undefined> {
   return existsSync(fileStorePath(config)) ? openFileStore(config, silentLog) : undefined
 }
 
-function tellingWarnings(terminal: Terminal): Log {
+function warningsTo(terminal: Terminal): Log {
   const warn = (message: string) => terminal.error(message)
   const log: Log = { ...silentLog, warn, with: () => log }
   return log

@@ -2,36 +2,37 @@ import { readConfig } from '../config/index.ts'
 import { generatedApiKey } from '../infra/secrets/index.ts'
 import { type Given, UsageError } from './command.ts'
 
-/** A running service, as a command reaches it: over its API. */
+/** The API of a running service. */
 export interface RunningService {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string
   key: string
 }
 
 export const SERVICE_OPTIONS = ['url', 'key'] as const
 
-/** From the options, else from the settings that the service itself would have here. Throws `UsageError`, `ConfigError`. */
+/** Reads address and key from the options, else from the settings of the service. Throws `UsageError` or `ConfigError`. */
 export function runningService({ options }: Given): RunningService {
   const config = options.url === undefined || options.key === undefined ? readConfig().config : undefined
   const url = options.url ?? config?.publicUrl ?? ''
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new UsageError('--url must be an address.')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError('--url must be an http or https URL.')
   const key = options.key ?? config?.serviceApiKey ?? (config && generatedApiKey(config.dataDir))
-  if (key === undefined) throw new UsageError('--key is missing, and so is SERVICE_API_KEY.')
+  if (key === undefined) throw new UsageError('Give --key, or set SERVICE_API_KEY.')
   return { url: url.replace(/\/+$/, ''), key }
 }
 
-/** What the service says is wrong, or its status when it says nothing. */
+/** Describes an error response: its status, and its message if it has one. */
 export async function failureOf(response: Response): Promise<string> {
   const text = await response.text().catch(() => '')
   try {
-    return `The service answered ${response.status}: ${JSON.parse(text).error.message}`
+    return `The service responded ${response.status}: ${JSON.parse(text).error.message}`
   } catch {
-    return `The service answered ${response.status}.`
+    return `The service responded ${response.status}.`
   }
 }
 
-/** The cause behind "fetch failed". */
+/** The cause of "fetch failed", else the message of the error. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error ? cause.message || cause.name : String(cause)

@@ -1,15 +1,15 @@
 import { type Command, UsageError } from './command.ts'
 import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
-/** Longer than the longest attempt that the service makes while we wait. */
+/** Longer than the longest delivery attempt of the service. */
 const TIMEOUT_MS = 90_000
 
-interface Answer {
+interface TestEventResponse {
   eventId: string
   deliveries: { endpointId: string; status: string; responseStatus: number | null; error: { message: string } | null }[]
 }
 
-/** Has a running service send a test event of one type to everyone who hears of it, and tells what each endpoint answered. */
+/** Makes a running service send a test event to its subscribed endpoints, and prints the result of each delivery. */
 export const triggerCommand: Command = {
   operands: ['an event type, such as message.received'],
   options: SERVICE_OPTIONS,
@@ -22,15 +22,16 @@ export const triggerCommand: Command = {
       body: JSON.stringify({ type }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
-      throw new Error(`No connection to ${url}: ${reasonOf(error)}.`)
+      throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url and that the service runs.`)
     })
     if (response.status === 400) throw new UsageError(await failureOf(response))
     if (!response.ok) throw new Error(await failureOf(response))
-    const { eventId, deliveries }: Answer = JSON.parse(await response.text())
+    const { eventId, deliveries }: TestEventResponse = JSON.parse(await response.text())
     terminal.out(`${type}  ${eventId}`)
     for (const { endpointId, status, responseStatus, error } of deliveries) {
       terminal.out(`  ${endpointId}  ${status}  ${error?.message ?? responseStatus ?? ''}`)
     }
-    if (deliveries.length === 0) terminal.out('  No active endpoint hears of it; `posthorn listen` does.')
+    if (deliveries.length === 0)
+      terminal.out('  No active endpoint subscribes to this type. `posthorn listen` receives it.')
   },
 }

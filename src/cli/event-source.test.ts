@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SseParser } from './sse.ts'
+import { SseParser } from './event-source.ts'
 
 const TEXT =
   'retry: 1000\nid: 7\n\n: still here\n\nid: 8\nevent: message.received\ndata: {"a":"x: y\u2028z"}\n\ndata: one\ndata: two\n\ndata: unfinished'
@@ -12,7 +12,7 @@ const EVENTS = [
 ]
 
 describe('the parser of server-sent events', () => {
-  it.each([['\n'], ['\r\n'], ['\r']])('reads events whose lines end in %j, however they are cut', (lineEnd) => {
+  it.each([['\n'], ['\r\n'], ['\r']])('reads events whose lines end in %j, in chunks of any size', (lineEnd) => {
     const text = TEXT.replaceAll('\n', lineEnd)
     for (const size of [1, 3, 7, text.length]) {
       const parser = new SseParser()
