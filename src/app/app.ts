@@ -8,30 +8,30 @@ import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
 
-/** Of the 25 s that stopping may take. Work still running then is cut off and continues after the next start. */
+/** Part of the 25 s for stopping. Work that still runs then is aborted and continues after the next start. */
 const DRAIN_MS = 20_000
 
 /**
- * The whole service: opens the infrastructure, then the features, and closes them in reverse order. Until requests can be served, a
- * placeholder server responds to health checks on the port.
+ * The whole service: opens the infrastructure, then the features, and closes them in reverse order. Until it accepts
+ * requests, a startup server responds to health checks on its port.
  */
 export function app(context: RuntimeContext): App {
   const { config, log } = context
   let phase: Phase = 'starting'
-  let waiting: StartupServer | undefined
+  let startup: StartupServer | undefined
   let infrastructure: Infrastructure | undefined
   let parts: readonly Part[] = []
   let stopping: Promise<void> | undefined
 
   async function start(aborted: AbortSignal): Promise<{ url: string }> {
-    waiting = await openStartupServer(context, () => phase)
+    startup = await openStartupServer(context, () => phase)
     infrastructure = await openInfrastructure(context, aborted, () => {
       phase = 'migrating'
     })
     const features = openFeatures(context, infrastructure)
     const { puller, streams } = features
     const server = httpServer(context, infrastructure, features, () => phase)
-    const port = waiting?.port ?? config.port
+    const port = startup?.port ?? config.port
     const http: Part = {
       async start() {
         await server.listen({ host: config.host, port })
@@ -44,14 +44,14 @@ export function app(context: RuntimeContext): App {
       stopsWith: 'work',
     }
     parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }]
-    await waiting?.close()
+    await startup?.close()
     for (const part of parts) await part.start?.()
     reportSignIn(config, features.logins, log)
     return { url: addressOf(server) }
   }
 
   async function stop(): Promise<void> {
-    await waiting?.close()
+    await startup?.close()
     phase = 'draining'
     for (const stage of STOP_STAGES) {
       await Promise.all(parts.filter(({ stopsWith }) => stopsWith === stage).map((part) => part.stop(DRAIN_MS)))
@@ -73,7 +73,7 @@ function addressOf(server: HttpServer): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** Undefined while another process has the port, most likely the one this start waits for. */
+/** Undefined when another process uses the port, most likely the instance that this one replaces. */
 async function openStartupServer(
   { config, ids, log }: RuntimeContext,
   phase: () => Phase,
@@ -81,7 +81,7 @@ async function openStartupServer(
   try {
     return await startupServer({ host: config.host, port: config.port, ids, phase })
   } catch (error) {
-    log.warn(`Port ${config.port} is in use; the service tries it again when it is ready.`, {
+    log.warn(`Port ${config.port} is in use. The service tries again when it is ready to accept requests.`, {
       operation: 'service.start',
       error,
     })

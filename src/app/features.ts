@@ -34,7 +34,7 @@ import type { RuntimeContext } from './runtime-context.ts'
 import { pubsubSettings, syncSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'
 
-/** A part of the service that runs by itself. */
+/** A part of the service that runs in the background. */
 export interface Part {
   start?(): void | Promise<void>
   /** Lets running work finish for at most `drainMs`. */
@@ -48,7 +48,7 @@ export type StopStage = (typeof STOP_STAGES)[number]
 
 export type Features = ReturnType<typeof openFeatures>
 
-/** Makes every feature and hands it what it needs of those made before. Nothing runs until the parts are started. */
+/** Makes every feature with the features it needs. Nothing runs until the parts are started. */
 export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure) {
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
@@ -137,7 +137,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
   const retention = retentionJob({ ...shared, retention: config })
 
-  /** In the order of starting: sync and push follow the changes of ownership from its first round on. */
+  /** In start order: sync and push subscribe before the first changes of ownership. */
   const parts: readonly Part[] = [
     { stop: () => logs.close(), stopsWith: 'connections' },
     { stop: () => mailboxes.closeConnections(), stopsWith: 'connections' },

@@ -21,7 +21,7 @@ export interface Infrastructure {
   guard: AddressGuard
   outbound: Outbound
   records: DnsRecords
-  /** In the reverse order of opening; also after an opening that failed half-way. Twice safely. */
+  /** Closes everything in reverse order of opening. Twice safely. */
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export async function openInfrastructure(
     onMigrate()
     await migrateAtStart(db, config, log)
     const secrets = await openSecrets({ given: config, db, dataDir: config.dataDir, log, redactor })
-    const redis = await openRedisIfAsked(context, aborted)
+    const redis = await openRedisIfConfigured(context, aborted)
     if (redis !== undefined) opened(redis, (part) => part.close())
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
@@ -69,7 +69,7 @@ export async function openInfrastructure(
   }
 }
 
-async function openRedisIfAsked(
+async function openRedisIfConfigured(
   { config, log, redactor }: RuntimeContext,
   aborted: AbortSignal,
 ): Promise<RedisLink | undefined> {

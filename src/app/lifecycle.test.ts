@@ -48,18 +48,18 @@ describe('the process', () => {
   it('logs the signal, stops the app, and exits 0', async () => {
     const service = running({})
     await settled()
-    expect(texts(service.records)).toEqual(['info The service answers at http://here.'])
+    expect(texts(service.records)).toEqual(['info The service accepts requests at http://here.'])
     service.signal('SIGTERM')
     await service.ended
     expect(service.calls).toEqual(['start', 'stop'])
     expect(service.exits).toEqual([0])
     expect(texts(service.records).slice(1)).toEqual([
-      'info SIGTERM received: stopping.',
+      'info Received SIGTERM; stopping.',
       'info The service has stopped.',
     ])
   })
 
-  it('takes a second signal within a second for the same one, and exits 1 at a later one', async () => {
+  it('ignores a second signal within a second, and exits 1 at a later one', async () => {
     const service = running({ stop: () => new Promise(() => {}) })
     await settled()
     service.signal('SIGINT')
@@ -70,10 +70,10 @@ describe('the process', () => {
     service.clock.advance(1)
     service.signal('SIGTERM')
     expect(service.exits).toEqual([1])
-    expect(texts(service.records).at(-1)).toBe('warn SIGTERM again: exiting at once.')
+    expect(texts(service.records).at(-1)).toBe('warn Received SIGTERM again; exiting at once.')
   })
 
-  it('exits 1 when the start fails, after closing what was opened, and says why', async () => {
+  it('exits 1 when the start fails, after closing the app, and logs why', async () => {
     const service = running({ start: () => Promise.reject(new Error('the port is taken')) })
     await service.ended
     expect(service.calls).toEqual(['start', 'stop'])
@@ -81,7 +81,7 @@ describe('the process', () => {
     expect(texts(service.records)[0]).toBe('fatal The service cannot start: the port is taken')
   })
 
-  it('that is told to stop while it starts aborts the start and exits 0', async () => {
+  it('aborts the start at a signal and exits 0', async () => {
     const service = running({
       start: (aborted) =>
         new Promise((_resolve, reject) => aborted.addEventListener('abort', () => reject(new Error('aborted')))),
@@ -105,7 +105,7 @@ describe('the process', () => {
       await vi.advanceTimersByTimeAsync(29_000)
       await service.ended
       expect(service.exits).toEqual([1])
-      expect(texts(service.records).at(-1)).toMatch(/^error The service did not stop in order/)
+      expect(texts(service.records).at(-1)).toMatch(/^error The service did not stop cleanly/)
     } finally {
       vi.useRealTimers()
     }

@@ -4,10 +4,10 @@ import type { RuntimeContext } from './runtime-context.ts'
 
 /** The service as `main.ts` sees it. */
 export interface App {
-  /** Opens everything, in order; resolves when requests are answered. Gives up soon after `aborted` fires. */
+  /** Opens everything in order; resolves when the service accepts requests. Rejects soon after `aborted` fires. */
   start(aborted: AbortSignal): Promise<{ url: string }>
   /**
-   * Not ready → stop accepting → drain, at most 25 s → release ownership → close, in this order. Also after a start
+   * Reports not ready, stops accepting, drains for at most 25 s, releases ownership, then closes. Works also after a start
    * that failed or was aborted, and twice safely.
    */
   stop(): Promise<void>
@@ -15,22 +15,22 @@ export interface App {
 
 export type SignalName = 'SIGINT' | 'SIGTERM'
 
-/** How the process receives signals and ends: `process` itself, except in tests. */
+/** Signals and the end of the process: `process` itself, except in tests. */
 export interface Host {
   onSignal(listener: (signal: SignalName) => void): void
   exit(code: number): void
 }
 
-/** npm, and a terminal's Ctrl-C through it, deliver one signal twice. */
+/** With npm, one Ctrl-C delivers the signal twice. */
 const SAME_SIGNAL_MS = 1000
-/** Beyond the 25 s of draining; orchestrators kill after 30 s. */
+/** Longer than the 25 s of draining, and shorter than the 30 s after which orchestrators kill. */
 const STOP_LIMIT_MS = 29_000
 const ABORTED_START_LIMIT_MS = 5000
 const STOP = { operation: 'service.stop' }
 
 /**
- * Starts the app and, at the first signal, stops it and exits 0. A second signal more than 1 s later exits 1 at once, and so
- * do a start or a stop that fails.
+ * Starts the app, stops it at the first signal, and exits 0. Exits 1 when the start or the stop fails, and at once at a
+ * second signal more than 1 s after the first.
  */
 export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' | 'clock'>, host: Host): Promise<void> {
   const aborted = new AbortController()
@@ -40,10 +40,10 @@ export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' |
     const nowMs = clock.monotonic()
     if (firstSignalAtMs === undefined) {
       firstSignalAtMs = nowMs
-      log.info(`${signal} received: stopping.`, { ...STOP, metadata: { signal } })
+      log.info(`Received ${signal}; stopping.`, { ...STOP, metadata: { signal } })
       aborted.abort()
     } else if (nowMs - firstSignalAtMs > SAME_SIGNAL_MS) {
-      log.warn(`${signal} again: exiting at once.`, STOP)
+      log.warn(`Received ${signal} again; exiting at once.`, STOP)
       host.exit(1)
     }
   })
@@ -54,12 +54,13 @@ export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' |
   host.exit(hasStopped && aborted.signal.aborted ? 0 : 1)
 }
 
-/** False when the start failed; a start that was aborted counts as started, because it is stopped the same way. */
+/** Returns false when the start failed. An aborted start counts as started, because it is stopped the same way. */
 async function started(app: App, log: Log, aborted: AbortSignal, firstSignal: Promise<void>): Promise<boolean> {
   const start = app.start(aborted)
   try {
     const up = await Promise.race([start, firstSignal])
-    if (up !== undefined) log.info(`The service answers at ${up.url}.`, { operation: 'service.start', metadata: up })
+    if (up !== undefined)
+      log.info(`The service accepts requests at ${up.url}.`, { operation: 'service.start', metadata: up })
     else await withTimeout(start, ABORTED_START_LIMIT_MS, () => new Error('the start did not end'))
     return true
   } catch (error) {
@@ -75,7 +76,7 @@ async function stopped(app: App, log: Log): Promise<boolean> {
     log.info('The service has stopped.', STOP)
     return true
   } catch (error) {
-    log.error('The service did not stop in order; what was not finished goes on at the next start.', { ...STOP, error })
+    log.error('The service did not stop cleanly. Unfinished work continues after the next start.', { ...STOP, error })
     return false
   }
 }

@@ -14,7 +14,7 @@ export interface MailProvidersDeps {
   logins: SignIn
 }
 
-/** The mail side of every provider, once per process; also of those without a client in the settings, whose accounts report why they fail. */
+/** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
 export function mailProviders({ config, guard, clock, logins }: MailProvidersDeps) {
   const imap = imapProvider({ guard, clock })
   const gmail = gmailProvider({
@@ -32,7 +32,7 @@ export function mailProviders({ config, guard, clock, logins }: MailProvidersDep
     imap: imap.mail,
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => all[provider],
-    /** Of one account, or of all. */
+    /** Closes the connections of one account, or of all. */
     async closeConnections(accountId?: string): Promise<void> {
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))
     },

@@ -3,7 +3,7 @@ import type { GmailPullerDeps } from '../features/push/index.ts'
 import type { SyncSettings } from '../features/sync/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 
-// The settings as the features name them.
+// Converts the settings to the options of the features.
 
 export function pubsubSettings(config: Config): GmailPullerDeps['settings'] {
   return {

@@ -6,13 +6,13 @@ import type { LoginProvider } from '../providers/contract/index.ts'
 import { gmailLogin } from '../providers/gmail/index.ts'
 import { microsoftLogin } from '../providers/microsoft/index.ts'
 
-/** Signing in at Google and at Microsoft, as far as the settings allow it. */
+/** The login providers with complete client settings. */
 export interface SignIn {
   gmail?: LoginProvider
   microsoft?: LoginProvider
 }
 
-/** Something about it that cannot work, for operators. */
+/** A setting that prevents users from signing in. */
 export interface SignInProblem {
   reason: 'oauth_incomplete' | 'redirect_refused'
   message: string
@@ -50,31 +50,34 @@ export function signIn(config: SignInConfig, clock: Clock): SignIn {
   }
 }
 
-/** What of the settings keeps people from signing in. */
+/** Finds settings that prevent users from signing in. */
 export function signInProblems(config: SignInConfig): SignInProblem[] {
   const { googleClientId, googleClientSecret, microsoftClientId, microsoftClientSecret, publicUrl } = config
   const problems: SignInProblem[] = [
-    ...half('gmail', { GOOGLE_CLIENT_ID: googleClientId, GOOGLE_CLIENT_SECRET: googleClientSecret }),
-    ...half('microsoft', { MICROSOFT_CLIENT_ID: microsoftClientId, MICROSOFT_CLIENT_SECRET: microsoftClientSecret }),
+    ...incomplete('gmail', { GOOGLE_CLIENT_ID: googleClientId, GOOGLE_CLIENT_SECRET: googleClientSecret }),
+    ...incomplete('microsoft', {
+      MICROSOFT_CLIENT_ID: microsoftClientId,
+      MICROSOFT_CLIENT_SECRET: microsoftClientSecret,
+    }),
   ]
   const refused = (who: string, provider: 'gmail' | 'microsoft', rule: string) =>
     problems.push({
       reason: 'redirect_refused',
-      message: `${who} does not send people back to ${redirectUri(publicUrl, provider)}: ${rule} Change PUBLIC_URL.`,
+      message: `${who} does not accept the redirect URI ${redirectUri(publicUrl, provider)}: ${rule} Change PUBLIC_URL.`,
     })
-  // Emulators and proxies have rules of their own.
+  // Emulators and proxies may accept other redirect URIs.
   const isGoogle = new URL(config.googleAuthUrl).hostname.endsWith('.google.com')
-  if (googleClientId !== undefined && isGoogle && !googleTakes(new URL(publicUrl))) {
+  if (googleClientId !== undefined && isGoogle && !googleAccepts(new URL(publicUrl))) {
     refused('Google', 'gmail', 'it must begin with https and a public domain, or with http://localhost.')
   }
   const isMicrosoft = !isLocal(new URL(config.microsoftLoginUrl))
-  if (microsoftClientId !== undefined && isMicrosoft && !microsoftTakes(new URL(publicUrl))) {
+  if (microsoftClientId !== undefined && isMicrosoft && !microsoftAccepts(new URL(publicUrl))) {
     refused('Microsoft', 'microsoft', 'it must begin with https, or with http://localhost.')
   }
   return problems
 }
 
-/** For health: which providers can connect mailboxes, and the redirect address to register for each. */
+/** For `/health`: the configured providers, whether they can connect mailboxes, and the redirect URI to register. */
 export function signInStates(config: SignInConfig, providers: SignIn) {
   const problems = signInProblems(config)
   return PROVIDERS.flatMap((name) => {
@@ -84,34 +87,37 @@ export function signInStates(config: SignInConfig, providers: SignIn) {
   })
 }
 
-/** Logs which redirect address to register where, and which settings cannot work. */
+/** Logs the redirect URI to register at each provider, and the settings that prevent signing in. */
 export function reportSignIn(config: SignInConfig, providers: SignIn, log: Log): void {
-  const about = { operation: 'service.start' }
-  if (providers.gmail !== undefined) log.info(registered('Google', redirectUri(config.publicUrl, 'gmail')), about)
+  const fields = { operation: 'service.start' }
+  if (providers.gmail !== undefined) log.info(registration('Google', redirectUri(config.publicUrl, 'gmail')), fields)
   if (providers.microsoft !== undefined) {
-    log.info(registered('Microsoft', redirectUri(config.publicUrl, 'microsoft')), about)
+    log.info(registration('Microsoft', redirectUri(config.publicUrl, 'microsoft')), fields)
   }
-  for (const { message } of signInProblems(config)) log.warn(message, about)
+  for (const { message } of signInProblems(config)) log.warn(message, fields)
 }
 
-const registered = (who: string, uri: string) => `${who} must know this redirect address of the service: ${uri}`
+const registration = (who: string, uri: string) => `Register this redirect URI at ${who}: ${uri}`
 
-function half(provider: string, settings: Record<string, string | undefined>): SignInProblem[] {
+function incomplete(provider: string, settings: Record<string, string | undefined>): SignInProblem[] {
   const missing = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? name : []))
   if (missing.length !== 1) return []
   return [
-    { reason: 'oauth_incomplete', message: `${missing[0]} is not set: ${provider} accounts cannot be connected.` },
+    {
+      reason: 'oauth_incomplete',
+      message: `Set ${missing[0]}: without it, users cannot connect ${provider} accounts.`,
+    },
   ]
 }
 
-/** No address but this machine's, and a domain that everybody can look up. */
-function googleTakes(url: URL): boolean {
+/** Google accepts localhost, or https on a public domain. */
+function googleAccepts(url: URL): boolean {
   if (isLocal(url)) return true
   const isDomain =
     /\.[a-z]/i.test(url.hostname) && !/\.(local|localhost|internal|lan|home|corp|test|example)$/i.test(url.hostname)
   return url.protocol === 'https:' && isDomain
 }
 
-const microsoftTakes = (url: URL) => url.protocol === 'https:' || isLocal(url)
+const microsoftAccepts = (url: URL) => url.protocol === 'https:' || isLocal(url)
 
 const isLocal = ({ hostname }: URL) => hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'

@@ -16,20 +16,21 @@ import { migrations } from '../migrations/index.ts'
 
 export interface Store {
   db: Db
-  /** Closes the database, then frees the data folder. Twice safely. */
+  /** Closes the database, then unlocks the data folder. Twice safely. */
   close(): Promise<void>
 }
 
 /**
- * PostgreSQL with DATABASE_URL, else the file store with its folder locked against a second process (waits up to 40 s,
- * or until `aborted`).
+ * Opens PostgreSQL with DATABASE_URL, else the file store. Locks the data folder of the file store against other processes;
+ * waits for the lock up to 40 s, or until `aborted`.
  */
 export async function openStore(config: Config, log: Log, aborted?: AbortSignal): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     const db = openPostgres({
       url: config.databaseUrl,
       maxConnections: config.databaseMaxConnections,
-      onError: (error) => log.warn('A database connection was lost.', { operation: 'db.connection', error }),
+      onError: (error) =>
+        log.warn('Lost a database connection. The pool opens a new one.', { operation: 'db.connection', error }),
     })
     await checkConnection(db)
     return { db, close: () => db.close() }
@@ -37,7 +38,7 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
   const folder = resolve(config.dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = await lockDataFolder(folder, {
-    onWait: () => log.warn(`The data folder ${folder} is in use by another process; waiting for it.`),
+    onWait: () => log.warn(`Another process uses the data folder ${folder}. Waiting for it to stop.`),
     aborted,
   })
   const db = openFileStore(config, log)
@@ -50,14 +51,14 @@ export async function openStore(config: Config, log: Log, aborted?: AbortSignal)
   }
 }
 
-/** Reports a wrong address or password now, with the name of the setting, instead of at the first query. */
+/** Reports a wrong address or password at the start, with the name of the setting. */
 async function checkConnection(db: Db): Promise<void> {
   try {
     await sql`select 1`.execute(db.read)
   } catch (error) {
     await db.close()
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new Error(`Cannot use the database of DATABASE_URL: ${error.reason}`, { cause: error })
+    throw new Error(`Cannot connect to the database. Check DATABASE_URL: ${error.reason}`, { cause: error })
   }
 }
 
@@ -65,13 +66,13 @@ export function fileStorePath(config: Config): string {
   return join(resolve(config.dataDir), 'posthorn.db')
 }
 
-/** Without the lock: for reading beside a running service. */
+/** Opens the file store without the lock. Only for reading beside a running service. */
 export function openFileStore(config: Config, log: Log): Db {
   return openSqlite({
     file: fileStorePath(config),
     synchronous: config.synchronous,
     onSlowStatement: (text, ms) =>
-      log.info('A statement was slow.', {
+      log.info('A statement blocked the event loop for over 20 ms.', {
         operation: 'db.slow',
         durationMs: ms,
         metadata: { sql: text.slice(0, 500) },
@@ -79,7 +80,7 @@ export function openFileStore(config: Config, log: Log): Db {
   })
 }
 
-/** Brings the schema up to date, or, with AUTO_APPLY_MIGRATIONS off, throws when it is not. */
+/** Applies pending migrations, or throws if there are any and AUTO_APPLY_MIGRATIONS is off. */
 export async function migrateAtStart(db: Db, config: Config, log: Log): Promise<void> {
   if (!config.autoApplyMigrations) return requireMigrated(db, migrations)
   await migrateUp(db, migrations, (name) => log.info(`Migrated the database: ${name}.`, { operation: 'db.migrate' }))
