@@ -1,4 +1,4 @@
-// Bundles the entry points that exist into dist/: what `posthorn`, the demo and the benchmarks run.
+// Bundles the existing entry points into dist/: the service, the demo and the benchmarks.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { build } from 'esbuild'
@@ -24,7 +24,7 @@ await build({
   packages: 'external',
   sourcemap: true,
   logLevel: 'warning',
-}).catch(() => process.exit(1)) // esbuild has said what is wrong.
+}).catch(() => process.exit(1)) // esbuild has printed the error.
 if (!process.argv.includes('--quiet')) {
   console.log(
     `built ${present.map(([name]) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,

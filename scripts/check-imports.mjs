@@ -1,12 +1,12 @@
-// The import rules of docs/design.md, over src/: only downward, no cycles, a module only through its index, sideways only
-// types and read fragments. `node scripts/check-imports.mjs` prints the faults and exits 1 when there are any.
+// Checks the import rules of docs/design.md in src/: downward only, no cycles, modules only through their index, and within
+// a layer only types and read fragments. `node scripts/check-imports.mjs` prints violations and exits 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The composition root: it alone knows everything below. */
+/** The composition root. Only it may import from every layer. */
 const ROOT = 6
-/** Layers by folder or file of src; the first match counts. */
+/** Layers by path prefix. The first match applies. */
 const LAYERS = [
   ['app/', ROOT],
   ['config/', 5],
@@ -14,9 +14,9 @@ const LAYERS = [
   ['features/labels/', 3.1],
   ['features/messages/', 3.2],
   ['features/', 4],
-  // The contract, with its error class, is below the providers that implement it.
+  // Below the providers that implement the contract and throw its errors.
   ['providers/contract/', 1.5],
-  // What several providers are built on.
+  // Shared by several providers.
   ['providers/mime/', 1.8],
   ['providers/oauth/', 1.8],
   ['providers/rest/', 1.8],
@@ -24,36 +24,36 @@ const LAYERS = [
   ['events/', 2],
   ['migrations/', 2],
   ['infra/', 1],
-  // Pages as functions of their content. Like infra, they know no business rules.
+  // Pages are functions of their content. Like infra, they contain no business rules.
   ['ui/', 1],
   ['lib/', 0],
 ]
 /** The entry points: main.ts, cli, demo. */
 const TOP = 7
-/** Folders whose direct subfolders are modules; `lib`, `app`, `cli` and `demo` have no entrance. */
+/** Folders whose subfolders are modules. `lib`, `app`, `cli` and `demo` have no index. */
 const MODULE_PARENTS = ['infra', 'features', 'providers', 'ui']
 const MODULES = ['config', 'events', 'migrations']
-/** Within infra the others are built on these: the store, the log, the network, the connections to Redis. */
+/** Modules of infra that the other infra modules may import. */
 const INFRA_BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
-/** Files of query fragments that other modules of the same layer may join into their queries. */
+/** Files of query fragments that other modules of the same layer may use in their queries. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 
 /**
- * @param {string} root the folder that holds src
- * @returns {string[]} one line per fault
+ * @param {string} root folder that contains src
+ * @returns {string[]} one line per violation
  */
 export function checkImports(root) {
   const src = join(root, 'src')
   const files = sourceFiles(src)
   const imports = new Map(files.map((file) => [file, importsOf(src, file)]))
-  const faults = []
+  const violations = []
   for (const [file, targets] of imports) {
-    for (const target of targets) faults.push(...faultsOf(src, file, target))
+    for (const target of targets) violations.push(...violationsOf(src, file, target))
   }
-  return [...faults, ...cycles(imports)]
+  return [...violations, ...cycles(imports)]
 }
 
-/** Of `ui` only the hosted pages run on the server; the rest is for browsers. */
+/** Source files of the server. Of `ui`, only the hosted pages run on the server. */
 function sourceFiles(src) {
   return readdirSync(src, { recursive: true })
     .map((name) => name.replaceAll('\\', '/'))
@@ -70,7 +70,7 @@ const STATEMENT = /^(?:import|export)\s+(type\s+)?([^'"`;]*?)\s*from\s+'([^']+)'
 const BARE = /^import\s+'([^']+)'/gm
 const DYNAMIC = /\bimport\(\s*'([^']+)'/g
 
-/** @returns {{ path: string, typeOnly: boolean, names: string[] }[]} imports of files of the project */
+/** @returns {{ path: string, typeOnly: boolean, names: string[] }[]} imports of project files */
 function importsOf(src, file) {
   const text = readFileSync(join(src, file), 'utf8')
   const found = []
@@ -81,10 +81,10 @@ function importsOf(src, file) {
         .split(',')
         .map((name) => name.trim())
         .filter(Boolean) ?? []
-    const whole = clause.replace(/\{[^}]*\}/s, '').replaceAll(/[\s,]/g, '')
+    const withoutNames = clause.replace(/\{[^}]*\}/s, '').replaceAll(/[\s,]/g, '')
     const values = names.filter((name) => !name.startsWith('type ')).map((name) => name.split(/\s+as\s+/)[0])
-    const typeOnly = type !== undefined || (whole === '' && values.length === 0 && names.length > 0)
-    found.push({ path, typeOnly, names: whole === '' ? values : ['*'] })
+    const typeOnly = type !== undefined || (withoutNames === '' && values.length === 0 && names.length > 0)
+    found.push({ path, typeOnly, names: withoutNames === '' ? values : ['*'] })
   }
   for (const pattern of [BARE, DYNAMIC]) {
     for (const [, path] of text.matchAll(pattern)) found.push({ path, typeOnly: false, names: ['*'] })
@@ -98,30 +98,30 @@ function importsOf(src, file) {
     .filter(({ path }) => !path.startsWith('..'))
 }
 
-function faultsOf(src, file, { path, typeOnly, names }) {
+function violationsOf(src, file, { path, typeOnly, names }) {
   const [from, to] = [layerOf(file), layerOf(path)]
   const [here, there] = [moduleOf(file), moduleOf(path)]
   if (here !== undefined && here === there) return []
-  const faults = []
-  if (to > from) faults.push(`${file}: imports ${path}, which is on a higher layer (${to} above ${from}).`)
-  if (there !== undefined && !isEntrance(path, there)) {
-    faults.push(`${file}: imports ${path}; import it through ${there}/index.ts.`)
+  const violations = []
+  if (to > from) violations.push(`${file}: imports ${path}, which is on a higher layer (${to} above ${from}).`)
+  if (there !== undefined && !isIndex(path, there)) {
+    violations.push(`${file}: imports ${path}; import it through ${there}/index.ts.`)
   }
   const sideways = to === from && from < ROOT && from !== 0
   if (sideways && !typeOnly && !INFRA_BASE.includes(there)) {
     const others = names.filter((name) => !isReadFragment(src, path, name))
     if (others.length > 0) {
-      faults.push(
-        `${file}: takes ${others.join(', ')} from ${path}; sideways only types and read fragments may be imported.`,
+      violations.push(
+        `${file}: imports ${others.join(', ')} from ${path}; within a layer only types and read fragments may be imported.`,
       )
     }
   }
   if (sideways && !typeOnly && INFRA_BASE.includes(there) && INFRA_BASE.includes(here)) {
-    faults.push(
-      `${file}: takes ${names.join(', ')} from ${path}; ${here} and ${there} are both a base of infra and may share only types.`,
+    violations.push(
+      `${file}: imports ${names.join(', ')} from ${path}; ${here} and ${there} are both base modules of infra and may share only types.`,
     )
   }
-  return faults
+  return violations
 }
 
 function layerOf(file) {
@@ -135,18 +135,18 @@ function moduleOf(file) {
   return undefined
 }
 
-function isEntrance(path, module) {
+function isIndex(path, module) {
   return path === `${module}/index.ts`
 }
 
-/** True when the module's index takes this name from a file of read fragments. */
+/** True when the index re-exports this name from a file of read fragments. */
 function isReadFragment(src, index, name) {
   if (!existsSync(join(src, index))) return false
   const source = importsOf(src, index).find(({ names }) => names.includes(name))
   return source !== undefined && READ_FRAGMENT_FILE.test(source.path)
 }
 
-/** Cycles of value imports; types are erased and may point at each other. */
+/** Cycles of value imports. Types are erased, so cycles of types are allowed. */
 function cycles(imports) {
   const state = new Map()
   const path = []
@@ -168,7 +168,7 @@ function cycles(imports) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const faults = checkImports(resolve(dirname(process.argv[1]), '..'))
-  for (const fault of faults) console.log(fault)
-  process.exitCode = faults.length > 0 ? 1 : 0
+  const violations = checkImports(resolve(dirname(process.argv[1]), '..'))
+  for (const violation of violations) console.log(violation)
+  process.exitCode = violations.length > 0 ? 1 : 0
 }

@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkImports } from './check-imports.mjs'
 
-const made = []
+const roots = []
 afterEach(() => {
-  for (const root of made.splice(0)) rmSync(root, { recursive: true })
+  for (const root of roots.splice(0)) rmSync(root, { recursive: true })
 })
 
-/** The faults of a tree given as `{ 'infra/db/index.ts': "import …" }`. */
-function faultsOf(tree) {
+/** The violations in a tree given as `{ 'infra/db/index.ts': "import …" }`. */
+function violationsOf(tree) {
   const root = mkdtempSync(join(tmpdir(), 'posthorn-imports-'))
-  made.push(root)
+  roots.push(root)
   for (const [file, text] of Object.entries(tree)) {
     mkdirSync(dirname(join(root, 'src', file)), { recursive: true })
     writeFileSync(join(root, 'src', file), text)
@@ -20,10 +20,10 @@ function faultsOf(tree) {
   return checkImports(root)
 }
 
-describe('imports may', () => {
-  it('go down, through the index of a module', () => {
+describe('allows imports', () => {
+  it('downward, through the index of a module', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'lib/ids.ts': '',
         'infra/db/index.ts': "export { open } from './open.ts'",
         'infra/db/open.ts': "import { ids } from '../../lib/ids.ts'",
@@ -40,9 +40,9 @@ describe('imports may', () => {
     ).toEqual([])
   })
 
-  it('go sideways for types and for read fragments', () => {
+  it('of types and read fragments within a layer', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'features/drafts/index.ts': "export { labelNames } from './read.ts'\nexport type { Label } from './label.ts'",
         'features/drafts/read.ts': '',
         'features/drafts/label.ts': '',
@@ -52,9 +52,9 @@ describe('imports may', () => {
     ).toEqual([])
   })
 
-  it('go from what is done with a mailbox to what it holds', () => {
+  it('from sync to messages and labels, and from providers to their contract', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'features/sync/index.ts':
           "import { messageStore } from '../messages/index.ts'\nimport { labelStore } from '../labels/index.ts'",
         'features/messages/index.ts': "import { labelStore } from '../labels/index.ts'",
@@ -65,14 +65,14 @@ describe('imports may', () => {
     ).toEqual([])
   })
 
-  it('go from other modules of infra to its bases', () => {
+  it('of the base modules of infra by other infra modules', () => {
     expect(
-      faultsOf({ 'infra/queue/index.ts': "import { stateOr } from '../db/index.ts'", 'infra/db/index.ts': '' }),
+      violationsOf({ 'infra/queue/index.ts': "import { stateOr } from '../db/index.ts'", 'infra/db/index.ts': '' }),
     ).toEqual([])
   })
 })
 
-describe('a fault is', () => {
+describe('rejects', () => {
   it.each([
     ['lib', 'infra/db', 'lib/ids.ts: imports infra/db/index.ts, which is on a higher layer (1 above 0).', 'lib/ids.ts'],
     [
@@ -93,16 +93,16 @@ describe('a fault is', () => {
       'features/accounts/x.ts: imports features/sync/index.ts, which is on a higher layer (4 above 3).',
       'features/accounts/x.ts',
     ],
-  ])('an upward import, types too, from %s to %s', (_from, to, fault, file) => {
+  ])('an upward import, even of types, from %s to %s', (_from, to, violation, file) => {
     const up = '../'.repeat(file.split('/').length - 1)
-    expect(faultsOf({ [file]: `import type { X } from '${up}${to}/index.ts'`, [`${to}/index.ts`]: '' })).toEqual([
-      fault,
+    expect(violationsOf({ [file]: `import type { X } from '${up}${to}/index.ts'`, [`${to}/index.ts`]: '' })).toEqual([
+      violation,
     ])
   })
 
   it('a feature that reads the configuration or the composition root', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'features/sync/x.ts':
           "import type { Config } from '../../config/index.ts'\nimport type { App } from '../../app/lifecycle.ts'",
         'config/index.ts': '',
@@ -114,9 +114,9 @@ describe('a fault is', () => {
     ])
   })
 
-  it('what a mailbox holds looking up at what is done with it', () => {
+  it('labels that import messages', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'features/labels/x.ts': "import type { M } from '../messages/index.ts'",
         'features/messages/index.ts': '',
       }),
@@ -125,20 +125,20 @@ describe('a fault is', () => {
 
   it('a module imported past its index', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'features/sync/x.ts': "import { store } from '../accounts/store.ts'",
         'features/accounts/store.ts': '',
       }),
     ).toEqual(['features/sync/x.ts: imports features/accounts/store.ts; import it through features/accounts/index.ts.'])
-    expect(faultsOf({ 'app/app.ts': "import { record } from '../events/record.ts'", 'events/record.ts': '' })).toEqual([
-      'app/app.ts: imports events/record.ts; import it through events/index.ts.',
-    ])
+    expect(
+      violationsOf({ 'app/app.ts': "import { record } from '../events/record.ts'", 'events/record.ts': '' }),
+    ).toEqual(['app/app.ts: imports events/record.ts; import it through events/index.ts.'])
   })
 
-  it('a value taken sideways', () => {
-    const message = 'sideways only types and read fragments may be imported.'
+  it('a value imported within a layer', () => {
+    const message = 'within a layer only types and read fragments may be imported.'
     expect(
-      faultsOf({
+      violationsOf({
         'features/drafts/index.ts': "export { labelStore } from './store.ts'",
         'features/drafts/store.ts': '',
         'features/outbox/a.ts': "import { labelStore } from '../drafts/index.ts'",
@@ -147,29 +147,31 @@ describe('a fault is', () => {
         'features/outbox/d.ts': "const labels = await import('../drafts/index.ts')",
       }),
     ).toEqual([
-      `features/outbox/a.ts: takes labelStore from features/drafts/index.ts; ${message}`,
-      ...['b', 'c', 'd'].map((name) => `features/outbox/${name}.ts: takes * from features/drafts/index.ts; ${message}`),
+      `features/outbox/a.ts: imports labelStore from features/drafts/index.ts; ${message}`,
+      ...['b', 'c', 'd'].map(
+        (name) => `features/outbox/${name}.ts: imports * from features/drafts/index.ts; ${message}`,
+      ),
     ])
   })
 
-  it('a value that one base of infra takes from another', () => {
-    expect(faultsOf({ 'infra/db/x.ts': "import { logger } from '../log/index.ts'", 'infra/log/index.ts': '' })).toEqual(
-      [
-        'infra/db/x.ts: takes logger from infra/log/index.ts; infra/db and infra/log are both a base of infra and may share only types.',
-      ],
-    )
+  it('a value that one base module of infra imports from another', () => {
+    expect(
+      violationsOf({ 'infra/db/x.ts': "import { logger } from '../log/index.ts'", 'infra/log/index.ts': '' }),
+    ).toEqual([
+      'infra/db/x.ts: imports logger from infra/log/index.ts; infra/db and infra/log are both base modules of infra and may share only types.',
+    ])
   })
 
-  it('a cycle of values, not of types', () => {
+  it('a cycle of values, but not of types', () => {
     expect(
-      faultsOf({
+      violationsOf({
         'lib/a.ts': "import { b } from './b.ts'",
         'lib/b.ts': "import { c } from './c.ts'",
         'lib/c.ts': "import { a } from './a.ts'",
       }),
     ).toEqual(['cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts'])
     expect(
-      faultsOf({ 'lib/a.ts': "import { b } from './b.ts'", 'lib/b.ts': "import type { A } from './a.ts'" }),
+      violationsOf({ 'lib/a.ts': "import { b } from './b.ts'", 'lib/b.ts': "import type { A } from './a.ts'" }),
     ).toEqual([])
   })
 })

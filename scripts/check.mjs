@@ -1,15 +1,15 @@
-// `npm run check`: everything that can be said about the code without running it. All checks run, then a summary.
+// `npm run check`: runs every static check, even after a failure, and prints a summary.
 import { spawn } from 'node:child_process'
 
 const CHECKS = [
   ['types', ['node_modules/.bin/tsc']],
   ['format and lint', ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']],
   ['import rules', ['node', 'scripts/check-imports.mjs']],
-  ['house rules', ['node', 'scripts/check-text.mjs']],
+  ['text rules', ['node', 'scripts/check-text.mjs']],
   ['unused exports', ['node_modules/.bin/knip', '--no-progress']],
   ['generated files', ['node', '--import', 'tsx', 'scripts/generate.mjs', '--check']],
 ]
-/** Two at a time: types and unused exports take a core each. */
+/** Types and unused exports each use one core. */
 const AT_ONCE = 2
 
 process.chdir(new URL('..', import.meta.url).pathname)

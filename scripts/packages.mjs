@@ -1,8 +1,8 @@
-// What the tests need beside npm packages: Debian's packages, in one place, and how to see that each is there.
+// The Debian packages that the tests need, and how to detect each.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** `file` proves the package; `without` says what is not run when it is missing. */
+/** `file` exists when the package is installed. `without` names the tests that are skipped otherwise. */
 const PACKAGES = [
   { name: 'dovecot-imapd', file: '/usr/lib/dovecot/imap', without: 'everything on a real IMAP server' },
   { name: 'dovecot-lmtpd', file: '/usr/lib/dovecot/lmtp', without: 'everything on a real IMAP server' },
@@ -13,7 +13,7 @@ const PACKAGES = [
 
 const isRoot = process.getuid?.() === 0
 
-/** Installs what is missing when this is root on Debian; answers, as sentences, what stays missing and why. */
+/** Installs missing packages as root on Debian. Returns one sentence for each that is still missing. */
 export function providePackages() {
   const wanted = missing()
   if (wanted.length > 0 && isRoot && existsSync('/etc/debian_version')) install(wanted.map(({ name }) => name))
@@ -21,8 +21,8 @@ export function providePackages() {
     ? 'it could not be installed (only root can)'
     : 'it is installed on Debian only'
   const lines = missing().map(({ name, without }) => `${without}: ${name} is missing; ${reason}`)
-  // Dovecot's test users need processes of other users.
-  if (!isRoot) lines.push('everything on a real IMAP server: it is started by root only')
+  // Dovecot starts processes as other users.
+  if (!isRoot) lines.push('everything on a real IMAP server: only root can start it')
   return [...new Set(lines)]
 }
 
@@ -34,7 +34,7 @@ function install(names) {
   console.log(`installing ${names.join(' ')}`)
   const options = { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 }
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  // Stale lists are the usual reason of a failure, and refreshing them fails without a network: then try as it is.
+  // An install usually fails because of outdated lists. Without a network the update fails, and the install may still work.
   spawnSync('apt-get', ['update', '-qq', '-o', 'Acquire::Retries=3'], { ...options, env })
   try {
     execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], { ...options, env })

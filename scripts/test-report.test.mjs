@@ -7,16 +7,16 @@ const file = (name, status, ...statuses) => ({
   assertionResults: statuses.map((each, index) => ({ status: each, fullName: `${name} ${index}` })),
 })
 
-it('counts what passed and failed, and ends with the plain line', () => {
+it('counts passed and failed tests, and ends with a summary line', () => {
   const report = { testResults: [file('a', 'failed', 'passed', 'failed'), file('b', 'passed', 'passed')] }
   const { lines, failed, omitted } = summarise(report, 1, [])
   expect(lines.at(-1)).toBe('2 passed, 1 failed')
   expect([failed, omitted]).toEqual([1, false])
 })
 
-it('counts a file that could not be loaded, a crash, and an error outside of tests as failures', () => {
+it('counts a file that fails to load, a crash and an error outside of tests as failures', () => {
   expect(summarise({ testResults: [file('a', 'failed')] }, 1, []).lines).toEqual([
-    'failed as a whole: a',
+    'failed to load: a',
     '',
     '0 passed, 1 failed',
   ])
@@ -24,7 +24,7 @@ it('counts a file that could not be loaded, a crash, and an error outside of tes
   expect(summarise({ testResults: [file('a', 'passed', 'passed')] }, 1, []).lines.at(-1)).toBe('1 passed, 1 failed')
 })
 
-it('lists what was not run and why', () => {
+it('lists skipped tests and the reasons', () => {
   const report = { testResults: [file('a', 'passed', 'passed', 'skipped', 'pending')] }
   expect(summarise(report, 0, ['mail: dovecot is missing'])).toEqual({
     lines: ['', 'Not run:', '- mail: dovecot is missing', '- 2 in a, such as "a 1"', '', '1 passed, 0 failed'],

@@ -1,4 +1,4 @@
-// `openapi.json`, as a service with nothing but defaults answers it.
+// `openapi.json`, as a service with default settings returns it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -51,7 +51,7 @@ export function settingsPage() {
   return `${lines.join('\n')}\n`
 }
 
-/** The table in its order, cut at the first and last variable of each section; every setting must be in one. */
+/** Divides the table into sections by their first and last variable. Every setting must belong to one. */
 function sections() {
   const all = Object.values(SETTINGS)
   const at = (env) => all.findIndex((setting) => setting.env === env)
