@@ -1,17 +1,19 @@
 import { ImapFlow } from 'imapflow'
 import type { Dovecot } from '../test/servers/dovecot.ts'
 
-/** A bare imapflow client on a mailbox's INBOX: when the server told it of each message, counted from 0. */
+/** A bare imapflow client on a mailbox's INBOX. Arrays are indexed by message, from 0. */
 export interface BareListener {
-  readonly noticedAtMs: readonly number[]
-  /** When it had the message's header; empty for one that only listens. */
+  /** When the server's EXISTS arrived. */
+  readonly notifiedAtMs: readonly number[]
+  /** When the header had been fetched. Empty unless the client fetches. */
   readonly fetchedAtMs: readonly number[]
   close(): Promise<void>
 }
 
 /**
- * Idles without pause. One that fetches ends its IDLE for each notice, as every program must that wants the mail, and
- * so meets the server's own rhythm (Dovecot tells of changes at most every 500 ms) at another moment than one that only listens.
+ * Stays in IDLE. A client that fetches must end IDLE for each notification, as any program that wants the message must.
+ * Dovecot sends notifications at most every 500 ms per connection, so such a client receives them in another phase than one
+ * that only listens.
  */
 export async function listenBare(
   dovecot: Dovecot,
@@ -19,7 +21,7 @@ export async function listenBare(
   password: string,
   fetches: boolean,
 ): Promise<BareListener> {
-  const noticedAtMs: number[] = []
+  const notifiedAtMs: number[] = []
   const fetchedAtMs: number[] = []
   const imap = new ImapFlow({
     host: dovecot.host,
@@ -34,11 +36,11 @@ export async function listenBare(
   await imap.connect()
   await imap.mailboxOpen('INBOX')
   imap.on('exists', ({ count, prevCount }) => {
-    for (let number = prevCount; number < count; number += 1) noticedAtMs[number] = performance.now()
+    for (let number = prevCount; number < count; number += 1) notifiedAtMs[number] = performance.now()
   })
   const running = run()
   return {
-    noticedAtMs,
+    notifiedAtMs,
     fetchedAtMs,
     async close() {
       imap.close()
@@ -49,14 +51,14 @@ export async function listenBare(
   async function run(): Promise<void> {
     while (imap.usable) {
       const idling = imap.idle().catch(() => false)
-      if (fetches) await nextNotice()
+      if (fetches) await nextNotification()
       else await idling
       if (fetches && imap.usable) await fetchNew().catch(() => {})
     }
   }
 
-  function nextNotice(): Promise<void> {
-    if (noticedAtMs.length > fetchedAtMs.length) return Promise.resolve()
+  function nextNotification(): Promise<void> {
+    if (notifiedAtMs.length > fetchedAtMs.length) return Promise.resolve()
     return new Promise((resolve) => {
       const done = () => {
         imap.off('exists', done).off('close', done)

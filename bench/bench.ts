@@ -3,12 +3,12 @@ import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
 import { newMail } from './new-mail.ts'
 
-/** One benchmark: prints its figures beside those of the raw protocol in the same run. */
+/** Prints its figures next to those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
 
 const BENCHMARKS: Record<string, Benchmark> = { 'new-mail': newMail, 'full-sync': fullSync, idle, deliver }
 
-/** `npm run bench` runs all, `npm run bench new-mail` one. Linux with Dovecot; everything on loopback. */
+/** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */
 async function main(): Promise<void> {
   const names = process.argv.slice(2)
   const unknown = names.find((name) => !(name in BENCHMARKS))

@@ -20,24 +20,24 @@ import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
 
 const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
 const BARE_MS = FULL_MS / 6
-/** Each hears of a type of its own: one event is one delivery. */
+/** One endpoint per type, so each event makes one delivery. */
 const TYPES = ['message.received', 'message.sent', 'message.updated', 'message.deleted'] as const
 const PER_TRANSACTION = 100
-/** Recording waits while this many are not yet sent: enough that delivering never waits for it. */
-const MOST_WAITING = 2000
-const CALM_PER_SECOND = 400
-const CALM_MS = FULL_MS / 6
+/** Recording pauses at this many unsent deliveries, which keeps the sender busy. */
+const MAX_UNSENT = 2000
+const STEADY_PER_SECOND = 400
+const STEADY_MS = FULL_MS / 6
 
 /**
- * What the engine sustains: events are recorded as fast as they are delivered, each becomes a row, a delivery row, a signed
- * request and an attempt row, and all rows are counted afterwards. Beside it bare undici, which only sends. Then, at a
- * calm pace, how long an event waits for its first attempt.
+ * The rate that the engine sustains. Events are recorded as fast as they are delivered; each makes an event row, a delivery
+ * row, a signed request and an attempt row, and all rows are counted afterwards. Bare undici, which only sends, is the
+ * reference. Then, at a steady pace, the time from recording to the first attempt.
  */
 export async function deliver(say: (line: string) => void): Promise<void> {
   const sink = await startSink()
   try {
     const bare = await bareUndici(sink.url, TYPES.length * 8, BARE_MS)
-    say(`bare undici, as many at a time           ${rate(bare)}`)
+    say(`bare undici, same concurrency            ${rate(bare)}`)
     for (const installation of [fileStore, postgres, postgresAndRedis]) await installation({ sink, bare, say })
   } finally {
     sink.stop()
@@ -46,7 +46,7 @@ export async function deliver(say: (line: string) => void): Promise<void> {
 
 interface Bench {
   sink: Sink
-  /** What undici alone sends, per second. */
+  /** Requests per second of bare undici. */
   bare: number
   say: (line: string) => void
 }
@@ -85,7 +85,7 @@ const postgresAndRedis = (bench: Bench) =>
     }
   })
 
-/** A database of its own, where there is a server. */
+/** Runs on a new database. Skipped without a PostgreSQL server. */
 async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
   const server = await findServer()
   if (server === undefined) return
@@ -99,29 +99,29 @@ async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
   }
 }
 
-/** Closes the house and its database. */
-async function measure(title: string, house: WebhookHouse, { sink, bare, say }: Bench): Promise<void> {
-  const { db } = house
+/** Closes the engine and its database afterwards. */
+async function measure(title: string, app: WebhookHouse, { sink, bare, say }: Bench): Promise<void> {
+  const { db } = app
   await migrateUp(db, migrations, () => {})
-  for (const type of TYPES) await house.create({ url: sink.url, eventTypes: [type] })
-  await house.engine.start()
+  for (const type of TYPES) await app.create({ url: sink.url, eventTypes: [type] })
+  await app.engine.start()
   const cpu = process.cpuUsage()
   const startedMs = performance.now()
-  const recorded = await recordFor(house, sink, FULL_MS)
-  await allDone(house)
+  const recorded = await recordFor(app, sink, FULL_MS)
+  await allDelivered(app)
   const tookMs = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
   const perSecond = (recorded / tookMs) * 1000
   const cost = Math.round((user + system) / recorded)
   say(`${title.padEnd(39)}  ${rate(perSecond)}  (${(perSecond / bare).toFixed(2)} × bare, ${cost} µs of CPU each)`)
-  say(`  rows counted afterwards                ${await countRows(db, recorded)}`)
-  const calmFrom = Date.now()
-  const calm = await recordAtPace(house, CALM_PER_SECOND, CALM_MS)
-  await allDone(house)
-  say(`  stored to first attempt, full load     ${spread(await waits(db, 0, calmFrom))}`)
-  say(`  stored to first attempt, ${CALM_PER_SECOND}/s         ${spread(await waits(db, calmFrom, Date.now()))}`)
-  await countRows(db, recorded + calm)
-  await house.close()
+  say(`  rows afterwards                        ${await countRows(db, recorded)}`)
+  const steadyFrom = Date.now()
+  const steady = await recordAtPace(app, STEADY_PER_SECOND, STEADY_MS)
+  await allDelivered(app)
+  say(`  stored to first attempt, full load     ${spread(await waits(db, 0, steadyFrom))}`)
+  say(`  stored to first attempt, ${STEADY_PER_SECOND}/s         ${spread(await waits(db, steadyFrom, Date.now()))}`)
+  await countRows(db, recorded + steady)
+  await app.close()
   await db.close()
 }
 
@@ -132,45 +132,45 @@ const batchOf = (from: number, count: number) =>
     data: DATA,
   }))
 
-async function recordFor(house: WebhookHouse, sink: Sink, forMs: number): Promise<number> {
+async function recordFor(app: WebhookHouse, sink: Sink, forMs: number): Promise<number> {
   const endMs = performance.now() + forMs
   const before = await sink.received()
   let recorded = 0
   while (performance.now() < endMs) {
-    await house.record(...batchOf(recorded, PER_TRANSACTION))
+    await app.record(...batchOf(recorded, PER_TRANSACTION))
     recorded += PER_TRANSACTION
-    while (recorded - ((await sink.received()) - before) >= MOST_WAITING && performance.now() < endMs) await sleep(20)
+    while (recorded - ((await sink.received()) - before) >= MAX_UNSENT && performance.now() < endMs) await sleep(20)
   }
   return recorded
 }
 
-async function recordAtPace(house: WebhookHouse, perSecond: number, forMs: number): Promise<number> {
+async function recordAtPace(app: WebhookHouse, perSecond: number, forMs: number): Promise<number> {
   const count = Math.round((perSecond * forMs) / 1000)
   const startedMs = performance.now()
   for (let recorded = 0; recorded < count; recorded += 1) {
-    await house.record(...batchOf(recorded, 1))
+    await app.record(...batchOf(recorded, 1))
     await sleep(Math.max(0, ((recorded + 1) / perSecond) * 1000 - (performance.now() - startedMs)))
   }
   return count
 }
 
-async function allDone({ db }: WebhookHouse): Promise<void> {
+async function allDelivered({ db }: WebhookHouse): Promise<void> {
   await eventually(
     async () => {
-      const unseen = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()
+      const unstamped = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()
       const waiting = db.read
         .selectFrom('webhookDeliveries')
         .select('id')
         .where('nextAttemptAt', 'is not', null)
         .limit(1)
-      return unseen.length === 0 && (await waiting.execute()).length === 0
+      return unstamped.length === 0 && (await waiting.execute()).length === 0
     },
     600_000,
     20,
   )
 }
 
-/** Throws unless every event has exactly one delivery, which succeeded by one attempt. */
+/** Throws unless every event has exactly one delivery that succeeded at the first attempt. */
 async function countRows({ read }: Db, expected: number): Promise<string> {
   const count = async (table: 'events' | 'webhookDeliveries' | 'webhookAttempts') =>
     (

@@ -1,4 +1,4 @@
-/** The value below which the share `p` (0 to 1) of the samples lies; NaN without samples. */
+/** The percentile `p` (0 to 1) of the samples. NaN without samples. */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? Number.NaN

@@ -1,6 +1,6 @@
 import { ImapFlow } from 'imapflow'
 import { eventually } from '../test/kit/eventually.ts'
-import { connectMailboxes, numberedMail, PASSWORD } from '../test/scenarios/mailboxes.ts'
+import { connectMailboxes, numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
 import { megabytes } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { withStage } from './stage.ts'
@@ -8,12 +8,12 @@ import { withStage } from './stage.ts'
 const MESSAGES = 10_000
 const USER = 'bench@mail.example'
 
-/** A mailbox of 10,000 messages: a first sync of all of them, beside bare imapflow fetching the same items. */
+/** The first sync of a mailbox with 10,000 messages, compared with bare imapflow fetching the same items. */
 export async function fullSync(say: (line: string) => void): Promise<void> {
   await withStage(
     async ({ dovecot, api, service }) => {
       await dovecot.addUser(USER, PASSWORD)
-      await dovecot.deliverMany(USER, mails())
+      await dovecot.deliverMany(USER, rawMessages())
       const bareMs = await bareFetch(dovecot.host, dovecot.imapsPort)
       const startedMs = performance.now()
       const accounts = await connectMailboxes(api, dovecot, [USER])
@@ -35,8 +35,8 @@ export async function fullSync(say: (line: string) => void): Promise<void> {
   )
 }
 
-function* mails(): Iterable<Buffer> {
-  for (let index = 0; index < MESSAGES; index += 1) yield Buffer.from(numberedMail(`full-${index}`))
+function* rawMessages(): Iterable<Buffer> {
+  for (let index = 0; index < MESSAGES; index += 1) yield Buffer.from(numberedMessage(`full-${index}`))
 }
 
 async function bareFetch(host: string, port: number): Promise<number> {
@@ -63,7 +63,7 @@ async function bareFetch(host: string, port: number): Promise<number> {
   let count = 0
   for await (const _message of client.fetch('1:*', { ...items, bodyParts: [{ key: '1', start: 0, maxLength: 4096 }] }))
     count += 1
-  if (count !== MESSAGES) throw new Error(`the bare client saw ${count} messages`)
+  if (count !== MESSAGES) throw new Error(`The bare client fetched ${count} messages instead of ${MESSAGES}.`)
   const tookMs = performance.now() - startedMs
   await client.logout()
   return tookMs

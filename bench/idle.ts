@@ -6,17 +6,17 @@ import { withStage } from './stage.ts'
 const COUNTS = [0, 100, 500]
 const SETTLE_MS = 10_000
 
-/** Resident memory of the service with 0, 100 and 500 connected accounts that idle. */
+/** Resident memory of the service with 0, 100 and 500 idle accounts. */
 export async function idle(say: (line: string) => void): Promise<void> {
   await withStage(async ({ dovecot, api, service }) => {
     const users = userNames(COUNTS.at(-1) ?? 0)
     let connected = 0
     let emptyBytes = 0
     for (const count of COUNTS) {
-      const fresh = users.slice(connected, count)
-      for (const user of fresh) await dovecot.addUser(user, PASSWORD)
+      const added = users.slice(connected, count)
+      for (const user of added) await dovecot.addUser(user, PASSWORD)
       const startedMs = performance.now()
-      if (fresh.length > 0) await connectMailboxes(api, dovecot, fresh)
+      if (added.length > 0) await connectMailboxes(api, dovecot, added)
       const tookMs = performance.now() - startedMs
       connected = count
       await sleep(SETTLE_MS)

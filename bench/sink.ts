@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { Agent } from 'undici'
 import { messageEvents } from '../src/features/messages/index.ts'
 
-/** A message of ordinary size, about 1.3 KB as JSON. */
+/** Event data of a typical message, about 1.3 kB as JSON. */
 export const DATA = { ...messageEvents['message.received'].example.data, snippet: 'Dear Grace, '.repeat(20) }
 
 export interface Sink {
   url: string
-  /** Requests so far. */
+  /** Number of requests so far. */
   received(): Promise<number>
   stop(): void
 }
 
-/** A receiver in a process of its own that answers 204 to everything. */
+/** A receiver in its own process that returns 204 for every request. */
 export async function startSink(): Promise<Sink> {
   const child = spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [port] = await once(child.stdout, 'data')
@@ -35,7 +35,7 @@ const server = require('node:http').createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 `
 
-/** Requests per second without storing, signing or recording anything. */
+/** Measures requests per second without storing, signing or recording. */
 export async function bareUndici(url: string, parallel: number, forMs: number): Promise<number> {
   const agent = new Agent()
   const { origin, pathname } = new URL(url)
@@ -45,8 +45,8 @@ export async function bareUndici(url: string, parallel: number, forMs: number): 
   let sent = 0
   const post = async () => {
     while (performance.now() - startedMs < forMs) {
-      const answer = await agent.request({ origin, path: pathname, method: 'POST', headers, body })
-      await answer.body.dump()
+      const response = await agent.request({ origin, path: pathname, method: 'POST', headers, body })
+      await response.body.dump()
       sent += 1
     }
   }

@@ -6,7 +6,7 @@ import { type Application, startApplication } from '../test/scenarios/applicatio
 import { type Client, client } from '../test/scenarios/client.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'
 
-/** What each benchmark runs on: the built service on a file store, a real Dovecot, an application. All on loopback. */
+/** The environment of a benchmark: the built service on a file store, a real Dovecot and an application, all on loopback. */
 export interface ImapScenario {
   dovecot: Dovecot
   application: Application

@@ -9,9 +9,9 @@ import { startServiceProcess } from '../kit/process.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 
 const USER = 'ada@mail.example'
-const PASSWORD = 'story password'
+const PASSWORD = 'demo password'
 
-/** The demo's mailbox, on a real server. */
+/** The demo's mailbox on a real Dovecot. */
 async function realMailbox(): Promise<DemoMailServer> {
   const dovecot = await startDovecot()
   onTestFinished(() => dovecot.stop())
@@ -28,8 +28,8 @@ async function realMailbox(): Promise<DemoMailServer> {
 }
 
 describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
-  describeEachDatabase('the story of the demo, with the built service', (databases) => {
-    it('connects by the hosted pages, lists, and hears of new mail by a signed webhook', {
+  describeEachDatabase('the demo scenario on the built service', (databases) => {
+    it('connects by the hosted pages, lists messages and receives a signed webhook', {
       timeout: 120_000,
     }, async () => {
       const mail = await realMailbox()

@@ -7,7 +7,7 @@ import { eventually } from '../kit/eventually.ts'
 
 const run = promisify(execFile)
 
-function expectStory(stdout: string): void {
+function expectScenario(stdout: string): void {
   expect(stdout).toMatch(/→ 5 messages:/)
   expect(stdout).toContain('Über die Primzahlen (Grüße aus Göttingen)')
   expect(stdout).toMatch(
@@ -17,25 +17,25 @@ function expectStory(stdout: string): void {
 
 describe('the demo', () => {
   it.each([[[]], [['--provider', 'gmail']], [['--provider', 'microsoft']]])(
-    'tells its whole story on a file store and ends by itself %j',
+    'completes on a file store and exits by itself %j',
     { timeout: 120_000 },
     async (args) => {
       const { stdout, stderr } = await run(process.execPath, ['dist/demo.js', '--once', ...args], { timeout: 110_000 })
-      expectStory(stdout)
+      expectScenario(stdout)
       expect(stdout).toContain('Done: the application connected a mailbox')
       expect(stderr).toBe('')
     },
   )
 
-  /** The demo as a person starts it; what it said, and how it ended. */
+  /** Starts the demo as a user does. Gives access to its output, its link and its exit code. */
   function started(name: string) {
     const demo = spawn(process.execPath, ['dist/demo.js', '--provider', name], { stdio: ['ignore', 'pipe', 'pipe'] })
     const ended = once(demo, 'exit')
     onTestFinished(() => void demo.kill('SIGKILL'))
-    let said = ''
+    let output = ''
     for (const stream of [demo.stdout, demo.stderr]) {
       stream.on('data', (chunk: Buffer) => {
-        said += chunk.toString()
+        output += chunk.toString()
       })
     }
     const end = async (signal: NodeJS.Signals) => {
@@ -43,12 +43,12 @@ describe('the demo', () => {
       const [code] = await ended
       return code
     }
-    const link = () => eventually(() => /Open this in your browser.*\n\n +(http\S+)/.exec(said)?.[1] ?? false)
-    return { said: () => said, link, end }
+    const link = () => eventually(() => /Open this in your browser.*\n\n +(http\S+)/.exec(output)?.[1] ?? false)
+    return { output: () => output, link, end }
   }
 
   it.each(['gmail', 'microsoft'])(
-    'waits for a person at the consent page of %s, and goes on until it is ended',
+    'waits for a user at the consent page of %s, then runs until stopped',
     async (name) => {
       const demo = started(name)
       const visitor = browser()
@@ -56,19 +56,19 @@ describe('the demo', () => {
       while (!page.html.includes('Welcome back')) {
         page = page.continueUrl === undefined ? await visitor.submit(page, {}) : await visitor.open(page.continueUrl)
       }
-      await eventually(() => demo.said().includes('Ctrl-C ends everything'))
-      expectStory(demo.said())
+      await eventually(() => demo.output().includes('Ctrl-C ends everything'))
+      expectScenario(demo.output())
       expect(await demo.end('SIGINT')).toBe(0)
     },
   )
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends by %s while it waits for a person', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s while it waits for a user', async (signal) => {
     const demo = started('gmail')
     await demo.link()
-    expect([await demo.end(signal), demo.said()]).toEqual([0, expect.not.stringContaining('The demo stopped')])
+    expect([await demo.end(signal), demo.output()]).toEqual([0, expect.not.stringContaining('The demo stopped')])
   })
 
-  it('names the providers that there are', async () => {
+  it('names the known providers when given another', async () => {
     const failed = run(process.execPath, ['dist/demo.js', '--provider', 'yahoo'])
     await expect(failed).rejects.toMatchObject({
       code: 1,

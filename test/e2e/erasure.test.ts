@@ -7,7 +7,7 @@ import { describeEachDatabase, type Place } from '../kit/database.ts'
 import { startWorker } from '../kit/worker.ts'
 
 const MESSAGES = 3000
-/** Tables that hold something of an account, and the column that says of which. */
+/** Tables with rows of an account. */
 const TABLES = [
   'accounts',
   'events',
@@ -18,8 +18,8 @@ const TABLES = [
   'accountErasures',
 ]
 
-describeEachDatabase('an erasure whose process is killed in the middle', (open) => {
-  /** Runs a process that dies in that part (0: lives to the end); answers how it ended. */
+describeEachDatabase('an erasure whose process is killed midway', (open) => {
+  /** Runs a process that kills itself in the given part (0: never). Returns its signal or exit code. */
   async function run(place: Place, name: string, dieIn: number, dead = ''): Promise<string | number | null> {
     const child = startWorker('erasure-worker', [JSON.stringify(place), name, String(dieIn), dead])
     await once(child, 'exit')
@@ -31,7 +31,7 @@ describeEachDatabase('an erasure whose process is killed in the middle', (open) 
       for (let i = 0; i < MESSAGES; i += 1) {
         await sql`insert into "messages" ("id", "accountId", "providerMessageId", "headerHash", "subject", "receivedAt", "unread", "starred",
           "hasAttachments", "sizeBytes", "snippet", "text", "fields", "version", "createdAt", "updatedAt")
-          values (${`msg_${accountId}_${i}`}, ${accountId}, ${String(i)}, ${String(i)}, 'A mail', ${i}, 0, 0, 0, 0, '', '', '{}', 1, 0, 0)`.execute(
+          values (${`msg_${accountId}_${i}`}, ${accountId}, ${String(i)}, ${String(i)}, 'A message', ${i}, 0, 0, 0, 0, '', '', '{}', 1, 0, 0)`.execute(
           tx,
         )
       }
@@ -48,25 +48,25 @@ describeEachDatabase('an erasure whose process is killed in the middle', (open) 
     return Number(rows[0]?.count)
   }
 
-  it('is finished by the next one, and touches nobody else', async () => {
+  it('is finished by the next process, and keeps other accounts', async () => {
     const place = await open.place()
     const db = await open(place)
     const fixture = testAccounts(db)
-    const gone = await fixture.link(imapUser('gone'))
+    const deleted = await fixture.link(imapUser('deleted'))
     const kept = await fixture.link(imapUser('kept'))
-    for (const { id } of [gone, kept]) await fillMessages(db, id)
-    await db.transaction((tx) => fixture.accounts.remove(tx, gone.id))
+    for (const { id } of [deleted, kept]) await fillMessages(db, id)
+    await db.transaction((tx) => fixture.accounts.remove(tx, deleted.id))
 
     expect(await run(place, 'first', 7)).toBe('SIGKILL')
-    const left = await count(db, 'messages', gone.id)
+    const left = await count(db, 'messages', deleted.id)
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThan(MESSAGES)
-    expect(await count(db, 'accountErasures', gone.id)).toBe(1)
+    expect(await count(db, 'accountErasures', deleted.id)).toBe(1)
 
     expect(await run(place, 'second', 0, 'first')).toBe(0)
     const counts = async (id: string) => Promise.all(TABLES.map((table) => count(db, table, id)))
-    expect(await counts(gone.id)).toEqual([0, 1, 0, 0, 0, 0, 0])
+    expect(await counts(deleted.id)).toEqual([0, 1, 0, 0, 0, 0, 0])
     expect(await counts(kept.id)).toEqual([1, 1, 1, MESSAGES, MESSAGES, 1, 0])
-    expect((await fixture.events(gone.id)).map((event) => event.type)).toEqual(['account.deleted'])
+    expect((await fixture.events(deleted.id)).map((event) => event.type)).toEqual(['account.deleted'])
   }, 120_000)
 })

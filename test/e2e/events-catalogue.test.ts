@@ -20,7 +20,7 @@ ajv.addSchema({ $id: 'openapi.json', ...document })
 /** The differences between the body of a webhook and its schema in the OpenAPI document. */
 function publishedErrors(type: string, body: unknown): unknown[] {
   const check = ajv.getSchema(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`)
-  if (check === undefined) throw new Error(`the document has no webhook ${type}`)
+  if (check === undefined) throw new Error(`The document has no webhook ${type}.`)
   check(body)
   return check.errors ?? []
 }
@@ -54,11 +54,11 @@ describe('the event catalogue', () => {
 describeEachDatabase('an event of every type', (open) => {
   it('arrives as documented and verifies with both libraries', async () => {
     const receiver = closing(await startReceiver())
-    const house = closing(webhookHouse(await open()))
-    const { secret = '' } = await house.create({ url: receiver.url, eventTypes: ['*'] })
-    await house.engine.start()
-    await house.db.transaction((tx) =>
-      house.recorder.record(
+    const app = closing(webhookHouse(await open()))
+    const { secret = '' } = await app.create({ url: receiver.url, eventTypes: ['*'] })
+    await app.engine.start()
+    await app.db.transaction((tx) =>
+      app.recorder.record(
         tx,
         types.map((type) => eventOf({ type })),
       ),

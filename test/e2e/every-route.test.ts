@@ -6,7 +6,7 @@ import { type Api, type ApiResponse, api } from '../kit/http.ts'
 import { type Document, type Operation, operations, sample } from '../kit/openapi.ts'
 import { type Service, startService } from '../kit/service.ts'
 
-/** Every promise of the document that can be checked without knowing what a route does. */
+/** Checks every guarantee of the OpenAPI document that does not depend on what a route does. */
 const document: Document = JSON.parse(await readFile('openapi.json', 'utf8'))
 const all = operations(document)
 const keyed = all.filter((operation) => operation.keyed)
@@ -28,29 +28,29 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 ajv.addSchema({ $id: 'openapi.json', ...document })
 
-/** Whether a value is what the document says. */
-function faultsOf(value: unknown, pointer: string): unknown[] {
+/** The differences between a value and its schema in the document. */
+function schemaErrors(value: unknown, pointer: string): unknown[] {
   const check = ajv.getSchema(`openapi.json#${pointer}`)
-  if (check === undefined) throw new Error(`there is no ${pointer} in the document`)
+  if (check === undefined) throw new Error(`The document has no ${pointer}.`)
   check(value)
   return check.errors ?? []
 }
 
-function expectError(answer: ApiResponse, status: number, code: string): void {
-  expect([answer.status, answer.json?.error?.code, answer.text.slice(0, 300)]).toEqual([
+function expectError(response: ApiResponse, status: number, code: string): void {
+  expect([response.status, response.json?.error?.code, response.text.slice(0, 300)]).toEqual([
     status,
     code,
     expect.anything(),
   ])
-  expect(faultsOf(answer.json, '/components/schemas/Error')).toEqual([])
-  expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
+  expect(schemaErrors(response.json, '/components/schemas/Error')).toEqual([])
+  expect(response.json.requestId).toBe(response.headers.get('x-request-id'))
 }
 
 const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
 const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, 'nothing_00000000')
 
 describe('the document', () => {
-  it('is what the service answers', async () => {
+  it('equals the one that the service returns', async () => {
     const live = (await stranger.get('/openapi.json')).json
     expect({ ...live, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] })
   })
@@ -64,89 +64,92 @@ describe('the document', () => {
     for (const [status, response] of Object.entries(responses)) {
       for (const type of Object.keys(response.content ?? {})) {
         if (response.content?.[type]?.schema === undefined) continue
-        faultsOf({}, `${at}/responses/${status}/content/${escaped(type)}/schema`)
+        schemaErrors({}, `${at}/responses/${status}/content/${escaped(type)}/schema`)
       }
     }
-    if (body !== undefined) faultsOf({}, `${at}/requestBody/content/application~1json/schema`)
+    if (body !== undefined) schemaErrors({}, `${at}/requestBody/content/application~1json/schema`)
   })
 
   it('gives examples that its own schemas accept', () => {
     for (const [examples, pointer] of walk(document, '')) {
-      for (const example of examples) expect([pointer, faultsOf(example, pointer)]).toEqual([pointer, []])
+      for (const example of examples) expect([pointer, schemaErrors(example, pointer)]).toEqual([pointer, []])
     }
   })
 })
 
 describe('every keyed route', () => {
-  it.each(named(keyed))('%s asks for the key before anything else', async (_name, { method, path }) => {
+  it.each(named(keyed))('%s requires the key before anything else', async (_name, { method, path }) => {
     for (const client of [stranger, api(service.url, 'wrong-key')]) {
-      const answer = await client.request(method, filled(path), { ...(method !== 'GET' && { body: '{' }) })
-      expectError(answer, 401, 'unauthorized')
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+      const response = await client.request(method, filled(path), { ...(method !== 'GET' && { body: '{' }) })
+      expectError(response, 401, 'unauthorized')
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
     }
   })
 
-  const things = keyed.filter((operation) => operation.path.includes('{'))
-  it.each(named(things))('%s has nothing under an unknown id', async (_name, { method, path, body }) => {
-    const answer = await owner.request(method, filled(path), {
+  const withId = keyed.filter((operation) => operation.path.includes('{'))
+  it.each(named(withId))('%s returns 404 for an unknown id', async (_name, { method, path, body }) => {
+    const response = await owner.request(method, filled(path), {
       ...(body !== undefined && { body: sample(body, document) }),
     })
-    expectError(answer, 404, 'not_found')
+    expectError(response, 404, 'not_found')
   })
 })
 
-/** Asked by what watches the process, from the one address of a proxy: a refusal would end healthy processes. */
-const WATCHED = ['/health/live', '/health/ready']
+/** Probes often share the address of one proxy. A rate limit would make them restart healthy processes. */
+const PROBES = ['/health/live', '/health/ready']
 
 describe('every public route', () => {
-  const open = all.filter((operation) => !operation.keyed && !WATCHED.includes(operation.path))
-  it.each(named(open))('%s limits how often an address may ask', async (_name, { method, path, responses }) => {
+  const open = all.filter((operation) => !operation.keyed && !PROBES.includes(operation.path))
+  it.each(named(open))('%s limits the rate per address', async (_name, { method, path, responses }) => {
     expect(responses).toHaveProperty('429')
-    const answer = await stranger.request(method, filled(path))
-    expect(Number(answer.headers.get('ratelimit-limit'))).toBeGreaterThan(0)
-    expect(Number(answer.headers.get('ratelimit-remaining'))).toBeGreaterThanOrEqual(0)
-    expect(Number(answer.headers.get('ratelimit-reset'))).toBeGreaterThan(0)
+    const response = await stranger.request(method, filled(path))
+    expect(Number(response.headers.get('ratelimit-limit'))).toBeGreaterThan(0)
+    expect(Number(response.headers.get('ratelimit-remaining'))).toBeGreaterThanOrEqual(0)
+    expect(Number(response.headers.get('ratelimit-reset'))).toBeGreaterThan(0)
   })
 })
 
 describe('every route with a body', () => {
-  it.each(named(withBody))('%s refuses what it cannot take', async (_name, { method, path }) => {
-    const headers = { accept: 'application/json' }
-    const list = await owner.request(method, filled(path), { body: '[1]', headers })
-    expectError(list, 400, 'validation_failed')
-    expect(list.json.error.details[0]).toMatchObject({ path: expect.stringMatching(/^body/) })
-    expectError(await owner.request(method, filled(path), { body: '{', headers }), 400, 'malformed_json')
-    const text = await owner.request(method, filled(path), {
-      body: 'x',
-      headers: { ...headers, 'content-type': 'text/plain' },
-    })
-    expectError(text, 415, 'unsupported_media_type')
-  })
+  it.each(named(withBody))(
+    '%s rejects other JSON types, malformed JSON and other media types',
+    async (_name, { method, path }) => {
+      const headers = { accept: 'application/json' }
+      const list = await owner.request(method, filled(path), { body: '[1]', headers })
+      expectError(list, 400, 'validation_failed')
+      expect(list.json.error.details[0]).toMatchObject({ path: expect.stringMatching(/^body/) })
+      expectError(await owner.request(method, filled(path), { body: '{', headers }), 400, 'malformed_json')
+      const text = await owner.request(method, filled(path), {
+        body: 'x',
+        headers: { ...headers, 'content-type': 'text/plain' },
+      })
+      expectError(text, 415, 'unsupported_media_type')
+    },
+  )
 
   const required = withBody.filter((operation) => (operation.body?.required ?? []).length > 0)
-  it.each(named(required))('%s names what is missing', async (_name, { method, path, body, keyed }) => {
-    const answer = await owner.request(method, filled(path), { body: '{}', headers: { accept: 'application/json' } })
-    expectError(answer, 400, 'validation_failed')
-    const told = answer.json.error.details.map((detail: { path: string }) => detail.path)
+  it.each(named(required))('%s names the missing members', async (_name, { method, path, body, keyed }) => {
+    const response = await owner.request(method, filled(path), { body: '{}', headers: { accept: 'application/json' } })
+    expectError(response, 400, 'validation_failed')
+    const reported = response.json.error.details.map((detail: { path: string }) => detail.path)
     const missing = (body?.required ?? []).map((name) => `body.${name}`)
-    // The hosted forms look at the session first and tell a stranger nothing of the rest.
-    if (keyed) expect(told).toEqual(expect.arrayContaining(missing))
-    else expect(missing).toEqual(expect.arrayContaining(told))
+    // The hosted forms check the session first and report nothing else without one.
+    if (keyed) expect(reported).toEqual(expect.arrayContaining(missing))
+    else expect(missing).toEqual(expect.arrayContaining(reported))
   })
 })
 
 describe('every path', () => {
   const paths = Object.keys(document.paths)
-  it.each(paths)('%s answers other methods with 405 and those it knows', async (path) => {
+  it.each(paths)('%s returns 405 for other methods, and lists the allowed ones', async (path) => {
     const known = all.filter((operation) => operation.path === path).map((operation) => operation.method)
     const other = ['DELETE', 'PUT', 'PATCH', 'POST', 'GET'].find((method) => !known.includes(method)) ?? 'OPTIONS'
-    const answer = await owner.request(other, filled(path))
-    expectError(answer, 405, 'method_not_allowed')
-    const allowed = answer.headers.get('allow')?.split(', ') ?? []
+    const response = await owner.request(other, filled(path))
+    expectError(response, 405, 'method_not_allowed')
+    const allowed = response.headers.get('allow')?.split(', ') ?? []
     expect(new Set(allowed.filter((method) => method !== 'HEAD'))).toEqual(new Set(known))
   })
 
-  it('that is none is 404, with a key and without', async () => {
+  it('returns 404 when unknown, with and without a key', async () => {
     expectError(await owner.post('/no/such/path', {}), 404, 'route_not_found')
     expectError(await stranger.get('/no/such/path'), 404, 'route_not_found')
   })
@@ -158,14 +161,14 @@ describe('every list', () => {
       operation.keyed && !operation.path.includes('{') && takes(operation, 'limit') && takes(operation, 'page'),
   )
   it.each(named(lists))('%s pages as specified', async (_name, { path }) => {
-    const answer = await owner.get(`${path}?limit=100000`)
-    expect(answer.status).toBe(200)
-    expect(faultsOf(answer.json.pagination, '/components/schemas/Pagination')).toEqual([])
-    expect(answer.json.pagination).toMatchObject({ page: 1, limit: 200, hasPrev: false })
+    const response = await owner.get(`${path}?limit=100000`)
+    expect(response.status).toBe(200)
+    expect(schemaErrors(response.json.pagination, '/components/schemas/Pagination')).toEqual([])
+    expect(response.json.pagination).toMatchObject({ page: 1, limit: 200, hasPrev: false })
     for (const query of ['page=0', 'page=x', 'limit=0', 'limit=1.5', 'cursor=nonsense']) {
-      const refused = await owner.get(`${path}?${query}`)
-      expect([query, refused.status]).toEqual([query, 400])
-      expect(refused.json.error.details[0].path).toBe(`query.${query.split('=')[0]}`)
+      const rejected = await owner.get(`${path}?${query}`)
+      expect([query, rejected.status]).toEqual([query, 400])
+      expect(rejected.json.error.details[0].path).toBe(`query.${query.split('=')[0]}`)
     }
   })
 })

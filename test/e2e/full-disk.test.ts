@@ -8,16 +8,16 @@ import { startServiceProcess } from '../kit/process.ts'
 
 const open = databases('sqlite')
 
-/** What a file system without room does to a process, for one process: no file of it may grow beyond this. */
+/** Imitates a full disk for one process: none of its files may grow beyond this size. */
 const limitFiles = (pid: number, bytes: number | 'unlimited') =>
   promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
-/** The kernel also sends this signal, which ends whoever does not listen. */
-const OUTLIVE_THE_SIGNAL = "data:text/javascript,process.on('SIGXFSZ',()=>{})"
+/** The kernel also sends SIGXFSZ, which ends a process without a handler. */
+const IGNORE_SIGXFSZ = "data:text/javascript,process.on('SIGXFSZ',()=>{})"
 
-it('while the disk of the file store is full, health says so, reads go on, and writes answer 503', async () => {
+it('a full disk makes health degraded and writes return 503, while reads succeed', async () => {
   const service = await startServiceProcess({
     ...(await open.place()),
-    env: { NODE_OPTIONS: `--import "${OUTLIVE_THE_SIGNAL}"` },
+    env: { NODE_OPTIONS: `--import "${IGNORE_SIGXFSZ}"` },
   })
   onTestFinished(() => service.stop().then(() => undefined))
   const client = api(service.url, service.key)
@@ -26,8 +26,8 @@ it('while the disk of the file store is full, health says so, reads go on, and w
   expect(await health()).toMatchObject({ status: 'healthy', services: { database: true } })
 
   await limitFiles(service.pid, 1)
-  const refused = await client.post('/webhooks/endpoints', endpoint)
-  expect([refused.status, refused.json.error.code]).toEqual([503, 'database_unavailable'])
+  const rejected = await client.post('/webhooks/endpoints', endpoint)
+  expect([rejected.status, rejected.json.error.code]).toEqual([503, 'database_unavailable'])
   expect((await client.get('/webhooks/endpoints')).json.endpoints).toEqual([])
   await eventually(async () =>
     expect(await health()).toMatchObject({ status: 'degraded', services: { database: false } }),

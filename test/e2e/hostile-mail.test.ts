@@ -8,14 +8,14 @@ const CRLF = '\r\n'
 const nested = (depth: number) =>
   Array.from({ length: depth }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join('')
 
-/** Header lines and body of mails that were made to hold up or to fill whoever reads them. */
-const MAILS: [name: string, header: string, body: string][] = [
+/** Headers and body of messages made to exhaust the time or memory of a reader. */
+const MESSAGES: [name: string, header: string, body: string][] = [
   [
-    'a line of spaces that never ends',
+    'a line of a million spaces',
     'Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n',
     `${' '.repeat(1_000_000)}x`,
   ],
-  ['thousands of brackets that nobody closes', `In-Reply-To: ${'<'.repeat(100_000)}\r\n`, 'x'],
+  ['a hundred thousand unclosed brackets', `In-Reply-To: ${'<'.repeat(100_000)}\r\n`, 'x'],
   ['nothing but headers', Array.from({ length: 50_000 }, (_, i) => `X-${i}: v\r\n`).join(''), 'x'],
   [
     'a million empty lines before three thousand nested parts',
@@ -29,7 +29,7 @@ const MAILS: [name: string, header: string, body: string][] = [
   ],
 ]
 
-describe.skipIf(!dovecotAvailable())('a mail made to do harm', () => {
+describe.skipIf(!dovecotAvailable())('a hostile message', () => {
   let dovecot: Dovecot
   let service: Service
   let owner: Api
@@ -48,7 +48,7 @@ describe.skipIf(!dovecotAvailable())('a mail made to do harm', () => {
     await dovecot?.stop()
   })
 
-  it.each(MAILS)('%s: is listed, and read in time and in bounded memory', async (name, header, body) => {
+  it.each(MESSAGES)('%s: is listed and read within five seconds and in bounded memory', async (name, header, body) => {
     const before = process.memoryUsage().rss
     await dovecot.deliver('ada', `Subject: ${name}\r\n${header}\r\n${body}\r\n`)
     const list = `/accounts/${accountId}/messages`

@@ -14,7 +14,7 @@ interface Logs {
 describe.skipIf(inject('postgresUrl') === undefined)('the logs of two instances', () => {
   const open = databases('postgres')
 
-  it('are one list on PostgreSQL', { timeout: 240_000 }, async () => readTogether(await open.place()))
+  it('are merged on PostgreSQL', { timeout: 240_000 }, async () => expectMerged(await open.place()))
 
   describe.skipIf(!hasRedis)('with Redis', () => {
     let redis: RedisServerProcess
@@ -23,14 +23,12 @@ describe.skipIf(inject('postgresUrl') === undefined)('the logs of two instances'
     })
     afterAll(() => redis?.close())
 
-    it('are one list too', { timeout: 240_000 }, async () =>
-      readTogether({ ...(await open.place()), redisUrl: redis.url }),
-    )
+    it('are merged', { timeout: 240_000 }, async () => expectMerged({ ...(await open.place()), redisUrl: redis.url }))
   })
 })
 
-/** Both are read at either, and the one that hangs is named until it answers again. */
-async function readTogether(place: ServicePlace): Promise<void> {
+/** Each instance returns the logs of both, and names the other one while that is suspended. */
+async function expectMerged(place: ServicePlace): Promise<void> {
   const start = async () => {
     const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, LOG_LEVEL: 'info' } })
     closing({ close: () => service.kill() })

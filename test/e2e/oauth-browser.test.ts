@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { numberedMail } from '../scenarios/mailboxes.ts'
+import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { type OAuthStage, type SiteName, startOAuthStage } from '../scenarios/oauth.ts'
 
 const USERS: Record<SiteName, string> = { gmail: 'ada@gmail.com', microsoft: 'ada@outlook.com' }
 const BUTTONS: Record<SiteName, string> = { gmail: 'Google', microsoft: 'Microsoft' }
 
-describe.skipIf(!browserAvailable())('the built service, a browser, and the consent pages of the providers', () => {
+describe.skipIf(!browserAvailable())('the built service, a browser and the consent pages of the providers', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launchBrowser()
@@ -17,55 +17,55 @@ describe.skipIf(!browserAvailable())('the built service, a browser, and the cons
   afterAll(() => browser?.close())
 
   describe.each([
-    ['at an address of its own', ''],
-    ['behind a proxy that takes a path away', '/mail'],
+    ['at its own address', ''],
+    ['behind a proxy that strips a path', '/mail'],
   ])('%s', (_title, path) => {
     describeEachDatabase('connects', (databases) => {
       let stage: OAuthStage
       let context: BrowserContext
       let page: Page
-      /** Everything of ours that the browser asked for. */
-      let asked: string[]
-      let troubles: string[]
+      /** URLs of the service that the browser requested. */
+      let requested: string[]
+      let consoleErrors: string[]
       beforeEach(async () => {
         stage = await startOAuthStage(await databases.place(), { path })
         for (const name of ['gmail', 'microsoft'] as const) {
           const { server } = stage.sites[name]
           server.addUser(USERS[name])
           server.addUser('somebody.else@example.com')
-          for (const subject of ['First', 'Second']) await server.deliver(USERS[name], numberedMail(subject))
+          for (const subject of ['First', 'Second']) await server.deliver(USERS[name], numberedMessage(subject))
         }
         context = await browser.newContext()
         context.setDefaultTimeout(20_000)
         page = await context.newPage()
-        asked = []
-        troubles = []
+        requested = []
+        consoleErrors = []
         const { origin } = new URL(stage.proxy.url)
         page.on('request', (request) => {
-          if (request.url().startsWith(`${origin}/`)) asked.push(request.url())
+          if (request.url().startsWith(`${origin}/`)) requested.push(request.url())
         })
         page.on('console', (message) => {
-          const isOurs = message.location().url.startsWith(`${origin}/`)
-          if (message.type() === 'error' && isOurs) troubles.push(message.text())
+          const isFromService = message.location().url.startsWith(`${origin}/`)
+          if (message.type() === 'error' && isFromService) consoleErrors.push(message.text())
         })
-        page.on('pageerror', (error) => troubles.push(String(error)))
+        page.on('pageerror', (error) => consoleErrors.push(String(error)))
       })
       afterEach(async () => {
         await context?.close()
         await stage?.close()
       })
 
-      /** Posts the form of the consent page that bears this user's name. */
+      /** Clicks this user's button on the consent page. */
       async function consentAs(user: string): Promise<void> {
         await page.getByText('Sign in to Posthorn').waitFor()
         await page.getByRole('button', { name: user }).click()
       }
 
-      it.each(['gmail', 'microsoft'] as const)('a mailbox of %s, which tells of its mail', async (name) => {
+      it.each(['gmail', 'microsoft'] as const)('a mailbox of %s and announces its messages', async (name) => {
         const email = USERS[name]
         const { server } = stage.sites[name]
         const { api, application, landing, proxy } = stage
-        // Google's is found by the address that is typed; the application asks for Microsoft's.
+        // The address selects Google on the page. The application requests Microsoft itself.
         const wanted = name === 'gmail' ? {} : { provider: name, email }
         const redirectUri = `${new URL(landing.url).origin}/done?own=1`
         const session = await api.call<{ authUrl: string; code: string }>('POST', '/auth/sessions', {
@@ -99,24 +99,24 @@ describe.skipIf(!browserAvailable())('the built service, a browser, and the cons
           expect(await api.call('GET', `/accounts/${accountId}`)).toMatchObject({ status: 'connected', email })
         })
 
-        await server.deliver(email, numberedMail('Third'))
+        await server.deliver(email, numberedMessage('Third'))
         await api.call('POST', `/accounts/${accountId}/sync`)
         await eventually(() => {
-          const heard = [...application.seen.values()].filter(({ type }) => type === 'message.received')
-          expect(heard.map(({ subject, times }) => [subject, times])).toEqual([['Third', 1]])
+          const received = [...application.received.values()].filter(({ type }) => type === 'message.received')
+          expect(received.map(({ subject, times }) => [subject, times])).toEqual([['Third', 1]])
         })
         expect(application.badSignatures).toBe(0)
         expect((await subjects()).sort()).toEqual(['First', 'Second', 'Third'])
 
-        expect(asked.filter((url) => !url.startsWith(`${proxy.url}/`))).toEqual([])
-        expect(troubles).toEqual([])
+        expect(requested.filter((url) => !url.startsWith(`${proxy.url}/`))).toEqual([])
+        expect(consoleErrors).toEqual([])
         const cookies = proxy.exchanges.flatMap(({ headers }) => headers['set-cookie'] ?? [])
         expect(cookies.length).toBeGreaterThan(0)
         expect(cookies.filter((cookie) => !cookie.includes(`; Path=${path === '' ? '/' : path};`))).toEqual([])
       })
 
       it.each(['gmail', 'microsoft'] as const)(
-        'nothing of %s when the person says no, and then after all',
+        'nothing of %s when the user cancels, and a mailbox when the user tries again',
         async (name) => {
           const email = USERS[name]
           const { api, landing } = stage
@@ -133,7 +133,7 @@ describe.skipIf(!browserAvailable())('the built service, a browser, and the cons
           await consentAs(email)
           await page.getByText('Welcome back').waitFor()
           expect(new URL(page.url()).searchParams.get('email')).toBe(email)
-          expect(asked.filter((url) => !url.startsWith(`${stage.proxy.url}/`))).toEqual([])
+          expect(requested.filter((url) => !url.startsWith(`${stage.proxy.url}/`))).toEqual([])
         },
       )
     })

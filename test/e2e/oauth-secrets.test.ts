@@ -3,124 +3,127 @@ import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
-import { numberedMail } from '../scenarios/mailboxes.ts'
+import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, consentUrl, type OAuthStage, startOAuthStage } from '../scenarios/oauth.ts'
 
 const TOKEN = /\/token$/
 
-describeEachDatabase('over the whole life of mailboxes at Google and Microsoft, failures included', (databases) => {
-  let place: Place
-  let stage: OAuthStage
-  beforeEach(async () => {
-    place = await databases.place()
-    stage = await startOAuthStage(place, { env: { LOG_LEVEL: 'trace' } })
-    onTestFinished(() => stage.close())
-  })
+describeEachDatabase(
+  'secrets of mailboxes at Google and Microsoft, from connection to deletion, failures included',
+  (databases) => {
+    let place: Place
+    let stage: OAuthStage
+    beforeEach(async () => {
+      place = await databases.place()
+      stage = await startOAuthStage(place, { env: { LOG_LEVEL: 'trace' } })
+      onTestFinished(() => stage.close())
+    })
 
-  it('no token, code, verifier or client secret is in any answer, page, event, log record or webhook, nor readable in the store', async () => {
-    const { api, landing, proxy, service, sites } = stage
-    await api.call('POST', '/webhooks/endpoints', { url: landing.url, eventTypes: ['*'] })
-    for (const name of ['gmail', 'microsoft'] as const) await liveThrough(name)
-    await api.call('GET', '/accounts')
-    await api.call('GET', '/events?limit=200')
-    await api.call('GET', '/logs?limit=200')
-    await api.call('GET', '/health/detailed')
-    await eventually(() => landing.requests.some(({ body }) => body.includes('account.deleted')))
+    it('never appear in a response, page, event, log record or webhook, nor readable in the store', async () => {
+      const { api, landing, proxy, service, sites } = stage
+      await api.call('POST', '/webhooks/endpoints', { url: landing.url, eventTypes: ['*'] })
+      for (const name of ['gmail', 'microsoft'] as const) await exerciseMailbox(name)
+      await api.call('GET', '/accounts')
+      await api.call('GET', '/events?limit=200')
+      await api.call('GET', '/logs?limit=200')
+      await api.call('GET', '/health/detailed')
+      await eventually(() => landing.requests.some(({ body }) => body.includes('account.deleted')))
 
-    const secrets = secretsOf(stage)
-    expect(new Set(secrets.map(({ what }) => what))).toEqual(
-      new Set(['access_token', 'refresh_token', 'id_token', 'code', 'code_verifier', 'client_secret', 'given']),
-    )
-    // What a provider sends the browser back with passes by; without that the search would find nothing whatever happened.
-    const codes = secrets.filter(({ what }) => what === 'code')
-    expect(
-      codes.some(({ value }) => proxy.exchanges.some(({ path }) => path.includes(encodeURIComponent(value)))),
-    ).toBe(true)
+      const secrets = secretsOf(stage)
+      expect(new Set(secrets.map(({ what }) => what))).toEqual(
+        new Set(['access_token', 'refresh_token', 'id_token', 'code', 'code_verifier', 'client_secret', 'given']),
+      )
+      // The authorization code passes through the proxy, which proves that the search can find secrets.
+      const codes = secrets.filter(({ what }) => what === 'code')
+      expect(
+        codes.some(({ value }) => proxy.exchanges.some(({ path }) => path.includes(encodeURIComponent(value)))),
+      ).toBe(true)
 
-    const said = [
-      ...proxy.exchanges.map(({ method, path, status, headers, body }) => ({
-        where: `${method} ${path.split('?')[0]} → ${status}`,
-        text: `${JSON.stringify(headers)}\n${body}`,
-      })),
-      ...landing.requests.map(({ headers, body, path }) => ({
-        where: 'a webhook',
-        text: `${path}\n${JSON.stringify(headers)}\n${body}`,
-      })),
-      { where: 'the log', text: service.output() },
-      ...(await filesOf(place.dataDir)),
-    ]
-    expect(service.output().length).toBeLessThan(1024 * 1024)
-    const found = secrets.flatMap(({ what, value }) =>
-      said
-        .filter(({ text }) => spellings(value).some((spelled) => text.includes(spelled)))
-        .map(({ where }) => `${what} in ${where}`),
-    )
-    expect([...new Set(found)]).toEqual([])
-    expect(sites.gmail.server.faults.waiting + sites.microsoft.server.faults.waiting).toBe(0)
-  })
+      const outputs = [
+        ...proxy.exchanges.map(({ method, path, status, headers, body }) => ({
+          where: `${method} ${path.split('?')[0]} → ${status}`,
+          text: `${JSON.stringify(headers)}\n${body}`,
+        })),
+        ...landing.requests.map(({ headers, body, path }) => ({
+          where: 'a webhook',
+          text: `${path}\n${JSON.stringify(headers)}\n${body}`,
+        })),
+        { where: 'the log', text: service.output() },
+        ...(await filesOf(place.dataDir)),
+      ]
+      expect(service.output().length).toBeLessThan(1024 * 1024)
+      const found = secrets.flatMap(({ what, value }) =>
+        outputs
+          .filter(({ text }) => spellings(value).some((spelled) => text.includes(spelled)))
+          .map(({ where }) => `${what} in ${where}`),
+      )
+      expect([...new Set(found)]).toEqual([])
+      expect(sites.gmail.server.faults.waiting + sites.microsoft.server.faults.waiting).toBe(0)
+    })
 
-  /** Everything that people, providers and applications do with a mailbox, well and badly. */
-  async function liveThrough(name: 'gmail' | 'microsoft'): Promise<void> {
-    const { api, sites } = stage
-    const { server } = sites[name]
-    const email = `ada@${name}.example`
-    server.addUser(email)
-    await server.deliver(email, numberedMail('Before'))
-    const status = async (id: string) => (await api.call<{ status: string }>('GET', `/accounts/${id}`)).status
-    const callback = async () => sites[name].consent(await consentUrl(api, name, email), email)
-    const open = (url: string) => fetch(url, { redirect: 'manual', headers: { accept: 'text/html' } })
+    /** Connects, syncs, revokes, imports and deletes a mailbox, with failures at each step. */
+    async function exerciseMailbox(name: 'gmail' | 'microsoft'): Promise<void> {
+      const { api, sites } = stage
+      const { server } = sites[name]
+      const email = `ada@${name}.example`
+      server.addUser(email)
+      await server.deliver(email, numberedMessage('Before'))
+      const status = async (id: string) => (await api.call<{ status: string }>('GET', `/accounts/${id}`)).status
+      const callback = async () => sites[name].consent(await consentUrl(api, name, email), email)
+      const open = (url: string) => fetch(url, { redirect: 'manual', headers: { accept: 'text/html' } })
 
-    server.denyConsent(email)
-    expect((await open(await callback())).status).toBe(400)
-    server.denyConsent(email, false)
-    for (const as of ['html', 'malformed', 'server-error', 'reset'] as const) {
-      server.fail({ as, on: TOKEN, times: 1 })
-      expect((await open(await callback())).status).toBeGreaterThanOrEqual(400)
+      server.denyConsent(email)
+      expect((await open(await callback())).status).toBe(400)
+      server.denyConsent(email, false)
+      for (const as of ['html', 'malformed', 'server-error', 'reset'] as const) {
+        server.fail({ as, on: TOKEN, times: 1 })
+        expect((await open(await callback())).status).toBeGreaterThanOrEqual(400)
+      }
+      server.withholdScopes(email, [sites[name].mailScope])
+      expect((await open(await callback())).status).toBe(400)
+      server.withholdScopes(email, [])
+      server.revokeGrants(email)
+
+      const id = await connectAt(stage, name, email)
+      await eventually(async () => (await status(id)) === 'connected')
+      const used = stage.proxy.exchanges.findLast(({ path }) => path.includes('/callback?'))
+      expect((await open(new URL(used?.path ?? '', stage.proxy.url).href)).status).toBe(400)
+      const forged = new URL(await callback())
+      forged.searchParams.set('state', 'forged')
+      expect((await open(forged.href)).status).toBe(400)
+
+      const { messages } = await api.call<{ messages: { id: string }[] }>('GET', `/accounts/${id}/messages`)
+      await api.call('GET', `/accounts/${id}/messages/${messages[0]?.id}`)
+      server.fail({ as: 'unauthorized', on: /\/messages|\/batch|history|delta/, user: email, times: 1 })
+      await api.call('POST', `/accounts/${id}/sync`)
+      await eventually(() => server.faults.waiting === 0)
+
+      server.fail({ as: 'malformed', on: TOKEN, user: email, times: 1 })
+      await eventually(async () => {
+        // Expire on each attempt, because a refresh after the earlier 401 may still be running.
+        server.expireAccessTokens(email)
+        await api.call('POST', `/accounts/${id}/sync`)
+        return server.faults.waiting === 0
+      })
+      await eventually(async () => (await status(id)) === 'connected')
+      server.revokeGrants(email)
+      await eventually(async () => {
+        await api.call('POST', `/accounts/${id}/sync`)
+        return (await status(id)) === 'auth_error'
+      })
+      const { refreshToken } = await server.grant(email)
+      given.push(refreshToken, `wrong-${refreshToken}`)
+      await api.call('POST', '/accounts', { provider: name, refreshToken })
+      await expect(
+        api.call('POST', '/accounts', { provider: name, refreshToken: `wrong-${refreshToken}` }),
+      ).rejects.toThrow()
+      await eventually(async () => (await status(id)) === 'connected')
+      await api.call('DELETE', `/accounts/${id}`)
     }
-    server.withholdScopes(email, [sites[name].mailScope])
-    expect((await open(await callback())).status).toBe(400)
-    server.withholdScopes(email, [])
-    server.revokeGrants(email)
+  },
+)
 
-    const id = await connectAt(stage, name, email)
-    await eventually(async () => (await status(id)) === 'connected')
-    const used = stage.proxy.exchanges.findLast(({ path }) => path.includes('/callback?'))
-    expect((await open(new URL(used?.path ?? '', stage.proxy.url).href)).status).toBe(400)
-    const forged = new URL(await callback())
-    forged.searchParams.set('state', 'forged')
-    expect((await open(forged.href)).status).toBe(400)
-
-    const { messages } = await api.call<{ messages: { id: string }[] }>('GET', `/accounts/${id}/messages`)
-    await api.call('GET', `/accounts/${id}/messages/${messages[0]?.id}`)
-    server.fail({ as: 'unauthorized', on: /\/messages|\/batch|history|delta/, user: email, times: 1 })
-    await api.call('POST', `/accounts/${id}/sync`)
-    await eventually(() => server.faults.waiting === 0)
-
-    server.fail({ as: 'malformed', on: TOKEN, user: email, times: 1 })
-    await eventually(async () => {
-      // Each time: the token that the refusal before led to may be on its way still.
-      server.expireAccessTokens(email)
-      await api.call('POST', `/accounts/${id}/sync`)
-      return server.faults.waiting === 0
-    })
-    await eventually(async () => (await status(id)) === 'connected')
-    server.revokeGrants(email)
-    await eventually(async () => {
-      await api.call('POST', `/accounts/${id}/sync`)
-      return (await status(id)) === 'auth_error'
-    })
-    const { refreshToken } = await server.grant(email)
-    given.push(refreshToken, `wrong-${refreshToken}`)
-    await api.call('POST', '/accounts', { provider: name, refreshToken })
-    await expect(
-      api.call('POST', '/accounts', { provider: name, refreshToken: `wrong-${refreshToken}` }),
-    ).rejects.toThrow()
-    await eventually(async () => (await status(id)) === 'connected')
-    await api.call('DELETE', `/accounts/${id}`)
-  }
-})
-
-/** Refresh tokens that the application handed over itself. */
+/** Refresh tokens that the application sent itself. */
 const given: string[] = []
 
 interface Secret {
@@ -128,7 +131,7 @@ interface Secret {
   value: string
 }
 
-/** Everything secret that the service and the token endpoints said to each other. */
+/** Every secret in the traffic between the service and the token endpoints. */
 function secretsOf({ tokenEndpoints, sites }: OAuthStage): Secret[] {
   const values = new Map<string, string>()
   const note = (what: string, value: unknown) => {
@@ -138,24 +141,24 @@ function secretsOf({ tokenEndpoints, sites }: OAuthStage): Secret[] {
     const fields = new URLSearchParams(sent)
     for (const what of ['code', 'code_verifier', 'client_secret', 'refresh_token']) note(what, fields.get(what))
     if (!body.startsWith('{"') || !body.endsWith('}')) continue
-    const answer: Record<string, unknown> = JSON.parse(body)
-    for (const what of ['access_token', 'refresh_token', 'id_token']) note(what, answer[what])
+    const response: Record<string, unknown> = JSON.parse(body)
+    for (const what of ['access_token', 'refresh_token', 'id_token']) note(what, response[what])
   }
   for (const { server } of Object.values(sites)) note('client_secret', server.client.secret)
   for (const value of given) note('given', value)
   return [...values].map(([value, what]) => ({ what, value }))
 }
 
-/** As it is, in a URL, and in base64 at any of its three beginnings. */
+/** The value as text, in a URL, and in base64 at each of the three alignments. */
 function spellings(value: string): string[] {
   const inBase64 = [0, 1, 2].map((skipped) => {
-    const whole = Buffer.from(value.slice(skipped)).toString('base64')
-    return whole.slice(0, whole.length - 4)
+    const encoded = Buffer.from(value.slice(skipped)).toString('base64')
+    return encoded.slice(0, encoded.length - 4)
   })
   return [value, encodeURIComponent(value), ...inBase64]
 }
 
-/** The store as a thief of the disk reads it, without the folder of keys. */
+/** The database files, as a thief of the disk could read them without the keys. */
 async function filesOf(folder: string): Promise<{ where: string; text: string }[]> {
   const files = (await readdir(folder)).filter((file) => file.startsWith('posthorn.db'))
   return Promise.all(

@@ -31,16 +31,16 @@ describe.each([
     await site.server.close()
   })
 
-  /** Through the consent page, as the application's own screen would lead there; answers the account. */
+  /** Connects through the API and the consent page. Returns the account id. */
   async function connect(): Promise<string> {
     const session = (await client.post('/auth/sessions', { redirectUri: 'https://app.example/done' })).json
     const json = { provider: site.provider, state: 'mine', email: USER }
     const { authorizationUrl } = (await client.post(`/auth/sessions/${session.code}/start`, json)).json
     let back = await site.consent(authorizationUrl, USER)
     for (;;) {
-      const answer = await fetch(back, { redirect: 'manual' })
-      expect(answer.status).toBe(302)
-      const location = new URL(answer.headers.get('location') ?? '')
+      const response = await fetch(back, { redirect: 'manual' })
+      expect(response.status).toBe(302)
+      const location = new URL(response.headers.get('location') ?? '')
       if (location.host === 'app.example') return location.searchParams.get('accountId') ?? ''
       back = await site.consent(location.href, USER)
     }
@@ -52,7 +52,7 @@ describe.each([
   const eventTypes = async (id: string) =>
     (await client.get(`/events?accountId=${id}&limit=200`)).json.events.map(({ type }: { type: string }) => type)
 
-  it('connects it, reads it, loses it with the grant, takes it back, and gives it up', async () => {
+  it('connects it, reads it, reports a revoked grant, reconnects it and deletes it', async () => {
     const id = await connect()
     await eventually(async () => (await account(id)).status === 'connected')
     expect(await subjects(id)).toEqual(['Before'])
@@ -80,7 +80,7 @@ describe.each([
     expect((await client.get(`/accounts/${id}`)).status).toBe(404)
   })
 
-  it('takes a mailbox along by its refresh token', async () => {
+  it('imports a mailbox by its refresh token', async () => {
     const { refreshToken } = await site.server.grant(USER)
     const created = await client.post('/accounts', { provider: site.provider, refreshToken })
     expect([created.status, created.json]).toMatchObject([200, { provider: site.provider, email: USER }])
@@ -88,7 +88,7 @@ describe.each([
     expect(await subjects(created.json.id)).toEqual(['Before'])
   })
 
-  it('tells operators that it can be connected, and where people come back to', async () => {
+  it('tells operators that it can be connected, and the redirect URI', async () => {
     const { providers, onboarding } = (await client.get('/health/detailed')).json.data
     const redirectUri = `${service.url}/providers/${site.provider}/callback`
     expect(providers).toContainEqual({ name: site.provider, canConnect: true, redirectUri })

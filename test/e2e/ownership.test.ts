@@ -9,10 +9,10 @@ import { eventually } from '../kit/eventually.ts'
 import { startWorker } from '../kit/worker.ts'
 
 const DEAD_AFTER_MS = 3000
-/** A process stopped inside a transaction holds its rows until PostgreSQL ends its session after 30 s. */
+/** A process suspended inside a transaction holds its row locks until PostgreSQL ends its session after 30 s. */
 const TAKE_OVER_MS = 60_000
 
-describePostgres('instances that are processes of their own', (open) => {
+describePostgres('instances in separate processes', (open) => {
   const children: ChildProcess[] = []
   afterEach(async () => {
     for (const child of children.splice(0)) {
@@ -25,9 +25,9 @@ describePostgres('instances that are processes of their own', (open) => {
   function start(url: string | undefined, name: string) {
     const child = startWorker('ownership-worker', [url ?? '', name, String(DEAD_AFTER_MS)])
     children.push(child)
-    const told: string[][] = []
-    createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line).owned))
-    return { child, told, owned: () => told.at(-1) ?? [] }
+    const reports: string[][] = []
+    createInterface({ input: child.stdout }).on('line', (line) => reports.push(JSON.parse(line).owned))
+    return { child, reports, owned: () => reports.at(-1) ?? [] }
   }
 
   async function started(accounts: number, names: string[]) {
@@ -37,12 +37,12 @@ describePostgres('instances that are processes of their own', (open) => {
     const ids: string[] = []
     for (let i = 0; i < accounts; i += 1) ids.push((await fixture.link(imapUser(`user-${i}`))).id)
     const instances = names.map((name) => start(place.databaseUrl, name))
-    const share = accounts / names.length
-    await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => share)))
-    return { db, ids, instances, everyone: () => instances.flatMap((each) => each.owned()).sort() }
+    const perInstance = accounts / names.length
+    await eventually(() => expect(instances.map((each) => each.owned().length)).toEqual(names.map(() => perInstance)))
+    return { db, ids, instances, allOwned: () => instances.flatMap((each) => each.owned()).sort() }
   }
 
-  /** Per account, in the order of the writes: nobody wrote under an epoch that another had followed. */
+  /** No instance wrote to an account under an epoch that another instance had already superseded. */
   async function expectOneWriterAtATime(db: Db): Promise<void> {
     const rows = await db.read
       .selectFrom('events')
@@ -62,7 +62,7 @@ describePostgres('instances that are processes of their own', (open) => {
     expect(rows.length).toBeGreaterThan(0)
   }
 
-  it('one that is killed is followed by the others, and one at a time writes', async () => {
+  it('the others take over the accounts of a killed one, and each account has one writer at a time', async () => {
     const { db, ids, instances } = await started(6, ['a', 'b', 'c'])
     const [a, b, c] = instances
     a?.child.kill('SIGKILL')
@@ -76,18 +76,18 @@ describePostgres('instances that are processes of their own', (open) => {
     await expectOneWriterAtATime(db)
   }, 240_000)
 
-  it('one that is stopped and resumed finds everything lost, and begins anew', async () => {
-    const { db, ids, instances, everyone } = await started(6, ['a', 'b'])
+  it('a suspended one releases its accounts when resumed, and gains accounts again', async () => {
+    const { db, ids, instances, allOwned } = await started(6, ['a', 'b'])
     const [a, b] = instances
     b?.child.kill('SIGSTOP')
     await eventually(() => expect([...(a?.owned() ?? [])].sort()).toEqual(ids), TAKE_OVER_MS)
     expect(b?.owned()).toHaveLength(3)
-    const toldBefore = b?.told.length ?? 0
+    const reportsBefore = b?.reports.length ?? 0
     b?.child.kill('SIGCONT')
-    await eventually(() => expect(b?.told[toldBefore]).toEqual([]))
+    await eventually(() => expect(b?.reports[reportsBefore]).toEqual([]))
     await eventually(() => {
       expect(instances.map((each) => each.owned().length)).toEqual([3, 3])
-      expect(everyone()).toEqual(ids)
+      expect(allOwned()).toEqual(ids)
     })
     await expectOneWriterAtATime(db)
   }, 240_000)

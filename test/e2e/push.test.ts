@@ -23,9 +23,9 @@ afterEach(async () => {
 })
 
 async function link(client: Api, provider: string, refreshToken: string, customUserId?: string): Promise<string> {
-  const answer = await client.post('/accounts', { provider, refreshToken, ...(customUserId && { customUserId }) })
-  expect(answer.status).toBe(200)
-  const { id } = answer.json
+  const response = await client.post('/accounts', { provider, refreshToken, ...(customUserId && { customUserId }) })
+  expect(response.status).toBe(200)
+  const { id } = response.json
   await eventually(async () => (await client.get(`/accounts/${id}`)).json.status === 'connected')
   return id
 }
@@ -82,13 +82,13 @@ describeEachDatabase('push from Gmail', (open) => {
     const id = await link(client, 'gmail', refreshToken)
     await watched()
     await quiet()
-    const nextLookMs = async () => {
+    const nextSyncMs = async () => {
       const { nextRunAt } = (await client.get(`/debounced-queue/accounts/${id}`)).json
       return Date.parse(nextRunAt) - Date.now()
     }
     google.deliver(ADA, mail('pushed'))
     await received(client, id, 'pushed')
-    await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
+    await eventually(async () => expect(await nextSyncMs()).toBeGreaterThan(300_000))
     google.fail({ as: 'server-error', on: /:pull/, times: 4 })
     google.deliver(ADA, mail('polled'))
     await eventually(async () => {
@@ -100,7 +100,7 @@ describeEachDatabase('push from Gmail', (open) => {
     await isReady(client)
     google.deliver(ADA, mail('pushed again'))
     await received(client, id, 'pushed', 'polled', 'pushed again')
-    await eventually(async () => expect(await nextLookMs()).toBeGreaterThan(300_000))
+    await eventually(async () => expect(await nextSyncMs()).toBeGreaterThan(300_000))
   })
 
   it('ignores duplicate notifications and drops other messages', async () => {
@@ -208,12 +208,12 @@ describeEachDatabase('push from Gmail', (open) => {
     const credentials = JSON.stringify({ ...key, token_uri: `${google.url}/token` })
     const client = await serve(place, { ...google.pushSettings, APPLICATION_CREDENTIALS: credentials })
     await eventually(async () => {
-      const answer = await client.get('/health/detailed')
-      expect(answer.json.data.warnings).toContainEqual({
+      const response = await client.get('/health/detailed')
+      expect(response.json.data.warnings).toContainEqual({
         code: 'gmail_push',
         message: expect.stringContaining('refused APPLICATION_CREDENTIALS'),
       })
-      expect(answer.text).not.toContain('PRIVATE')
+      expect(response.text).not.toContain('PRIVATE')
     })
   })
 })
@@ -339,12 +339,12 @@ describe('the notification URL of Graph', () => {
   it('returns the validation token as plain text', async () => {
     const token = 'Validation: <b>of</b> an address?&é'
     for (const path of [NOTIFICATIONS, `${NOTIFICATIONS}/lifecycle`]) {
-      const answer = await client.post(`${path}?validationToken=${encodeURIComponent(token)}`, '', {
+      const response = await client.post(`${path}?validationToken=${encodeURIComponent(token)}`, '', {
         'content-type': 'text/plain; charset=utf-8',
       })
-      expect([answer.status, answer.text]).toEqual([200, token])
-      expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect([response.status, response.text]).toEqual([200, token])
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     }
     expect((await client.post(`${NOTIFICATIONS}?validationToken=${'x'.repeat(2000)}`)).status).toBe(400)
   })

@@ -11,18 +11,18 @@ import { startServiceProcess } from '../kit/process.ts'
 import { type NameAnswer, startNameServer } from '../servers/name-server.ts'
 import { startReceiver } from '../servers/receiver.ts'
 
-/** The one address that the setting opens; its neighbour must never be reached. Both have something at the same port. */
-const OPEN = '127.0.0.2'
-const SHUT = '127.0.0.1'
+/** PRIVATE_TARGETS allows only ALLOWED. DENIED must never be contacted. Both listen at the same port. */
+const ALLOWED = '127.0.0.2'
+const DENIED = '127.0.0.1'
 
 async function start() {
   const silent = await silentListener()
-  const receiver = closing(await startReceiver({ host: OPEN, port: silent.port }))
+  const receiver = closing(await startReceiver({ host: ALLOWED, port: silent.port }))
   const names = new Map<string, NameAnswer | (() => NameAnswer)>()
   const nameServer = closing(
     await startNameServer((name) => {
-      const answer = names.get(name) ?? 'refused'
-      return typeof answer === 'function' ? answer() : answer
+      const response = names.get(name) ?? 'refused'
+      return typeof response === 'function' ? response() : response
     }, 0),
   )
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-hidden-'))
@@ -30,7 +30,7 @@ async function start() {
   const service = await startServiceProcess({
     dataDir,
     env: {
-      PRIVATE_TARGETS: OPEN,
+      PRIVATE_TARGETS: ALLOWED,
       NAME_SERVER: nameServer.server,
       NODE_OPTIONS: `--import ${new URL('../servers/own-name-server.mjs', import.meta.url)}`,
     },
@@ -46,7 +46,7 @@ async function start() {
   return { client, create, test, names, nameServer, receiver, silent, port: silent.port }
 }
 
-/** Takes connections where nobody may connect, of both families, and counts them. */
+/** Counts connections to the denied addresses, IPv4 and IPv6. */
 async function silentListener() {
   let contacts = 0
   const listen = async (host: string, port: number) => {
@@ -59,7 +59,7 @@ async function silentListener() {
     onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())))
     return (server.address() as AddressInfo).port
   }
-  const port = await listen(SHUT, 0)
+  const port = await listen(DENIED, 0)
   await listen('::1', port)
   return { port, contacts: () => contacts }
 }
@@ -73,91 +73,91 @@ const SPELLINGS = [
   ...['10.0.0.1', '169.254.169.254', '[::ffff:169.254.169.254]', '[fe80::1]', '[fd00:ec2::254]', '255.255.255.255'],
 ]
 
-/** What a name may stand for, each of it or among it an address that is not opened. */
-const ANSWERS: Record<string, readonly string[]> = {
-  'loopback.example': [SHUT],
+/** Names that resolve to at least one denied address. */
+const RESOLVED: Record<string, readonly string[]> = {
+  'loopback.example': [DENIED],
   'loopback6.example': ['::1'],
   'mapped.example': ['::ffff:127.0.0.1'],
   'translated.example': ['64:ff9b::7f00:1'],
   'sixtofour.example': ['2002:7f00:1::1'],
   'unspecified.example': ['0.0.0.0'],
   'metadata.example': ['169.254.169.254'],
-  'mixed.example': [OPEN, SHUT],
-  'mixed6.example': [OPEN, '::1'],
+  'mixed.example': [ALLOWED, DENIED],
+  'mixed6.example': [ALLOWED, '::1'],
 }
 
-it('an address that may not be reached is refused when the endpoint is made, with the setting named', async () => {
+it('rejects an endpoint at a denied address and names the setting', async () => {
   const { client, create, names, silent, port } = await start()
-  for (const [name, addresses] of Object.entries(ANSWERS)) names.set(name, addresses)
-  const id = await create(`http://${OPEN}:${port}/hook`)
-  for (const host of [...SPELLINGS, ...Object.keys(ANSWERS), 'Mixed.Example.']) {
+  for (const [name, addresses] of Object.entries(RESOLVED)) names.set(name, addresses)
+  const id = await create(`http://${ALLOWED}:${port}/hook`)
+  for (const host of [...SPELLINGS, ...Object.keys(RESOLVED), 'Mixed.Example.']) {
     for (const scheme of ['http', 'https']) {
       const url = `${scheme}://${host}:${port}/hook`
-      for (const answer of [
+      for (const response of [
         await client.post('/webhooks/endpoints', { url }),
         await client.put(`/webhooks/endpoints/${id}`, { url }),
       ]) {
-        expect(answer.status, `${url} → ${answer.text}`).toBe(400)
-        const { code, details } = answer.json.error
+        expect(response.status, `${url} → ${response.text}`).toBe(400)
+        const { code, details } = response.json.error
         expect([code, details[0].path, url]).toEqual(['validation_failed', 'body.url', url])
         expect(details[0].message, url).toContain('PRIVATE_TARGETS')
       }
     }
   }
-  for (const user of ['user@', 'user:pass@', `${OPEN}@`, `${OPEN}:${port}@`, '%00@', '@']) {
-    const url = `http://${user}${SHUT}:${port}/hook`
+  for (const user of ['user@', 'user:pass@', `${ALLOWED}@`, `${ALLOWED}:${port}@`, '%00@', '@']) {
+    const url = `http://${user}${DENIED}:${port}/hook`
     const { status, json } = await client.post('/webhooks/endpoints', { url })
     expect([status, json.error.details[0].path, url]).toEqual([400, 'body.url', url])
   }
   const [endpoint] = (await client.get('/webhooks/endpoints')).json.endpoints
-  expect(endpoint.url).toBe(`http://${OPEN}:${port}/hook`)
+  expect(endpoint.url).toBe(`http://${ALLOWED}:${port}/hook`)
   expect(silent.contacts()).toBe(0)
 })
 
-it('an address that shows only at sending is not reached either, and the delivery says why', async () => {
+it('fails a delivery whose name resolves to a denied address only at sending, and says why', async () => {
   const { client, create, test, names, receiver, silent, port } = await start()
-  // None of them resolves yet.
+  // The names do not resolve yet.
   const ids: Record<string, string> = {}
-  for (const name of Object.keys(ANSWERS)) ids[name] = await create(`https://${name}:${port}/hook`)
-  for (const [name, addresses] of Object.entries(ANSWERS)) names.set(name, addresses)
-  const why = { kind: 'refused_address', message: expect.stringContaining('PRIVATE_TARGETS') }
+  for (const name of Object.keys(RESOLVED)) ids[name] = await create(`https://${name}:${port}/hook`)
+  for (const [name, addresses] of Object.entries(RESOLVED)) names.set(name, addresses)
+  const error = { kind: 'refused_address', message: expect.stringContaining('PRIVATE_TARGETS') }
   for (const [name, id] of Object.entries(ids)) {
-    expect(await test(id), name).toMatchObject({ status: 'failed', responseStatus: null, error: why })
+    expect(await test(id), name).toMatchObject({ status: 'failed', responseStatus: null, error })
   }
-  // An event of the service itself: an endpoint that answers 410 is disabled, and all others hear of it.
+  // An endpoint that returns 410 is disabled, and every other endpoint receives that event.
   receiver.script({ status: 410 })
   await test(await create(receiver.url))
   await eventually(async () => {
     const { json } = await client.get('/webhooks/deliveries?eventType=webhook.endpoint_disabled&status=failed')
     expect(json.deliveries).toHaveLength(Object.keys(ids).length)
     for (const delivery of json.deliveries) {
-      expect(delivery).toMatchObject({ error: why, attempts: [{ attempt: 1, error: why }] })
+      expect(delivery).toMatchObject({ error, attempts: [{ attempt: 1, error }] })
     }
   })
   expect(silent.contacts()).toBe(0)
   expect(receiver.requests).toHaveLength(1)
 })
 
-it('a redirect to such an address is an answer, not a way there', async () => {
+it('does not follow a redirect to a denied address', async () => {
   const { create, test, receiver, silent, port } = await start()
   const id = await create(receiver.url)
   for (const status of [301, 302, 303, 307, 308]) {
     receiver.script({
       status,
-      headers: { location: `http://${SHUT}:${port}/inside`, refresh: `0; url=http://${SHUT}` },
+      headers: { location: `http://${DENIED}:${port}/inside`, refresh: `0; url=http://${DENIED}` },
     })
     expect(await test(id)).toMatchObject({ status: 'failed', responseStatus: status, error: { kind: 'redirect' } })
   }
   expect(silent.contacts()).toBe(0)
 })
 
-it('a name that moves to such an address between two lookups is reached where it was checked, or not at all', async () => {
+it('contacts only the address that it checked when a name changes between two lookups', async () => {
   const { create, test, names, nameServer, receiver, silent, port } = await start()
-  let turns = 0
-  // Every other question of each family is answered with the other address; nothing may be remembered.
+  let questions = 0
+  // The name server alternates between the two addresses. The service must not cache a checked name.
   names.set('rebound.example', () => {
-    turns += 1
-    return Math.floor((turns - 1) / 2) % 2 === 0 ? [OPEN] : [SHUT]
+    questions += 1
+    return Math.floor((questions - 1) / 2) % 2 === 0 ? [ALLOWED] : [DENIED]
   })
   const id = await create(`http://rebound.example:${port}/hook`)
   let [arrived, refused] = [0, 0]

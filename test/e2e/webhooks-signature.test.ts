@@ -7,7 +7,7 @@ import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'
 import { LIBRARIES, type Received, startReceiver, verifier, verifyWith } from '../servers/receiver.ts'
 
-/** What the Standard Webhooks specification publishes: https://github.com/standard-webhooks/standard-webhooks */
+/** Test vector of the Standard Webhooks specification: https://github.com/standard-webhooks/standard-webhooks */
 const VECTOR = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -17,12 +17,12 @@ const VECTOR = {
 }
 
 const SECRETS = {
-  'one that is generated': undefined,
-  'one that is given in base64': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  'any other text': 'correct horse battery stäple',
+  'a generated secret': undefined,
+  'a given secret in base64': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'a given secret in plain text': 'correct horse battery stäple',
 }
 
-it('the published vector is what we sign, and what each library signs', () => {
+it('signs the published test vector like each library', () => {
   const { secret, id, timestamp, body, signature } = VECTOR
   expect(webhookHeaders({ id, timestamp, body, secrets: [secret] })['webhook-signature']).toBe(signature)
   for (const library of LIBRARIES) {
@@ -39,11 +39,12 @@ describeEachDatabase('signatures of a running service', (open) => {
 
   const receiverFor = async () => closing(await startReceiver())
 
-  /** An event that the service makes by itself: an endpoint that answers 410 is disabled, and the others hear of it. */
+  /** Causes `webhook.endpoint_disabled`: an endpoint returns 410, and the others receive the event. */
   async function causeEvent(client: Api): Promise<void> {
-    const gone = await receiverFor()
-    gone.always({ status: 410 })
-    const endpoint = (await client.post('/webhooks/endpoints', { url: gone.url, eventTypes: ['account.deleted'] })).json
+    const disabled = await receiverFor()
+    disabled.always({ status: 410 })
+    const endpoint = (await client.post('/webhooks/endpoints', { url: disabled.url, eventTypes: ['account.deleted'] }))
+      .json
     expect((await client.post(`/webhooks/endpoints/${endpoint.id}/test`)).json).toMatchObject({ responseStatus: 410 })
   }
 
@@ -70,7 +71,7 @@ describeEachDatabase('signatures of a running service', (open) => {
     receiver.script({ status: 500 }, 'reset', { status: 503 })
     await causeEvent(client)
     const failed = await deliveryThat(client, created.id, { status: 'failed', attempt: 3 })
-    // A replay of what failed, and another of what arrived.
+    // Replay the failed delivery, then the succeeded one.
     for (const attempt of [4, 5]) {
       expect((await client.post(`/webhooks/deliveries/${failed.id}/retry`)).status).toBe(200)
       await deliveryThat(client, created.id, { status: 'success', attempt })
@@ -88,7 +89,7 @@ describeEachDatabase('signatures of a running service', (open) => {
     expect(new Set(times).size).toBe(3)
   })
 
-  it('what a recovery brings verifies as any other attempt does, and no more once touched', async () => {
+  it('a recovered delivery verifies, and fails when modified', async () => {
     const [client, receiver] = [await serve(), await receiverFor()]
     const since = new Date().toISOString()
     const { id, secret } = (
@@ -97,7 +98,7 @@ describeEachDatabase('signatures of a running service', (open) => {
     receiver.script({ status: 500 })
     await causeEvent(client)
     const failed = await deliveryThat(client, id, { status: 'failed' })
-    // While it is inactive it gets no delivery at all, until it asks for what it missed.
+    // An inactive endpoint gets no deliveries until a recovery.
     await client.put(`/webhooks/endpoints/${id}`, { isActive: false })
     await causeEvent(client)
     const missed = await eventually(async () => {
@@ -112,10 +113,10 @@ describeEachDatabase('signatures of a running service', (open) => {
       return receiver.requests
     })
     expect(new Set(recovered.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([failed.eventId, missed.id]))
-    for (const request of recovered) expectUntouchable(secret, request)
+    for (const request of recovered) expectTamperProof(secret, request)
     const again = recovered.find(({ headers }) => headers['webhook-id'] === failed.eventId)
     expect(again?.body).toBe(first?.body)
-    // A repeat of what a recovery brought.
+    // Retry the recovered deliveries.
     const { json } = await client.get(`/webhooks/deliveries?endpointId=${id}`)
     for (const delivery of json.deliveries) {
       expect(delivery.trigger).toBe('recover')
@@ -125,16 +126,16 @@ describeEachDatabase('signatures of a running service', (open) => {
       expect(receiver.requests).toHaveLength(5)
       return receiver.requests.slice(3)
     })
-    for (const request of repeated) expectUntouchable(secret, request)
+    for (const request of repeated) expectTamperProof(secret, request)
   })
 
-  it('an attempt verifies no more once any part of it is touched', async () => {
+  it('an attempt fails to verify when any part is modified, or with another secret', async () => {
     const [client, receiver] = [await serve(), await receiverFor()]
     const { id, secret } = (await client.post('/webhooks/endpoints', { url: receiver.url })).json
     await client.post(`/webhooks/endpoints/${id}/test`)
     const [request] = receiver.requests
-    if (request === undefined) throw new Error('nothing came')
-    expectUntouchable(secret, request)
+    if (request === undefined) throw new Error('no request arrived')
+    expectTamperProof(secret, request)
     for (const other of [
       generateSigningSecret(),
       `${secret.slice(0, -2)}AA`,
@@ -147,7 +148,7 @@ describeEachDatabase('signatures of a running service', (open) => {
     }
   })
 
-  it('old and new secret both verify after a rotation, and null ends signing', async () => {
+  it('both secrets verify after a rotation, and null ends signing', async () => {
     const [client, receiver] = [await serve(), await receiverFor()]
     const { id, secret: first } = (await client.post('/webhooks/endpoints', { url: receiver.url })).json
     const second = generateSigningSecret()
@@ -156,7 +157,7 @@ describeEachDatabase('signatures of a running service', (open) => {
     await client.put(`/webhooks/endpoints/${id}`, { secret: null })
     await client.post(`/webhooks/endpoints/${id}/test`)
     const [signed, unsigned] = receiver.requests
-    if (signed === undefined) throw new Error('nothing came')
+    if (signed === undefined) throw new Error('no request arrived')
     for (const library of LIBRARIES) {
       for (const secret of [first, second]) verifyWith(library, secret, signed)
       expect(() => verifyWith(library, generateSigningSecret(), signed)).toThrow()
@@ -166,17 +167,17 @@ describeEachDatabase('signatures of a running service', (open) => {
   })
 })
 
-/** Both libraries take the request as it came, and none takes it with any part changed. */
-function expectUntouchable(secret: string, request: Received): void {
+/** Both libraries accept the request as received, and reject it with any part changed. */
+function expectTamperProof(secret: string, request: Received): void {
   for (const library of LIBRARIES) {
     expect(verifyWith(library, secret, request)).toEqual(JSON.parse(request.body))
-    for (const [part, touched] of Object.entries(tampered(request))) {
-      expect(() => verifyWith(library, secret, touched), `${library} accepts another ${part}`).toThrow()
+    for (const [part, changed] of Object.entries(tampered(request))) {
+      expect(() => verifyWith(library, secret, changed), `${library} accepts another ${part}`).toThrow()
     }
   }
 }
 
-/** The request with one part changed, by the part. */
+/** Copies of the request with one part changed, by the name of that part. */
 function tampered({ headers, body }: Received): Record<string, Pick<Received, 'headers' | 'body'>> {
   const timestamp = Number(headers['webhook-timestamp'])
   const signature = String(headers['webhook-signature'])
@@ -184,19 +185,19 @@ function tampered({ headers, body }: Received): Record<string, Pick<Received, 'h
   const middle = Math.floor(body.length / 2)
   const otherLetter = signature[10] === 'A' ? 'B' : 'A'
   return {
-    'body, by a character': {
+    'body, one character': {
       headers,
       body: `${body.slice(0, middle)}${body[middle] === 'x' ? 'y' : 'x'}${body.slice(middle + 1)}`,
     },
-    'body, by a blank at its end': { headers, body: `${body} ` },
-    'body, made anew': { headers, body: JSON.stringify(JSON.parse(body), null, 1) },
+    'body, trailing space': { headers, body: `${body} ` },
+    'body, reformatted': { headers, body: JSON.stringify(JSON.parse(body), null, 1) },
     'body, empty': { headers, body: '' },
     id: withHeader('webhook-id', `${headers['webhook-id']}x`),
     'timestamp, a second later': withHeader('webhook-timestamp', String(timestamp + 1)),
     'timestamp, a second earlier': withHeader('webhook-timestamp', String(timestamp - 1)),
     'timestamp, an hour old': withHeader('webhook-timestamp', String(timestamp - 3600)),
-    'timestamp, no number': withHeader('webhook-timestamp', 'now'),
-    'signature, by a character': withHeader(
+    'timestamp, not a number': withHeader('webhook-timestamp', 'now'),
+    'signature, one character': withHeader(
       'webhook-signature',
       signature.slice(0, 10) + otherLetter + signature.slice(11),
     ),

@@ -8,12 +8,12 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../src/lib/seal.ts'
 
-/** The accounts room on a database, with what it needs around it. */
+/** The accounts feature on a database, with its dependencies. */
 export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
   const bus = given.bus ?? memoryBus({ log: silentLog })
-  const room = accounts({
+  const service = accounts({
     db,
     clock,
     ids,
@@ -26,9 +26,9 @@ export function testAccounts(db: Db, given: Partial<AccountsDeps> = {}) {
   })
   return {
     bus,
-    accounts: room,
-    link: (over: Partial<LinkAccount> = {}) => db.transaction((tx) => room.link(tx, imapLink(over))),
-    /** Every event of accounts in the order of their sequences. */
+    accounts: service,
+    link: (over: Partial<LinkAccount> = {}) => db.transaction((tx) => service.link(tx, imapLink(over))),
+    /** All events of the account in sequence order. */
     async events(accountId: string) {
       const rows = await db.read
         .selectFrom('events')
@@ -62,7 +62,7 @@ export function imapLink(over: Partial<LinkAccount> = {}): LinkAccount {
   }
 }
 
-/** Mailboxes that differ in nothing but whose they are. */
+/** The mailbox of the named user, otherwise like `imapLink`. */
 export function imapUser(name: string): Partial<LinkAccount> {
   return { email: `${name}@example.com`, providerUser: JSON.stringify(['imap.example.com', name, 'INBOX']) }
 }

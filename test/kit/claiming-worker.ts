@@ -8,9 +8,8 @@ import type { Place } from './database.ts'
 import { webhookHouse } from './webhooks.ts'
 
 /**
- * A process of its own that fans out what is recorded and stops between the claims and the deliveries, to be killed there.
- * Arguments: the place as JSON, the key ring, and the URL of Redis where that holds the keys. Says "claimed" when it has come
- * there.
+ * A process that fans out recorded events and stops between the claims and the deliveries, where the test kills it.
+ * Arguments: the database as JSON, the key ring, the Redis URL when claims are in Redis. Prints "claimed" when it stops.
  */
 const [place = '{}', ring = '', redisUrl] = process.argv.slice(2)
 const { dataDir, databaseUrl }: Place = JSON.parse(place)
@@ -21,22 +20,22 @@ const db =
     : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
 const redis = redisUrl === undefined ? undefined : await openRedis({ url: redisUrl, log: silentLog })
 const claims = redis && sharedClaims({ redis, clock: systemClock, log: silentLog })
-const whole = duplicateFinder({ db, claims })
+const finder = duplicateFinder({ db, claims })
 const house = webhookHouse(db, {
   ring,
   instanceId: 'worker',
   duplicates: {
-    ...whole,
+    ...finder,
     async find(tx, events) {
-      const found = await whole.find(tx, events)
+      const found = await finder.find(tx, events)
       if (events.length > 0) await stopHere()
       return found
     },
-    ...(whole.ask !== undefined && {
+    ...(finder.ask !== undefined && {
       async ask(events) {
-        const find = await whole.ask?.(events)
+        const find = await finder.ask?.(events)
         if (events.length > 0) await stopHere()
-        return find ?? whole.find
+        return find ?? finder.find
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-/** Closes it when the test is over, after whatever was opened later. */
+/** Closes `thing` at the end of the test, in reverse order of the calls. */
 export function closing<T extends { close(): Promise<void> }>(thing: T): T {
   onTestFinished(() => thing.close())
   return thing

@@ -4,7 +4,7 @@ import { openRedis } from '../../src/infra/redis/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 
-/** A process of its own that takes a job from Redis, says so on stdout, and never ends it. Arguments: see `crash`. */
+/** A process that starts a job from Redis, prints its key and never finishes it. Arguments: see `crash`. */
 const [url = '', queueName = '', leaseMs = ''] = process.argv.slice(2)
 
 const redis = await openRedis({ url, log: silentLog })

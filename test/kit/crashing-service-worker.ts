@@ -4,9 +4,8 @@ import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { idempotencyServer } from './idempotency-server.ts'
 
 /**
- * `idempotencyServer` as a process that kills itself at a moment of its first request: `commit` (the effect is written, not
- * committed) or `answer` (committed, not answered). Arguments: moment, file or URL of the database, key ring. Says its
- * address on stdout.
+ * `idempotencyServer` in a process that kills itself during its first request: at `commit` before the commit, at `answer`
+ * after it and before the response. Arguments: moment, file or URL of the database, key ring. Prints its URL.
  */
 const [moment = '', database = '', ring = ''] = process.argv.slice(2)
 const die = () => void process.kill(process.pid, 'SIGKILL')

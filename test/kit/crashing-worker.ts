@@ -6,7 +6,7 @@ import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 
-/** A process of its own that takes a job, says so on stdout, and never ends it. Arguments: see `crashWorker`. */
+/** A process that starts a job, prints its key and never finishes it. Arguments: see `crashWorker`. */
 const [dataDir = '', databaseUrl = '', instanceId = '', queueName = '', leaseMs = ''] = process.argv.slice(2)
 
 const db =

@@ -2,13 +2,12 @@ import { expect } from 'vitest'
 
 interface ListResponse {
   status: number
-  /** The parsed answer: a list, or an error. */
+  /** The parsed body: a list or an error. */
   body: { error?: { code: string; details: { path: string }[] } }
 }
 
 /**
- * Changes a list's own cursor as only somebody would who means harm, and asks for each: what is no position of that list is
- * refused by 400 naming the field, what is one gets a page, and nothing ends in a 500.
+ * Requests the list with forged variants of its cursor. Each must return a page, or 400 naming the field, and never 500.
  */
 export async function expectForgeriesRefused(
   cursor: string,

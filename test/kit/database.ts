@@ -8,34 +8,34 @@ import { migrations } from '../../src/migrations/index.ts'
 import { checkStoredEvents } from './events.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
 
-/** Where one isolated database lives, as a service's settings say it. */
+/** The location of one isolated database, as in a service's settings. */
 export interface Place {
   engine: Db['engine']
-  /** A temporary folder, removed afterwards; on SQLite the database is `posthorn.db` in it. */
+  /** A temporary folder, removed afterwards. On SQLite it contains `posthorn.db`. */
   dataDir: string
   /** Set on PostgreSQL only. */
   databaseUrl: string | undefined
 }
 
 export interface Databases {
-  /** A migrated database of its own, closed and removed after the test (or after the suite, when made outside a test). Given a place: another handle on that one. */
+  /** Opens a new migrated database, or another handle on the given one. Removed after the test, or after the suite when opened outside a test. */
   (place?: Place): Promise<Db>
-  /** A migrated database that nobody has opened yet; for tests that start real services. */
+  /** Creates a migrated database without opening it, for tests that start real services. */
   place(): Promise<Place>
 }
 
-/** Runs a suite once per engine. Without PostgreSQL its half is skipped, which CI=true turns into a failure. */
+/** Runs a suite once per engine. Skips PostgreSQL where it is missing, which CI=true turns into a failure. */
 export function describeEachDatabase(title: string, suite: (open: Databases, engine: Db['engine']) => void): void {
   describe(`${title} (sqlite)`, () => suite(databases('sqlite'), 'sqlite'))
   describePostgres(`${title} (postgres)`, (open) => suite(open, 'postgres'))
 }
 
-/** For what only several processes on one database can show; the file store has one. */
+/** For tests that need several processes on one database, which the file store does not support. */
 export function describePostgres(title: string, suite: (open: Databases) => void): void {
   describe.skipIf(inject('postgresUrl') === undefined)(title, () => suite(databases('postgres')))
 }
 
-/** Databases of one engine, tied to the life of the suite that calls this. */
+/** Databases of one engine, removed with the suite that calls this. */
 export function databases(engine: Db['engine']): Databases {
   const ofSuite: Undo[] = []
   const dropping: Promise<void>[] = []
@@ -50,7 +50,7 @@ export function databases(engine: Db['engine']): Databases {
     for (const step of ofSuite.reverse()) await step()
     await Promise.all(dropping)
   })
-  // Steps after a test run in reverse order: what was made later, on this database, ends before it.
+  // Cleanup runs in reverse order, so later users of a database close before it is dropped.
   const undo = (step: Undo) => (isInTest ? onTestFinished(step) : void ofSuite.push(step))
   const place = () => (engine === 'sqlite' ? sqlitePlace(undo) : postgresPlace(undo, dropping))
   async function open(given?: Place): Promise<Db> {
@@ -81,12 +81,12 @@ async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
 
 async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>[]): Promise<Place> {
   const server = inject('postgresUrl')
-  if (server === undefined) throw new Error('there is no PostgreSQL in this run')
+  if (server === undefined) throw new Error('PostgreSQL is not available in this run')
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   const dataDir = await temporaryFolder(undo)
   await administer(server, `create database "${name}" template "${inject('postgresTemplate')}" strategy file_copy`)
   undo(async () => {
-    // Not awaited: the server waits for closed connections to go, which the next test need not.
+    // Not awaited here, because the server waits for closed connections to end.
     dropping.push(administer(server, `drop database if exists "${name}" with (force)`))
   })
   const place: Place = { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
@@ -94,7 +94,7 @@ async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>
   return place
 }
 
-/** Every event that any test makes is one that the catalogue knows. */
+/** Requires that every stored event matches the catalogue. */
 export async function checkEventsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
   const db = openHandle(place)
   try {

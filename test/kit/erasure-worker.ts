@@ -1,6 +1,6 @@
 /**
- * Erases deleted accounts until nothing is left, or kills itself (SIGKILL) inside the transaction of the given part.
- * Arguments: the place as JSON, the name of the instance, the part in which to die (0: live), the instance that died before.
+ * Erases deleted accounts until none is left, or kills itself (SIGKILL) inside the transaction of the given step.
+ * Arguments: the database as JSON, the instance name, the step to die in (0: none), the instance that died before.
  */
 import { join } from 'node:path'
 import { eraseEvents } from '../../src/events/index.ts'
@@ -27,20 +27,20 @@ const deps = { db, bus: memoryBus({ log }), clock: systemClock, ids: idGenerator
 const queue = databaseQueue({ ...deps, instanceId })
 if (dead !== '') await queue.releaseInstance(dead)
 
-let parts = 0
-const mortal =
+let steps = 0
+const dyingInStep =
   (erase: Erase): Erase =>
   async (tx, accountId, limit) => {
     const rows = await erase(tx, accountId, limit)
-    parts += 1
-    if (parts === Number(dieIn)) process.kill(process.pid, 'SIGKILL')
+    steps += 1
+    if (steps === Number(dieIn)) process.kill(process.pid, 'SIGKILL')
     return rows
   }
 const erasing = erasure({
   db,
   queue,
   log,
-  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(mortal),
+  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(dyingInStep),
   forget: async () => {},
 })
 await erasing.start()

@@ -1,4 +1,4 @@
-/** Runs the work and returns how many turns of the event loop began meanwhile, and how often a timer of 1 ms fired. */
+/** Counts the turns of the event loop and the ticks of a 1 ms timer while `work` runs. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<{ turns: number; timers: number }> {
   let turns = 0
   let timers = 0

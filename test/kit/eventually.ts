@@ -1,4 +1,4 @@
-/** Polls until `check` stops throwing (and is not false); fails with its last error after `timeoutMs`, at least ten times what is normal. */
+/** Polls until `check` neither throws nor returns false. Rethrows its last error after `timeoutMs`, which should be ten times the usual duration. */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000, everyMs = 20): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -2,21 +2,21 @@ import { type CompiledQuery, createQueryId, sql } from 'kysely'
 import type { Db, Tx } from '../../src/infra/db/index.ts'
 
 /**
- * Runs statements in a transaction and answers the plans of all of them: one line per step. On PostgreSQL full scans are
- * forbidden, so that a small table shows the plan of a large one.
+ * Runs statements in a transaction and returns their plans, one line per step. Full scans are disabled on PostgreSQL, so
+ * that a small table has the plan of a large one.
  */
 export function explain(db: Db, run: (handle: Tx) => Promise<unknown>): Promise<string> {
   return db.transaction(async (tx) => {
     if (db.engine === 'postgres') await sql`set local enable_seqscan = off`.execute(tx)
     const statements: CompiledQuery[] = []
-    const noting = tx.withPlugin({
+    const recording = tx.withPlugin({
       transformQuery({ node }) {
         statements.push(tx.getExecutor().compileQuery(node, createQueryId()))
         return node
       },
       transformResult: async ({ result }) => result,
     })
-    await run(Object.assign(noting, { afterCommit: () => {} }) as Tx)
+    await run(Object.assign(recording, { afterCommit: () => {} }) as Tx)
     const lines: string[] = []
     for (const statement of statements) lines.push(...(await planOf(db, tx, statement)))
     return lines.join('\n')
@@ -31,9 +31,9 @@ async function planOf(db: Db, tx: Tx, { sql: text, ...statement }: CompiledQuery
     })
     return rows.map((row) => row['QUERY PLAN'])
   }
-  // libsql answers the plan of a statement only when the statement itself would answer rows.
-  const answering = /^\s*(update|delete)\b(?!.*\breturning\b)/is.test(text) ? `${text} returning 1` : text
-  const explained = { ...statement, sql: `explain query plan ${answering.trimStart()}` }
+  // libsql returns a plan only for statements that return rows.
+  const returning = /^\s*(update|delete)\b(?!.*\breturning\b)/is.test(text) ? `${text} returning 1` : text
+  const explained = { ...statement, sql: `explain query plan ${returning.trimStart()}` }
   const { rows } = await db.read.executeQuery<{ detail: string }>(explained)
   return rows.map((row) => row.detail)
 }

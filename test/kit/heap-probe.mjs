@@ -1,15 +1,15 @@
-// Loaded into a service by NODE_OPTIONS: on SIGUSR2 it collects garbage and says how many bytes are still in use. Resident
-// memory wanders with what V8 has not collected yet; this does not.
+// Preloaded into a service by NODE_OPTIONS. On SIGUSR2 it collects garbage and prints the bytes still in use, a figure that
+// does not vary with V8's garbage collection as resident memory does.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc')
-let looks = 0
+const collectGarbage = runInNewContext('gc')
+let count = 0
 
 process.on('SIGUSR2', () => {
-  collect()
-  looks += 1
+  collectGarbage()
+  count += 1
   const { heapUsed, external } = process.memoryUsage()
-  process.stdout.write(`live heap ${looks} ${heapUsed + external}\n`)
+  process.stdout.write(`heap probe ${count} ${heapUsed + external}\n`)
 })

@@ -1,15 +1,15 @@
-/** What came back of one request. */
+/** The response to one request. */
 export interface ApiResponse {
   status: number
   headers: Headers
   text: string
-  /** What the body parses to; a test reads whatever was answered and asserts on it. */
+  /** The parsed JSON body. Untyped, because tests assert on its members. */
   json: ReturnType<typeof JSON.parse>
 }
 
 export interface RequestOptions {
   headers?: Record<string, string>
-  /** An object is sent as JSON, text as it is. */
+  /** Objects are sent as JSON, strings unchanged. */
   body?: unknown
 }
 
@@ -21,13 +21,13 @@ export interface Api {
   put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
   patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
   delete(path: string, headers?: Record<string, string>): Promise<ApiResponse>
-  /** A form as a browser posts it; redirects are not followed. */
+  /** Posts a form like a browser. */
   form(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
 const TIMEOUT_MS = 20_000
 
-/** A client of one service; with a key it sends it. Any status is an answer, nothing throws but a dead connection. */
+/** A client of one service, with or without a key. Returns every status, follows no redirects, throws on network errors. */
 export function api(url: string, key?: string): Api {
   async function request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const { body } = options

@@ -1,4 +1,4 @@
-/** What the tests read of an OpenAPI document. */
+/** The parts of an OpenAPI operation that tests read. */
 export interface Operation {
   method: string
   path: string
@@ -56,11 +56,11 @@ export function operations(document: Document): Operation[] {
   )
 }
 
-/** The smallest value that a schema accepts; strings are recognisable as made up. */
+/** The smallest value that a schema accepts. */
 export function sample(schema: Schema, document: Document): unknown {
   if (schema.$ref !== undefined) {
     const target = document.components.schemas[schema.$ref.split('/').at(-1) ?? '']
-    if (target === undefined) throw new Error(`${schema.$ref} is not in the document`)
+    if (target === undefined) throw new Error(`The document has no ${schema.$ref}.`)
     return sample(target, document)
   }
   if (schema.const !== undefined) return schema.const

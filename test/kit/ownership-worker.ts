@@ -1,6 +1,6 @@
 /**
- * An instance that owns accounts and, like sync, writes to each in fenced transactions. A process of its own, for tests that
- * kill and stop it: it writes `{"owned": […]}` to stdout after every change of what it owns.
+ * An instance that owns accounts and writes to each in fenced transactions, like sync. Tests kill and suspend it. It prints
+ * `{"owned": […]}` after every change of ownership.
  */
 import { catalogue } from '../../src/app/event-catalogue.ts'
 import { recorder } from '../../src/events/index.ts'
@@ -45,8 +45,7 @@ async function work(accountId: string, epoch: number): Promise<void> {
       await events.record(tx, [{ ...sampleEvent('mailbox.changed'), accountId, objectId: instanceId, version: epoch }])
     })
   } catch (error) {
-    // As in sync, work that failed is tried again while the account is owned: a process stopped inside a transaction finds
-    // its connection ended by the server.
+    // Like sync, it retries failed work. After a suspension inside a transaction, the server has closed the connection.
     if (!(error instanceof OwnershipLost)) process.stderr.write(`${instanceId}: ${error}\n`)
   }
 }

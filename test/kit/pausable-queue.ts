@@ -1,6 +1,6 @@
 import type { Queue } from '../../src/infra/queue/index.ts'
 
-/** A queue whose runs a test can hold up before they begin. */
+/** A queue whose runs a test can hold before they start. */
 export interface PausableQueue extends Queue {
   pause(queue: string): void
   resume(queue: string): void

@@ -2,8 +2,8 @@ import { CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from 'k
 import type { Db, Handle, Tx } from '../../src/infra/db/index.ts'
 
 /**
- * Runs `work` for real and answers the plan of every statement it sent, one text each: `<sql>\n<plan>`. On PostgreSQL full scans
- * are forbidden while explaining, so that a small table shows the plan of a large one.
+ * Runs `work` in a transaction that rolls back, and returns `<sql>\n<plan>` for every statement. Full scans are disabled on
+ * PostgreSQL while explaining, so that a small table has the plan of a large one.
  */
 export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promise<string[]> {
   const sent: CompiledQuery[] = []
@@ -11,18 +11,18 @@ export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promi
     .transaction(async (tx) => {
       const compile = (node: RootOperationNode, queryId: Parameters<KyselyPlugin['transformQuery']>[0]['queryId']) =>
         tx.getExecutor().compileQuery(node, queryId)
-      const spy: KyselyPlugin = {
+      const recorder: KyselyPlugin = {
         transformQuery({ node, queryId }) {
           sent.push(compile(node, queryId))
           return node
         },
         transformResult: async ({ result }) => result,
       }
-      await work(Object.assign(tx.withPlugin(spy), { afterCommit: () => {} }))
-      throw new Undone()
+      await work(Object.assign(tx.withPlugin(recorder), { afterCommit: () => {} }))
+      throw new RollBack()
     })
     .catch((error: unknown) => {
-      if (!(error instanceof Undone)) throw error
+      if (!(error instanceof RollBack)) throw error
     })
   const explained: string[] = []
   for (const query of sent) {
@@ -32,7 +32,7 @@ export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promi
   return explained
 }
 
-class Undone extends Error {}
+class RollBack extends Error {}
 
 async function planOf(db: Db, { sql: text, parameters }: CompiledQuery): Promise<string> {
   const explain = async (handle: Handle, prefix: string) => {

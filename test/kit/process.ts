@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { eventually } from './eventually.ts'
 
-/** Where a service keeps what it knows, and what else it is told. */
+/** Storage and extra environment of a service process. */
 export interface ServicePlace {
   dataDir: string
   databaseUrl?: string | undefined
@@ -12,29 +12,29 @@ export interface ServicePlace {
   env?: Record<string, string>
 }
 
-/** For services that share a database. */
+/** The key ring for services that share a database. */
 export const SHARED_KEYS = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
 
 export interface ServiceOptions extends ServicePlace {
-  /** Default: any free port. Give it to start again at the same address. */
+  /** Default: any free port. Pass it to restart at the same address. */
   port?: number
 }
 
-/** The built service as a process of its own, as operators run it: for kill tests, soak and bench. */
+/** The built service in its own process, as operators run it. */
 export interface ServiceProcess {
   url: string
   port: number
   key: string
   pid: number
-  /** Everything it wrote to stdout, one JSON record per line. */
+  /** The last megabyte of its output, one JSON log record per line. */
   output(): string
-  /** Sends a signal; for SIGKILL and SIGTERM use `kill` and `stop`. */
+  /** Suspends or resumes the process. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   kill(): Promise<void>
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>
   memoryBytes(): Promise<number>
-  /** What is in use after collecting garbage, which stops the service for some 50 ms. Only when started with `HEAP_PROBE`. */
+  /** Heap after garbage collection, which pauses the service for about 50 ms. Needs `HEAP_PROBE`. */
   heapBytesAfterGc(): Promise<number>
 }
 
@@ -68,10 +68,10 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
       if (child.exitCode !== null) return true
       return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2000) })).ok
     }, START_TIMEOUT_MS)
-    if (child.exitCode !== null) throw new Error('it ended')
+    if (child.exitCode !== null) throw new Error('the process exited')
   } catch (error) {
     child.kill('SIGKILL')
-    throw new Error(`the service did not become ready: ${output().slice(-2000)}`, { cause: error })
+    throw new Error(`The service did not become ready: ${output().slice(-2000)}`, { cause: error })
   }
   return {
     url,
@@ -91,29 +91,29 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
     },
     memoryBytes: () => residentBytes(child.pid ?? 0),
     async heapBytesAfterGc() {
-      const before = lastLiveHeap(output()).look
+      const before = lastHeapProbe(output()).count
       child.kill('SIGUSR2')
-      await eventually(() => lastLiveHeap(output()).look > before)
-      return lastLiveHeap(output()).bytes
+      await eventually(() => lastHeapProbe(output()).count > before)
+      return lastHeapProbe(output()).bytes
     },
   }
 }
 
 function collect(child: ChildProcess): () => string {
   let text = ''
-  const keep = (chunk: Buffer) => {
+  const append = (chunk: Buffer) => {
     text = (text + chunk.toString('utf8')).slice(-MAX_OUTPUT)
   }
-  child.stdout?.on('data', keep)
-  child.stderr?.on('data', keep)
+  child.stdout?.on('data', append)
+  child.stderr?.on('data', append)
   return () => text
 }
 
 const MAX_OUTPUT = 1024 * 1024
 
-function lastLiveHeap(output: string): { look: number; bytes: number } {
-  const [, look, bytes] = [...output.matchAll(/^live heap (\d+) (\d+)$/gm)].at(-1) ?? []
-  return { look: Number(look ?? 0), bytes: Number(bytes ?? 0) }
+function lastHeapProbe(output: string): { count: number; bytes: number } {
+  const [, count, bytes] = [...output.matchAll(/^heap probe (\d+) (\d+)$/gm)].at(-1) ?? []
+  return { count: Number(count ?? 0), bytes: Number(bytes ?? 0) }
 }
 
 async function residentBytes(pid: number): Promise<number> {
@@ -126,6 +126,6 @@ async function freePort(): Promise<number> {
   await once(server, 'listening')
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
   return address.port
 }

@@ -1,19 +1,27 @@
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import type { Application, Sighting } from './application.ts'
+import type { Application, ReceivedEvent } from './application.ts'
+
+/** What the application received, as counted by `expectEachAnnouncedOnce`. */
+export interface AnnouncementCounts {
+  events: number
+  requests: number
+  /** Requests that repeated an event under the same ids. */
+  duplicates: number
+}
 
 /**
- * The promise in one place: every mail announced by exactly one event, none missing, every signature good, and what came
- * twice came under the same ids.
+ * Waits until the application received an event for every subject. Then requires exactly one event per message, valid
+ * signatures, and the same delivery id for every duplicate.
  */
 export async function expectEachAnnouncedOnce(
   application: Application,
   subjects: readonly string[],
   timeoutMs: number,
-): Promise<Books> {
+): Promise<AnnouncementCounts> {
   await eventually(
     () => {
-      const announced = new Set([...application.seen.values()].map((sighting) => sighting.subject))
+      const announced = new Set([...application.received.values()].map((event) => event.subject))
       const missing = subjects.filter((subject) => !announced.has(subject))
       if (missing.length > 0)
         throw new Error(`${missing.length} of ${subjects.length} are missing: ${missing.slice(0, 5).join(', ')}`)
@@ -21,22 +29,15 @@ export async function expectEachAnnouncedOnce(
     timeoutMs,
     100,
   )
-  const bySubject = new Map<string, Sighting[]>()
-  for (const sighting of application.seen.values()) {
-    bySubject.set(sighting.subject, [...(bySubject.get(sighting.subject) ?? []), sighting])
-  }
-  const announcedTwice = [...bySubject].filter(([, sightings]) => sightings.length > 1).map(([subject]) => subject)
+  const received = [...application.received.values()]
+  const bySubject = new Map<string, ReceivedEvent[]>()
+  for (const event of received) bySubject.set(event.subject, [...(bySubject.get(event.subject) ?? []), event])
+  const announcedTwice = [...bySubject].filter(([, events]) => events.length > 1).map(([subject]) => subject)
   expect(announcedTwice).toEqual([])
   expect([...bySubject.keys()].sort()).toEqual([...subjects].sort())
   expect(application.badSignatures).toBe(0)
-  const otherIds = [...application.seen.values()].filter((sighting) => sighting.deliveryIds.size !== 1)
-  expect(otherIds.map((sighting) => sighting.subject)).toEqual([])
-  const requests = [...application.seen.values()].reduce((sum, sighting) => sum + sighting.times, 0)
-  return { events: application.seen.size, requests, repeats: requests - application.seen.size }
-}
-
-export interface Books {
-  events: number
-  requests: number
-  repeats: number
+  const withSeveralDeliveryIds = received.filter((event) => event.deliveryIds.size !== 1)
+  expect(withSeveralDeliveryIds.map((event) => event.subject)).toEqual([])
+  const requests = received.reduce((sum, event) => sum + event.times, 0)
+  return { events: received.length, requests, duplicates: requests - received.length }
 }

@@ -1,48 +1,46 @@
 import { type Received, startReceiver, verifyRequest } from '../servers/receiver.ts'
 
-/** What an application saw of one event. */
-export interface Sighting {
+/** One event as the application received it, possibly several times. */
+export interface ReceivedEvent {
   eventId: string
   deliveryIds: Set<string>
   subject: string
   type: string
-  /** When it came first, on this process's monotonic clock. */
+  /** First arrival, on this process's monotonic clock. */
   firstAtMs: number
   times: number
 }
 
-/** An application that takes webhooks and keeps books: what came, how often, under which ids, with a good signature or not. */
+/** An application that receives webhooks, verifies their signatures and counts each event. */
 export interface Application {
   url: string
   trust(secret: string): void
-  readonly seen: ReadonlyMap<string, Sighting>
+  /** By event id. */
+  readonly received: ReadonlyMap<string, ReceivedEvent>
   readonly badSignatures: number
   close(): Promise<void>
 }
 
 export async function startApplication(): Promise<Application> {
   const receiver = await startReceiver()
-  const seen = new Map<string, Sighting>()
+  const received = new Map<string, ReceivedEvent>()
   let trusted: string | undefined
   let badSignatures = 0
 
-  function note(request: Received): void {
-    if (trusted !== undefined && !isGood(trusted, request)) badSignatures += 1
-    const event = JSON.parse(request.body)
-    const sighting = seen.get(event.id) ?? {
-      eventId: event.id,
+  receiver.always((request) => {
+    if (trusted !== undefined && !isSigned(trusted, request)) badSignatures += 1
+    const { id, deliveryId, type, data } = JSON.parse(request.body)
+    const event = received.get(id) ?? {
+      eventId: id,
       deliveryIds: new Set<string>(),
-      subject: String(event.data?.subject ?? ''),
-      type: event.type,
+      subject: String(data?.subject ?? ''),
+      type,
       firstAtMs: request.atMs,
       times: 0,
     }
-    sighting.times += 1
-    sighting.deliveryIds.add(event.deliveryId)
-    seen.set(event.id, sighting)
-  }
-  receiver.always((request) => {
-    note(request)
+    event.times += 1
+    event.deliveryIds.add(deliveryId)
+    received.set(id, event)
     return { status: 204 }
   })
 
@@ -51,7 +49,7 @@ export async function startApplication(): Promise<Application> {
     trust(secret) {
       trusted = secret
     },
-    seen,
+    received,
     get badSignatures() {
       return badSignatures
     },
@@ -59,7 +57,7 @@ export async function startApplication(): Promise<Application> {
   }
 }
 
-function isGood(secret: string, request: Received): boolean {
+function isSigned(secret: string, request: Received): boolean {
   try {
     verifyRequest(secret, request)
     return true

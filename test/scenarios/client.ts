@@ -1,4 +1,4 @@
-/** The API as an application calls it, for scenarios: throws on anything but 2xx, bounded in time. */
+/** A minimal API client. Throws on any status except 2xx, and after 20 seconds. */
 export interface Client {
   call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
 }

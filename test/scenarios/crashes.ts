@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServicePlace, startServiceProcess } from '../kit/process.ts'
 import { random } from '../kit/random.ts'
 import { startDovecot } from '../servers/dovecot.ts'
-import { type Books, expectEachAnnouncedOnce } from './announcements.ts'
+import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
 import { client } from './client.ts'
-import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 
-export interface CrashStory {
-  mails: number
+export interface CrashScenario {
+  messages: number
   mailboxes: number
   kills: number
-  /** Between two mails. */
+  /** Pause between two messages. */
   paceMs: number
 }
 
 /**
- * Mail arrives at many mailboxes while the service is killed (SIGKILL) and started again, at moments that chance picks.
- * Afterwards each mail was announced by exactly one event.
+ * Delivers messages to many mailboxes while the service is killed (SIGKILL) and restarted at random moments. Requires
+ * exactly one event per message.
  */
-export async function playCrashes(place: ServicePlace, story: CrashStory): Promise<Books> {
+export async function runCrashes(place: ServicePlace, scenario: CrashScenario): Promise<AnnouncementCounts> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
-  const users = userNames(story.mailboxes)
+  const users = userNames(scenario.mailboxes)
   let service = await startServiceProcess(place)
   try {
     for (const user of users) await dovecot.addUser(user, PASSWORD)
@@ -29,11 +29,11 @@ export async function playCrashes(place: ServicePlace, story: CrashStory): Promi
     await subscribe(api, application, ['message.received'])
     await connectMailboxes(api, dovecot, users)
 
-    const subjects = Array.from({ length: story.mails }, (_, index) => `crash-${index}`)
-    const killAt = killMoments(story)
+    const subjects = Array.from({ length: scenario.messages }, (_, index) => `crash-${index}`)
+    const killAt = killMoments(scenario)
     for (const [index, subject] of subjects.entries()) {
-      await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
-      await sleep(story.paceMs)
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMessage(subject))
+      await sleep(scenario.paceMs)
       if (!killAt.has(index)) continue
       await service.kill()
       service = await startServiceProcess({ ...place, port: service.port })
@@ -46,9 +46,9 @@ export async function playCrashes(place: ServicePlace, story: CrashStory): Promi
   }
 }
 
-/** One random mail in each of equal parts of the run, so that the kills neither bunch up nor miss the busy time. */
-function killMoments({ mails, kills }: CrashStory): Set<number> {
+/** One random message in each of equal parts of the run, so that the kills are spread over it. */
+function killMoments({ messages, kills }: CrashScenario): Set<number> {
   const chance = random()
-  const part = Math.floor(mails / kills)
+  const part = Math.floor(messages / kills)
   return new Set(Array.from({ length: kills }, (_, index) => index * part + Math.floor(chance() * part)))
 }

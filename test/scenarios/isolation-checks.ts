@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
 import type { Client } from './client.ts'
-import type { Manner, ManyHooks } from './many-endpoints.ts'
+import type { Behaviour, ManyEndpoints } from './many-endpoints.ts'
 
 interface DeliveryPage {
   deliveries: { id: string; eventId: string; status: string }[]
@@ -10,22 +10,29 @@ interface DeliveryPage {
 
 const WAIT_MS = 60_000
 
-/** Each delivery to a healthy endpoint is a success and arrived, under its own ids and no others. Answers how many. */
-export async function expectEachDelivered(api: Client, manners: readonly Manner[], hooks: ManyHooks): Promise<number> {
-  expect(hooks.strays).toEqual([])
+/**
+ * Requires that the deliveries of each healthy endpoint match what it received: same ids, status `success`. Returns their
+ * number.
+ */
+export async function expectEachDelivered(
+  api: Client,
+  behaviours: readonly Behaviour[],
+  endpoints: ManyEndpoints,
+): Promise<number> {
+  expect(endpoints.mismatches).toEqual([])
   const eventsByMarker = new Map<string, string>()
-  const books = hooks.arrivals()
-  const well = [...manners.entries()].filter(([, manner]) => manner === 'well')
+  const arrivals = endpoints.arrivals()
+  const healthy = [...behaviours.entries()].filter(([, behaviour]) => behaviour === 'healthy')
   let count = 0
-  for (const [place, [index]] of well.entries()) {
-    const arrived = [...(books[place] ?? [])]
+  for (const [position, [index]] of healthy.entries()) {
+    const arrived = [...(arrivals[position] ?? [])]
     for (const [marker, { eventId }] of arrived) {
-      // One marker is one event, whichever endpoint hears of it.
+      // Every endpoint receives the same event for a marker.
       expect(eventId).toBe(eventsByMarker.get(marker) ?? eventId)
       eventsByMarker.set(marker, eventId)
     }
     const expected = arrived.map(([, { eventId, deliveryId }]) => `${deliveryId} ${eventId} success`).sort()
-    // What arrived last may not be written yet.
+    // The service records a result after the endpoint responded.
     await eventually(async () => expect((await deliveriesOf(api, index)).sort()).toEqual(expected), WAIT_MS, 500)
     count += expected.length
   }
@@ -43,24 +50,27 @@ async function deliveriesOf(api: Client, index: number): Promise<string[]> {
   return found
 }
 
-/** Each bad endpoint has a delivery for every event since it became active; none was given up, and its circuit is not closed. */
-export async function expectBacklog(api: Client, manners: readonly Manner[], events: number): Promise<void> {
-  for (const [index, manner] of manners.entries()) {
-    if (manner === 'well') continue
+/**
+ * Requires that each unhealthy endpoint keeps a pending delivery for every event since it became active, and that its
+ * circuit is not closed.
+ */
+export async function expectBacklog(api: Client, behaviours: readonly Behaviour[], events: number): Promise<void> {
+  for (const [index, behaviour] of behaviours.entries()) {
+    if (behaviour === 'healthy') continue
     const count = async (filter: string) => {
       const path = `/webhooks/deliveries?endpointId=hook-${index}&limit=1${filter}`
       return (await api.call<DeliveryPage>('GET', path)).pagination.total
     }
-    expect([manner, await count('')]).toEqual([manner, events])
-    // A probe that is under way right now still counts as what it was before.
+    expect([behaviour, await count('')]).toEqual([behaviour, events])
+    // The two counts are separate requests, so a delivery whose status changes in between is counted twice or not at all.
     await eventually(async () => {
-      // One that goes from the one state to the other between two questions is counted twice or not at all.
-      expect([manner, (await count('&status=pending')) + (await count('&status=retrying'))]).toEqual([manner, events])
+      const waiting = (await count('&status=pending')) + (await count('&status=retrying'))
+      expect([behaviour, waiting]).toEqual([behaviour, events])
     })
-    // It opens after a number of failures in a row, which a hanging endpoint reaches only timeout by timeout.
+    // A circuit opens after several failures in a row. For an endpoint that hangs, each failure takes a whole timeout.
     await eventually(async () => {
       const { circuit } = await api.call<{ circuit: { state: string } }>('GET', `/webhooks/endpoints/hook-${index}`)
-      expect([manner, circuit.state]).not.toEqual([manner, 'closed'])
+      expect([behaviour, circuit.state]).not.toEqual([behaviour, 'closed'])
     }, WAIT_MS)
   }
 }

@@ -9,7 +9,7 @@ export function userNames(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `user${index}@mail.example`)
 }
 
-/** Registers the application's endpoint for new mail. Retries outlast the service's absences. */
+/** Registers the application's endpoint. Its retries outlast any restart of the service. */
 export async function subscribe(api: Client, application: Application, eventTypes: string[]): Promise<string> {
   const endpoint = await api.call<{ id: string; secret: string }>('POST', '/webhooks/endpoints', {
     url: application.url,
@@ -21,7 +21,7 @@ export async function subscribe(api: Client, application: Application, eventType
   return endpoint.id
 }
 
-/** Connects users of a Dovecot by their credentials and waits until each is in step; answers account ids by user. */
+/** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. */
 export async function connectMailboxes(
   api: Client,
   dovecot: Dovecot,
@@ -66,8 +66,8 @@ async function allConnected(api: Client, count: number, timeoutMs = 120_000): Pr
   )
 }
 
-/** A small mail whose subject names it. */
-export function numberedMail(subject: string): string {
+/** A small message, identified by its subject. */
+export function numberedMessage(subject: string): string {
   return [
     `Message-ID: <${subject}@mail.example>`,
     'From: Sender <sender@mail.example>',

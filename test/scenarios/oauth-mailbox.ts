@@ -1,24 +1,23 @@
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import { numberedMail } from './mailboxes.ts'
+import { numberedMessage } from './mailboxes.ts'
 import { connectAt, type OAuthStage, type SiteName } from './oauth.ts'
 
-/** One mailbox at a provider: what it holds there, what the service says, and what was announced of it. */
-export interface Tried {
+/** A connected mailbox at a fake provider, compared with the service's API and events. */
+export interface TestMailbox {
   readonly accountId: string
   readonly email: string
   readonly name: SiteName
   deliver(subject: string): Promise<string>
   remove(subject: string): Promise<void>
   markRead(subject: string): Promise<void>
-  /** Asks the service to look now. */
-  look(): Promise<void>
+  requestSync(): Promise<void>
   status(): Promise<{ status: string; statusReason: string | null }>
-  /** Looks again and again until the account is in this state. */
+  /** Requests syncs until the account has this status. Returns the status reason. */
   waitForStatus(status: string): Promise<string | null>
-  /** Waits until the service holds what the provider holds, each of these was announced once, and nothing else. */
-  inStep(announced: readonly string[]): Promise<void>
-  /** Waits until these are the events that told of trouble, in order. */
+  /** Waits until the API returns the provider's messages, and exactly these subjects have been announced. */
+  expectInSync(announced: readonly string[]): Promise<void>
+  /** Waits until exactly these events about the account's connection exist, in order. */
   expectAccountEvents(...types: string[]): Promise<void>
   consentAgain(): Promise<void>
 }
@@ -28,39 +27,39 @@ interface Event {
   data: { subject?: string }
 }
 
-/** Connects a mailbox of three mails, and waits until it is in step. */
-export async function tried(stage: OAuthStage, name: SiteName, email: string): Promise<Tried> {
-  const { google, microsoft } = servers(stage)
+/** Connects a mailbox with three messages and waits until it is synced. */
+export async function connectTestMailbox(stage: OAuthStage, name: SiteName, email: string): Promise<TestMailbox> {
+  const { google, microsoft } = fakeProviders(stage)
   const { api } = stage
   const { server } = stage.sites[name]
   const ids = new Map<string, string>()
   const deliver = async (subject: string) => {
-    const id = await server.deliver(email, numberedMail(subject))
+    const id = await server.deliver(email, numberedMessage(subject))
     ids.set(subject, id)
     return id
   }
   server.addUser(email)
-  for (const subject of old(email)) await deliver(subject)
+  for (const subject of initialSubjects(email)) await deliver(subject)
   const accountId = await connectAt(stage, name, email)
   const path = `/accounts/${accountId}`
 
   const status = () => api.call<{ status: string; statusReason: string | null }>('GET', path)
-  const look = async () => void (await api.call('POST', `${path}/sync`))
+  const requestSync = async () => void (await api.call('POST', `${path}/sync`))
   const events = async () =>
     (await api.call<{ events: Event[] }>('GET', `/events?accountId=${accountId}&limit=200`)).events
   const waitForStatus = (wanted: string) =>
     eventually(
       async () => {
-        const { status: is, statusReason } = await status()
-        if (is === wanted) return statusReason
-        await look()
-        throw new Error(`${email} is ${is} (${statusReason}), not ${wanted}`)
+        const current = await status()
+        if (current.status === wanted) return current.statusReason
+        await requestSync()
+        throw new Error(`${email} is ${current.status} (${current.statusReason}), not ${wanted}`)
       },
       60_000,
       150,
     )
 
-  function held(): string[] {
+  function remoteMessages(): string[] {
     const rows =
       name === 'gmail'
         ? google.messages(email).map(({ subject, labels }) => [subject, labels.includes('UNREAD')])
@@ -68,7 +67,7 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
     return rows.map((row) => row.join()).sort()
   }
 
-  async function inStep(announced: readonly string[]): Promise<void> {
+  async function expectInSync(announced: readonly string[]): Promise<void> {
     await eventually(
       async () => {
         const { messages } = await api.call<{ messages: { subject: string; unread: boolean }[] }>(
@@ -76,14 +75,14 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
           `${path}/messages?limit=200`,
         )
         const stored = messages.map(({ subject, unread }) => `${subject},${unread}`).sort()
-        const { status: is } = await status()
-        if (is !== 'connected' || stored.join() !== held().join()) await look()
-        expect([is, ...stored]).toEqual(['connected', ...held()])
+        const { status: current } = await status()
+        if (current !== 'connected' || stored.join() !== remoteMessages().join()) await requestSync()
+        expect([current, ...stored]).toEqual(['connected', ...remoteMessages()])
       },
       60_000,
       150,
     )
-    // The feed shows an event a moment after its transaction.
+    // An event appears in the feed shortly after its transaction.
     await eventually(async () => {
       const received = (await events()).filter(({ type }) => type === 'message.received')
       expect(received.map(({ data }) => data.subject).sort()).toEqual([...announced].sort())
@@ -91,9 +90,9 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
   }
 
   await waitForStatus('connected')
-  await inStep([])
+  await expectInSync([])
   return {
-    ...{ accountId, email, name, deliver, look, status, waitForStatus, inStep },
+    ...{ accountId, email, name, deliver, requestSync, status, waitForStatus, expectInSync },
     async remove(subject) {
       const id = ids.get(subject) ?? ''
       await server.delete(email, id)
@@ -103,8 +102,8 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
     },
     async expectAccountEvents(...types) {
       await eventually(async () => {
-        const told = (await events()).map(({ type }) => type).reverse()
-        expect(told.filter((type) => /^account\.(auth_error|sync_stalled|recovered)$/.test(type))).toEqual(types)
+        const all = (await events()).map(({ type }) => type).reverse()
+        expect(all.filter((type) => /^account\.(auth_error|sync_stalled|recovered)$/.test(type))).toEqual(types)
       })
     },
     async consentAgain() {
@@ -113,12 +112,13 @@ export async function tried(stage: OAuthStage, name: SiteName, email: string): P
   }
 }
 
-/** What stands in every mailbox before it is connected. */
-export const old = (email: string) => ['a', 'b', 'c'].map((letter) => `${letter} of ${email}`)
+/** Subjects of the messages in every mailbox before it is connected. */
+export const initialSubjects = (email: string) => ['a', 'b', 'c'].map((letter) => `${letter} of ${email}`)
 
-/** The fakes by what they are. */
-export function servers({ sites }: Pick<OAuthStage, 'sites'>) {
+/** The fake providers with their own types. */
+export function fakeProviders({ sites }: Pick<OAuthStage, 'sites'>) {
   const [google, microsoft] = [sites.gmail.server, sites.microsoft.server]
-  if (!('historyId' in google) || !('folderId' in microsoft)) throw new Error('the sites are mixed up')
+  if (!('historyId' in google) || !('folderId' in microsoft))
+    throw new Error('each site must run its own fake provider')
   return { google, microsoft }
 }

@@ -8,7 +8,7 @@ import { subscribe } from './mailboxes.ts'
 
 export type SiteName = 'gmail' | 'microsoft'
 
-/** The built service behind a proxy, both providers, an application with webhooks, and its page where people land. */
+/** The built service behind a proxy, both fake providers, an application with webhooks, and its landing page. */
 export interface OAuthStage {
   sites: Record<SiteName, ConsentSite>
   service: ServiceProcess
@@ -16,15 +16,15 @@ export interface OAuthStage {
   /** Through the proxy. */
   api: Client
   application: Application
-  /** Where people land, and everything that arrived there. */
+  /** The page that users return to, with every request it received. */
   landing: Receiver
-  /** What the service and the token endpoints said to each other. */
+  /** Proxies that record the traffic between the service and the token endpoints. */
   tokenEndpoints: ReverseProxy[]
   close(): Promise<void>
 }
 
 export interface StageOptions {
-  /** Path in PUBLIC_URL, which the proxy takes away. */
+  /** Path of PUBLIC_URL, which the proxy strips. */
   path?: string
   env?: Record<string, string>
   eventTypes?: string[]
@@ -83,7 +83,7 @@ export async function startOAuthStage(place: ServicePlace, options: StageOptions
   }
 }
 
-/** The address of the consent page, as the application's own screen gets it. */
+/** Starts a session through the API and returns the URL of the consent page. */
 export async function consentUrl(api: Client, name: SiteName, email: string): Promise<string> {
   const session = await api.call<{ code: string }>('POST', '/auth/sessions', {
     redirectUri: 'https://app.example/done',
@@ -93,21 +93,21 @@ export async function consentUrl(api: Client, name: SiteName, email: string): Pr
   return (await api.call<{ authorizationUrl: string }>('POST', path, start)).authorizationUrl
 }
 
-/** Connects a mailbox as the application's own screen would, without a browser; answers the account. */
+/** Connects a mailbox through the API, without a browser. Returns the account id. */
 export async function connectAt(
   { api, sites }: Pick<OAuthStage, 'api' | 'sites'>,
   name: SiteName,
   email: string,
 ): Promise<string> {
   let next = await consentUrl(api, name, email)
-  // A second consent when the first brought no refresh token.
-  for (let tries = 0; tries < 3; tries += 1) {
+  // The service asks for consent again when the first grant has no refresh token.
+  for (let attempts = 0; attempts < 3; attempts += 1) {
     const back = await sites[name].consent(next, email)
-    const answer = await fetch(back, { redirect: 'manual', signal: AbortSignal.timeout(30_000) })
-    const location = new URL(answer.headers.get('location') ?? 'http://nowhere.test')
+    const response = await fetch(back, { redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+    const location = new URL(response.headers.get('location') ?? 'http://nowhere.test')
     if (location.host === 'app.example') return location.searchParams.get('accountId') ?? ''
-    if (answer.status !== 302) throw new Error(`the callback answered ${answer.status}: ${await answer.text()}`)
+    if (response.status !== 302) throw new Error(`The callback returned ${response.status}: ${await response.text()}`)
     next = location.href
   }
-  throw new Error('the provider was asked for consent again and again')
+  throw new Error('The service asked for consent more than three times.')
 }

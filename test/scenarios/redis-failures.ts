@@ -5,54 +5,54 @@ import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/proc
 import { startDovecot } from '../servers/dovecot.ts'
 import type { RedisServerProcess } from '../servers/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../servers/tcp-proxy.ts'
-import { type Books, expectEachAnnouncedOnce } from './announcements.ts'
+import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
 import { client } from './client.ts'
-import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
-import { healthReads } from './redis-restarts.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+import { expectHealth } from './redis-restarts.ts'
 
-/** Of each direction: far beyond a busy server, and within the limits of every command. */
+/** Delay per direction: far slower than a busy server, but within every command timeout. */
 const SLOW_MS = 400
 
-export interface TroubledStory {
+export interface RedisFailureScenario {
   mailboxes: number
-  /** Mails in each act: before, during and after every trouble. */
-  mails: number
-  /** How long a trouble lasts at least. */
+  /** Per phase: before, during and after each failure. */
+  messages: number
+  /** Minimum duration of each failure. */
   lastsMs: number
 }
 
-interface Trouble {
+interface RedisFailure {
   name: string
-  /** What the health says meanwhile. */
+  /** Health status while the failure lasts. */
   health: 'degraded' | 'healthy'
   begin(): Promise<void>
   end(): Promise<void>
 }
 
 /**
- * One instance while Redis is slow, hangs, is full, or comes back with another password. Mail is announced all the same, the
- * health reports the trouble and its end, and a stop during a trouble is an orderly one.
+ * Delivers messages while Redis is slow, hangs, is full, or restarts with another password. Every message must still be
+ * announced once, health must report the failure and its end, and the service must stop cleanly during a failure.
  */
-export async function playRedisTroubles(
+export async function runRedisFailures(
   place: ServicePlace,
   redis: RedisServerProcess,
-  story: TroubledStory,
-): Promise<Books> {
+  scenario: RedisFailureScenario,
+): Promise<AnnouncementCounts> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
-  const users = userNames(story.mailboxes)
+  const users = userNames(scenario.mailboxes)
   const url = new URL(redis.url)
-  const cable = await startTcpProxy(Number(url.port))
-  url.port = String(cable.port)
+  const proxy = await startTcpProxy(Number(url.port))
+  url.port = String(proxy.port)
   const service = await startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...place.env, REDIS_URL: url.href } })
   const api = client(service.url, service.key)
   const subjects: string[] = []
   const announced = () => expectEachAnnouncedOnce(application, subjects, 60_000)
-  const deliver = async (act: string) => {
-    for (let index = 0; index < story.mails; index += 1) {
-      const subject = `${act}-${index}`
+  const deliver = async (phase: string) => {
+    for (let index = 0; index < scenario.messages; index += 1) {
+      const subject = `${phase}-${index}`
       subjects.push(subject)
-      await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMessage(subject))
     }
     return announced()
   }
@@ -60,43 +60,43 @@ export async function playRedisTroubles(
     for (const user of users) await dovecot.addUser(user, PASSWORD)
     await subscribe(api, application, ['message.received'])
     await connectMailboxes(api, dovecot, users)
-    await healthReads(api, 'healthy')
-    let { repeats } = await deliver('before')
-    for (const { name, health, begin, end } of troublesOf(redis, cable)) {
-      const lasting = sleep(story.lastsMs)
+    await expectHealth(api, 'healthy')
+    let { duplicates } = await deliver('before')
+    for (const { name, health, begin, end } of failuresOf(redis, proxy)) {
+      const lasting = sleep(scenario.lastsMs)
       await begin()
-      await deliver(`${name}, at once`)
-      await healthReads(api, health)
-      await deliver(`${name}, known`)
+      await deliver(`${name}, at first`)
+      await expectHealth(api, health)
+      await deliver(`${name}, detected`)
       await lasting
-      await deliver(`${name}, for long`)
+      await deliver(`${name}, at the end`)
       await end()
-      await healthReads(api, 'healthy')
+      await expectHealth(api, 'healthy')
       const after = await deliver(`after ${name}`)
-      if (health === 'healthy') expect(after.repeats).toBe(repeats)
-      repeats = after.repeats
+      if (health === 'healthy') expect(after.duplicates).toBe(duplicates)
+      duplicates = after.duplicates
     }
     redis.freeze()
     expect(await service.stop()).toBe(0)
-    const books = await announced()
+    const counts = await announced()
     expect(service.output()).not.toContain(redis.password)
-    return books
+    return counts
   } finally {
     await service.kill()
     redis.thaw()
     await application.close()
     await dovecot.stop()
-    await cable.close()
+    await proxy.close()
   }
 }
 
-function troublesOf(redis: RedisServerProcess, cable: TcpProxy): Trouble[] {
+function failuresOf(redis: RedisServerProcess, proxy: TcpProxy): RedisFailure[] {
   const restart = async (password?: string) => {
     await redis.stop()
     await redis.start(password)
   }
   return [
-    { name: 'slow', health: 'healthy', begin: async () => cable.delay(SLOW_MS), end: async () => cable.delay(0) },
+    { name: 'slow', health: 'healthy', begin: async () => proxy.delay(SLOW_MS), end: async () => proxy.delay(0) },
     { name: 'frozen', health: 'degraded', begin: async () => redis.freeze(), end: async () => redis.thaw() },
     {
       name: 'full',

@@ -4,15 +4,15 @@ import { eventually } from '../kit/eventually.ts'
 import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { RedisServerProcess } from '../servers/redis.ts'
-import { type Books, expectEachAnnouncedOnce } from './announcements.ts'
+import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
 import { type Client, client } from './client.ts'
-import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 
-export interface RedisStory {
+export interface RedisRestartScenario {
   mailboxes: number
-  /** Mails in each act. */
-  mails: number
+  /** Per phase. */
+  messages: number
   paceMs: number
 }
 
@@ -21,26 +21,26 @@ interface Health {
 }
 
 /**
- * Two instances on PostgreSQL and Redis while mail arrives. Redis is stopped and stays away for an act, in which mail is
- * announced all the same, and comes back empty; then it is restarted in mid-act. Each mail is announced by exactly one event.
+ * Delivers messages to two instances on PostgreSQL and Redis. Redis stops for a phase, during which messages must still be
+ * announced, and restarts empty. In the last phase it restarts midway. Requires exactly one event per message.
  */
-export async function playRedisRestarts(
+export async function runRedisRestarts(
   place: ServicePlace,
   redis: RedisServerProcess,
-  story: RedisStory,
-): Promise<Books> {
+  scenario: RedisRestartScenario,
+): Promise<AnnouncementCounts> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
-  const users = userNames(story.mailboxes)
+  const users = userNames(scenario.mailboxes)
   const env = { ...SHARED_KEYS, ...place.env, REDIS_URL: redis.url }
   const a = await startServiceProcess({ ...place, env })
   const b = await startServiceProcess({ ...place, env })
   const subjects: string[] = []
-  const deliverDuring = async (act: string, between?: (index: number) => Promise<void>) => {
-    for (let index = 0; index < story.mails; index += 1) {
-      const subject = `${act}-${index}`
+  const deliverDuring = async (phase: string, between?: (index: number) => Promise<void>) => {
+    for (let index = 0; index < scenario.messages; index += 1) {
+      const subject = `${phase}-${index}`
       subjects.push(subject)
-      await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
-      await sleep(story.paceMs)
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMessage(subject))
+      await sleep(scenario.paceMs)
       await between?.(index)
     }
   }
@@ -49,25 +49,25 @@ export async function playRedisRestarts(
     const api = client(a.url, a.key)
     await subscribe(api, application, ['message.received'])
     await connectMailboxes(client(b.url, b.key), dovecot, users)
-    await healthReads(api, 'healthy')
+    await expectHealth(api, 'healthy')
 
     await deliverDuring('together')
     await redis.stop()
-    await healthReads(api, 'degraded')
-    await deliverDuring('without')
+    await expectHealth(api, 'degraded')
+    await deliverDuring('without-redis')
     await expectEachAnnouncedOnce(application, subjects, 60_000)
 
     await redis.start()
-    await healthReads(api, 'healthy')
+    await expectHealth(api, 'healthy')
     await deliverDuring('again')
     await deliverDuring('restarted', async (index) => {
-      if (index !== Math.floor(story.mails / 2)) return
+      if (index !== Math.floor(scenario.messages / 2)) return
       await redis.stop()
       await redis.start()
     })
-    const books = await expectEachAnnouncedOnce(application, subjects, 120_000)
+    const counts = await expectEachAnnouncedOnce(application, subjects, 120_000)
     expect(a.output() + b.output()).not.toContain(redis.password)
-    return books
+    return counts
   } finally {
     await Promise.all([a.stop(), b.stop()])
     await application.close()
@@ -75,9 +75,9 @@ export async function playRedisRestarts(
   }
 }
 
-export function healthReads(api: Client, status: string): Promise<void> {
+export function expectHealth(api: Client, status: string): Promise<void> {
   return eventually(async () => {
     const { data } = await api.call<Health>('GET', '/health')
-    if (data.status !== status) throw new Error(`the health is ${JSON.stringify(data)}`)
+    if (data.status !== status) throw new Error(`/health is not ${status}: ${JSON.stringify(data)}`)
   }, 30_000)
 }

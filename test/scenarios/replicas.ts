@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServicePlace, SHARED_KEYS, startServiceProcess } from '../kit/process.ts'
 import { startDovecot } from '../servers/dovecot.ts'
-import { type Books, expectEachAnnouncedOnce } from './announcements.ts'
+import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
 import { startApplication } from './application.ts'
 import { client } from './client.ts'
-import { connectMailboxes, numberedMail, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
 
-export interface ReplicaStory {
+export interface ReplicaScenario {
   mailboxes: number
-  /** Mails in each act. */
-  mails: number
+  /** Per phase. */
+  messages: number
   paceMs: number
-  /** How long B is stopped: past its heartbeat. */
+  /** How long B is suspended. Must exceed the heartbeat timeout. */
   stoppedMs: number
 }
 
 /**
- * Two instances on one PostgreSQL while mail arrives. A is killed and started again; then B is stopped (SIGSTOP) until the
- * others must take it for dead, and resumed with its old ideas. Each mail is announced by exactly one event.
+ * Delivers messages to two instances on one PostgreSQL. A is killed and restarted. Then B is suspended (SIGSTOP) until A
+ * considers it dead, and resumed with its outdated state. Requires exactly one event per message.
  */
-export async function playReplicas(place: ServicePlace, story: ReplicaStory): Promise<Books> {
+export async function runReplicas(place: ServicePlace, scenario: ReplicaScenario): Promise<AnnouncementCounts> {
   const [dovecot, application] = await Promise.all([startDovecot(), startApplication()])
-  const users = userNames(story.mailboxes)
+  const users = userNames(scenario.mailboxes)
   const env = { ...SHARED_KEYS, ...place.env }
   let a = await startServiceProcess({ ...place, env })
   const b = await startServiceProcess({ ...place, env })
   const subjects: string[] = []
-  const deliverDuring = async (act: string, mails: number) => {
-    for (let index = 0; index < mails; index += 1) {
-      const subject = `${act}-${index}`
+  const deliverDuring = async (phase: string, messages: number) => {
+    for (let index = 0; index < messages; index += 1) {
+      const subject = `${phase}-${index}`
       subjects.push(subject)
-      await dovecot.deliver(users[index % users.length] ?? '', numberedMail(subject))
-      await sleep(story.paceMs)
+      await dovecot.deliver(users[index % users.length] ?? '', numberedMessage(subject))
+      await sleep(scenario.paceMs)
     }
   }
   try {
@@ -39,18 +39,18 @@ export async function playReplicas(place: ServicePlace, story: ReplicaStory): Pr
     await subscribe(client(a.url, a.key), application, ['message.received'])
     await connectMailboxes(client(b.url, b.key), dovecot, users)
 
-    await deliverDuring('both', story.mails)
+    await deliverDuring('both', scenario.messages)
     await a.kill()
-    await deliverDuring('b-alone', story.mails)
+    await deliverDuring('b-alone', scenario.messages)
     a = await startServiceProcess({ ...place, port: a.port, env })
-    await deliverDuring('a-again', story.mails)
+    await deliverDuring('a-again', scenario.messages)
 
     b.signal('SIGSTOP')
     const stoppedAtMs = performance.now()
-    await deliverDuring('b-stopped', story.mails)
-    await sleep(Math.max(0, story.stoppedMs - (performance.now() - stoppedAtMs)))
+    await deliverDuring('b-stopped', scenario.messages)
+    await sleep(Math.max(0, scenario.stoppedMs - (performance.now() - stoppedAtMs)))
     b.signal('SIGCONT')
-    await deliverDuring('b-resumed', story.mails)
+    await deliverDuring('b-resumed', scenario.messages)
     return await expectEachAnnouncedOnce(application, subjects, 180_000)
   } finally {
     b.signal('SIGCONT')

@@ -13,7 +13,7 @@ export interface TcpProxy {
   /** Passes everything on this much later, in both directions; 0 ends it. */
   delay(ms: number): void
   /** Passes connections on again, at the same port. */
-  mend(): Promise<void>
+  restore(): Promise<void>
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     delay(ms) {
       delayMs = ms
     },
-    mend: () => listen(port).then(() => undefined),
+    restore: () => listen(port).then(() => undefined),
     close: cut,
   }
 }

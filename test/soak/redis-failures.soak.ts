@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { databases } from '../kit/database.ts'
-import { playRedisTroubles } from '../scenarios/redis-failures.ts'
+import { runRedisFailures } from '../scenarios/redis-failures.ts'
 import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.ts'
 
-describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service on a Redis in trouble', () => {
+describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service while Redis fails', () => {
   const open = databases('postgres')
   let redis: RedisServerProcess
   beforeAll(async () => {
@@ -11,13 +11,13 @@ describe.skipIf(!hasRedis || inject('postgresUrl') === undefined)('the service o
   })
   afterAll(() => redis?.close())
 
-  it('announces each mail once while Redis is slow, hangs, is full and refuses the password, and then by itself is well', {
+  it('announces each message once while Redis is slow, hangs, is full or rejects the password, and recovers by itself', {
     timeout: 600_000,
   }, async () => {
-    const books = await playRedisTroubles(await open.place(), redis, { mailboxes: 6, mails: 20, lastsMs: 20_000 })
+    const counts = await runRedisFailures(await open.place(), redis, { mailboxes: 6, messages: 20, lastsMs: 20_000 })
     console.log(
-      `Redis in every trouble, 6 mailboxes: ${books.events} events, ${books.repeats} repeats under the same ids`,
+      `every Redis failure, 6 mailboxes: ${counts.events} events, ${counts.duplicates} duplicates under the same ids`,
     )
-    expect(books.events).toBe(20 * 17)
+    expect(counts.events).toBe(20 * 17)
   })
 })
