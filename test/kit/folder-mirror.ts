@@ -5,10 +5,7 @@ import type {
   RemoteMessage,
 } from '../../src/providers/contract/index.ts'
 
-/**
- * What a folder looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
- * `syncFolder`, for tests of providers.
- */
+/** The smallest consumer of `syncFolder`, for provider tests: stores every step and nothing else. */
 export class FolderMirror {
   readonly path: string
   cursor: string | null = null
@@ -50,7 +47,7 @@ export class FolderMirror {
 
   bySubject(subject: string): RemoteMessage {
     const found = [...this.rows.values()].find((message) => message.subject === subject)
-    if (found === undefined) throw new Error(`no message "${subject}" among ${this.subjects().join(', ')}`)
+    if (found === undefined) throw new Error(`No message "${subject}" among ${this.subjects().join(', ')}`)
     return found
   }
 

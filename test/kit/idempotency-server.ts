@@ -7,20 +7,20 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Sealer } from '../../src/lib/seal.ts'
 import { testServer } from './server.ts'
 
-/** RequestHooks of a request that a test may hold up or break. */
+/** Points of a request at which a test may pause or fail it. */
 export interface RequestHooks {
   prepare(): Promise<void>
-  /** After the effect, before the commit. */
+  /** After the insert, before the commit. */
   commit(tx: Tx): Promise<void>
 }
 
 export const SERVER_KEY = 'secret'
 
-/** A server with one keyed POST, `/things/:kind`, each of whose effects is a row. */
+/** A server with one idempotent route, `POST /things/:kind`, which inserts one row per effect. */
 export function idempotencyServer(deps: { db: Db; clock: Clock; sealer: Sealer; hooks: RequestHooks }): App {
   const { hooks } = deps
-  const kept = idempotency(deps)
-  const app = testServer({ authenticator: serviceKey(SERVER_KEY), idempotency: kept })
+  const idempotent = idempotency(deps)
+  const app = testServer({ authenticator: serviceKey(SERVER_KEY), idempotency: idempotent })
   let effects = 0
   app.post(
     '/things/:kind',
@@ -32,7 +32,7 @@ export function idempotencyServer(deps: { db: Db; clock: Clock; sealer: Sealer; 
         response: { 201: Type.Object({ name: Type.String(), number: Type.Integer() }) },
       },
     },
-    kept.writing(async (request, reply) => {
+    idempotent.writing(async (request, reply) => {
       const { name } = request.body
       await hooks.prepare()
       reply.code(201)
@@ -50,7 +50,7 @@ export function idempotencyServer(deps: { db: Db; clock: Clock; sealer: Sealer; 
   return app
 }
 
-/** How many effects there are, whichever process made them. */
+/** The number of effects of all processes. */
 export async function countEffects(db: Db): Promise<number> {
   const rows = await db.read.selectFrom('serviceState').select('name').where('name', 'like', 'thing %').execute()
   return rows.length

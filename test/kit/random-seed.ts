@@ -2,12 +2,12 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where every random choice of this run begins. */
+    /** The seed of every random choice in this run. */
     seed: number
   }
 }
 
-/** Vitest's global setup: the seed of the run, from TEST_SEED or drawn here. */
+/** Vitest's global setup: the seed of the run, from TEST_SEED or random. */
 export default function setup(project: TestProject): void {
   const seed = seedOf(process.env.TEST_SEED)
   project.provide('seed', seed)

@@ -3,7 +3,7 @@ import { fc, random } from './random.ts'
 
 const take = (next: () => number) => Array.from({ length: 100 }, next)
 
-it('draws the same numbers again in the same test of the same run, spread from 0 up to 1', () => {
+it('repeats its numbers in the same test and run, spread over 0 to 1', () => {
   const drawn = take(random())
   expect(take(random())).toEqual(drawn)
   expect(new Set(drawn).size).toBe(100)
@@ -12,6 +12,6 @@ it('draws the same numbers again in the same test of the same run, spread from 0
   expect(drawn.filter((value) => value < 0.5).length).toBeGreaterThan(20)
 })
 
-it('starts every property at the seed of the run', () => {
+it('gives every property the seed of the run', () => {
   expect(fc.readConfigureGlobal()?.seed).toBe(inject('seed'))
 })

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, inject } from 'vitest'
 
-// Properties without a seed of their own begin at that of the run.
+// The default seed of every property.
 fc.configureGlobal({ seed: inject('seed') })
 
 export { fc }
 
 /**
- * Numbers from 0 up to 1 that depend only on the seed of the run and the name of the test that calls this, so that a test repeats
- * alone what it did in the whole suite.
+ * Returns numbers in [0, 1) that depend only on the run's seed and the test's name, so that a test repeats its choices when
+ * run alone.
  */
 export function random(): () => number {
   const name = expect.getState().currentTestName ?? ''

@@ -1,7 +1,7 @@
 import { silentLog } from '../../src/infra/log/index.ts'
 import { openRedis } from '../../src/infra/redis/index.ts'
 
-/** A process of its own, for what only its environment can say (which certificates it trusts). Fails when Redis does not answer. */
+/** A process whose environment decides which certificates it trusts. Fails when Redis does not respond. */
 const link = await openRedis({ url: process.argv[2] ?? '', log: silentLog, startMs: 5000 })
 await link.ping()
 await link.close()

@@ -8,13 +8,13 @@ import { hasRedis, type RedisServerProcess, startRedis } from '../servers/redis.
 /** One redis-server for a suite. */
 export interface RedisOfSuite {
   readonly server: RedisServerProcess
-  /** Forgets everything; runs again if a test has left it stopped. */
+  /** Deletes all keys. Restarts the server if a test stopped it. */
   empty(): Promise<void>
-  /** The connections as one more process would have them, closed after the test. */
+  /** Opens connections like another process. Closed after the test. */
   link(log?: Log): Promise<RedisLink>
 }
 
-/** A suite with a Redis of its own. Without redis-server it is skipped, which CI=true turns into a failure. */
+/** A suite with its own Redis. Skipped without redis-server, which CI=true turns into a failure. */
 export function describeRedis(title: string, suite: (redis: RedisOfSuite) => void): void {
   describe.skipIf(!hasRedis)(title, () => {
     let server: RedisServerProcess | undefined
@@ -33,7 +33,7 @@ export function describeRedis(title: string, suite: (redis: RedisOfSuite) => voi
       async empty() {
         running().thaw()
         await running().start()
-        await forgetAll(running().url)
+        await deleteAll(running().url)
       },
       async link(log = silentLog) {
         const link = await openRedis({ url: running().url, log })
@@ -44,7 +44,7 @@ export function describeRedis(title: string, suite: (redis: RedisOfSuite) => voi
   })
 }
 
-async function forgetAll(url: string): Promise<void> {
+async function deleteAll(url: string): Promise<void> {
   const connection = new Redis(url)
   connection.on('error', () => {})
   await connection.flushall()

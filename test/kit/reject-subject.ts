@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../src/infra/db/index.ts'
 
-/** Makes the database refuse messages with this subject: a trigger stands in for whatever it may dislike about a row. */
+/** Makes inserts of messages with this subject fail, by a trigger. */
 export async function rejectSubject(db: Db, subject: string): Promise<void> {
   await db.transaction(async (tx) => {
     if (db.engine === 'sqlite') {

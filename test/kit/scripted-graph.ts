@@ -11,7 +11,7 @@ export interface GraphRequest {
   path: string
   query: URLSearchParams
   prefer: string
-  /** Within a batch. */
+  /** True for a part of a batch. */
   part: boolean
   body: unknown
 }
@@ -22,7 +22,7 @@ export interface GraphResponse {
   body?: unknown
 }
 
-/** Graph as a script of the test: for answers that no mailbox would give just now. Batches are taken apart. */
+/** A scripted Graph API, for responses that the fake never sends. Each part of a batch is answered separately. */
 export async function scriptedGraph(answer: (asked: GraphRequest) => GraphResponse) {
   const asked: GraphRequest[] = []
   const server = createServer(async (req, res) => {
@@ -33,11 +33,12 @@ export async function scriptedGraph(answer: (asked: GraphRequest) => GraphRespon
     const url = new URL(req.url ?? '/', 'http://graph')
     const path = url.pathname.replace(/^\/v1\.0/, '')
     const prefer = String(req.headers.prefer ?? '')
-    const whole = { method: req.method ?? '', path: decodeURIComponent(path), query: url.searchParams, prefer }
-    asked.push({ ...whole, part: false, body })
-    const said = path === '/$batch' ? { body: { responses: parts(body) } } : answer({ ...whole, part: false, body })
-    res.writeHead(said.status ?? 200, { 'content-type': 'application/json', ...said.headers })
-    res.end(said.body === undefined ? '' : JSON.stringify(said.body))
+    const request = { method: req.method ?? '', path: decodeURIComponent(path), query: url.searchParams, prefer }
+    asked.push({ ...request, part: false, body })
+    const response =
+      path === '/$batch' ? { body: { responses: parts(body) } } : answer({ ...request, part: false, body })
+    res.writeHead(response.status ?? 200, { 'content-type': 'application/json', ...response.headers })
+    res.end(response.body === undefined ? '' : JSON.stringify(response.body))
   })
 
   function parts(body: unknown): object[] {
@@ -49,8 +50,8 @@ export async function scriptedGraph(answer: (asked: GraphRequest) => GraphRespon
       const path = decodeURIComponent(at.pathname)
       const part = { method, path, query: at.searchParams, prefer: headers.prefer, part: true, body: undefined }
       asked.push(part)
-      const said = answer(part)
-      return { id, status: said.status ?? 200, headers: said.headers ?? {}, body: said.body }
+      const response = answer(part)
+      return { id, status: response.status ?? 200, headers: response.headers ?? {}, body: response.body }
     })
   }
 

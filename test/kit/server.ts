@@ -4,7 +4,7 @@ import { silentLog } from '../../src/infra/log/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 
-/** A server without routes and without a database, for tests of one part; `Bearer good` may do everything, `Bearer reader` may read. */
+/** A server without routes and database. `Bearer good` has every scope, `Bearer reader` only `read`. */
 export function testServer(options: Partial<ServerOptions> = {}): App {
   return createServer({
     log: silentLog,

@@ -6,17 +6,17 @@ import { runtimeContext } from '../../src/app/runtime-context.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { checkEventsOf, type Place } from './database.ts'
 
-/** The whole service inside the test's process, on a free port. */
+/** The complete service inside the test process, on a free port. */
 export interface Service {
   url: string
   key: string
-  /** Twice safely; removes the data folder when it was made here. */
+  /** Idempotent. Removes the data folder unless a place was given. */
   stop(): Promise<void>
 }
 
 const KEY = 'test-key-0123456789abcdef'
 
-/** Without a place it runs on a file store of its own. */
+/** Without a place, the service uses a new file store. */
 export async function startService(
   options: { place?: Place; environment?: Record<string, string> } = {},
 ): Promise<Service> {

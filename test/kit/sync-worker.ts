@@ -1,4 +1,4 @@
-/** A process that brings mailboxes in step until it is killed. Arguments: data folder, database URL or ''. Says `started`. */
+/** A process that syncs mailboxes until it is killed. Arguments: data folder, database URL or ''. Prints `started`. */
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { syncService } from './sync.ts'

@@ -12,12 +12,12 @@ const OWN = ['INBOX', 'Sent', 'Drafts']
 let users = 0
 
 export interface SyncedMailboxOptions extends SyncServiceOptions {
-  /** What stands in the mailbox before it is linked. */
+  /** Fills the mailbox before it is linked. */
   before?(box: Mailbox): Promise<void>
   mailbox?: string
 }
 
-/** A user's mailbox at the server, worked on as another mail program would. */
+/** A user's mailbox on the server, changed as by another mail client. */
 export type Mailbox = ReturnType<typeof mailboxOf>
 
 export function mailboxOf(server: Dovecot, user: string) {
@@ -54,7 +54,7 @@ export function mail(id: string, more: Parameters<typeof plainMail>[0] = {}): Bu
   return plainMail({ messageId: `<${id}@x>`, subject: id, ...more })
 }
 
-/** A new user whose mailbox is linked and in step; everything ends with the test. */
+/** Links the mailbox of a new user and waits until it is synced. Everything stops with the test. */
 export async function syncedMailbox(server: Dovecot, open: Databases, options: SyncedMailboxOptions = {}) {
   const db = await open()
   const user = `user${process.pid}-${users++}`
@@ -72,21 +72,21 @@ export async function syncedMailbox(server: Dovecot, open: Databases, options: S
 function watched(server: Dovecot, db: Db, user: string, accountId: string, { settings }: SyncedMailboxOptions) {
   const folders = [...OWN, ...(settings?.folders ?? [])]
   return {
-    /** The store holds what the server does, and no row is in between. */
+    /** Waits until the store equals the server's mailbox and no row awaits completion. */
     async same(inFolders: readonly string[] = folders): Promise<void> {
       await eventually(async () => {
         expect(await storedMails(db, accountId)).toEqual(await servedMails(server, user, inFolders))
-        expect(await unsettled(db, accountId)).toBe(0)
+        expect(await countIncomplete(db, accountId)).toBe(0)
       })
     },
-    /** Exactly these were announced as received; waits for them, and fails on more. */
+    /** Waits until exactly these messages have been announced as received. */
     async received(...ids: string[]): Promise<void> {
       const wanted = ids.map((id) => `<${id}@x>`).sort()
       await eventually(async () => expect(await announced(db, accountId)).toEqual(wanted))
     },
     announced: (type: string) => announced(db, accountId, type),
     events: () => mailEvents(db, accountId),
-    /** Our ids by Message-ID. */
+    /** Stored message ids by Message-ID. */
     async ids(): Promise<Record<string, string[]>> {
       const rows = await db.read
         .selectFrom('messages')
@@ -104,7 +104,7 @@ function watched(server: Dovecot, db: Db, user: string, accountId: string, { set
   }
 }
 
-async function unsettled(db: Db, accountId: string): Promise<number> {
+async function countIncomplete(db: Db, accountId: string): Promise<number> {
   const rows = await db.read
     .selectFrom('messages')
     .select('id')

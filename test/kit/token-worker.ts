@@ -1,6 +1,6 @@
 /**
- * A process that refreshes the tokens of an account over and over, to be killed at any moment. Arguments: the place as JSON, the
- * key ring, the URL of the sign-in service, the account. Says "ready" when it begins.
+ * A process that refreshes an account's tokens in a loop until it is killed. Arguments: the database as JSON, the key ring,
+ * the URL of the OAuth server, the account id. Prints "ready" when it starts.
  */
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'

@@ -5,8 +5,8 @@ import type { Place } from './database.ts'
 import { webhookHouse } from './webhooks.ts'
 
 /**
- * A process of its own that records events and delivers them until it is killed. Arguments: the place as JSON, the key ring,
- * how long a lease runs. Says "ready" when it has begun.
+ * A process that records events and delivers them until it is killed. Arguments: the database as JSON, the key ring, the
+ * lease in milliseconds. Prints "ready" when it starts.
  */
 const [place = '{}', ring = '', leaseMs = ''] = process.argv.slice(2)
 const { dataDir, databaseUrl }: Place = JSON.parse(place)
@@ -16,7 +16,7 @@ const db =
     ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
     : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
 const house = webhookHouse(db, { ring, leaseMs: Number(leaseMs), instanceId: 'worker' })
-// Whoever was called so before is dead; the service learns that from its heartbeats.
+// The previous process of this name is dead. The service learns that from heartbeats.
 await house.queue.releaseInstance('worker')
 await house.engine.start()
 process.stdout.write('ready\n')

@@ -1,10 +1,10 @@
 import { serveQuestions } from './name-server.ts'
 
-/** The records of one name. What is not given does not exist. */
+/** The records of one name. Absent record types do not exist. */
 export interface ZoneEntry {
   mx?: readonly { exchange: string; priority: number }[]
   srv?: readonly { name: string; port: number; priority: number; weight: number }[]
-  /** The question is never answered. */
+  /** Never responds. */
   silent?: boolean
 }
 
@@ -21,7 +21,7 @@ const TYPES = new Map([
   [33, 'SRV'],
 ])
 
-/** A name server on loopback that knows where mail is to be brought (MX) and fetched (SRV). */
+/** A name server on loopback with MX and SRV records. */
 export async function startDns(zone: Readonly<Record<string, ZoneEntry>>): Promise<Dns> {
   const asked: string[] = []
   const served = await serveQuestions(({ name, type }) => {

@@ -1,6 +1,6 @@
 import type { DovecotOptions } from './dovecot.ts'
 
-/** What Debian's Dovecot 2.3 announces after login; hiding one makes clients behave as if the server lacked it. */
+/** Capabilities that Debian's Dovecot 2.3 announces after login. Clients treat hidden ones as missing. */
 const CAPABILITIES = `IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE SORT SORT=DISPLAY THREAD=REFERENCES THREAD=REFS
   THREAD=ORDEREDSUBJECT MULTIAPPEND URL-PARTIAL CATENATE UNSELECT CHILDREN NAMESPACE UIDPLUS LIST-EXTENDED I18NLEVEL=1
   CONDSTORE QRESYNC ESEARCH ESORT SEARCHRES WITHIN CONTEXT=SEARCH LIST-STATUS BINARY MOVE SNIPPET=FUZZY PREVIEW=FUZZY
@@ -12,7 +12,7 @@ export interface DovecotPorts {
   lmtp: number
 }
 
-/** The whole configuration of one throwaway server living in `folder`. Dovecot 2.3 syntax. */
+/** The configuration of one temporary server in `folder`, in Dovecot 2.3 syntax. */
 export function dovecotConfig(folder: string, host: string, ports: DovecotPorts, options: DovecotOptions): string {
   const hidden = new Set((options.hideCapabilities ?? []).map((name) => name.toUpperCase()))
   const capability =
@@ -65,8 +65,8 @@ namespace inbox {
   }
 }
 
-# A passwd-file is looked at again only in the next second, so a changed password would not be known at once;
-# the user's home is read once and never changes.
+# Dovecot rereads a passwd-file only after a second, so a changed password would take effect late.
+# The home directory of a user never changes.
 passdb {
   driver = checkpassword
   args = ${folder}/checkpassword
@@ -96,7 +96,7 @@ service lmtp {
     port = ${ports.lmtp}
   }
 }
-# Without this a wrong password makes the next right one wait for up to 15 s.
+# Without this, a wrong password delays the next valid login by up to 15 s.
 service anvil {
   unix_listener anvil-auth-penalty {
     mode = 0
@@ -109,7 +109,7 @@ ${options.extraConfig ?? ''}
 `
 }
 
-/** Dovecot hands over user and password on descriptor 3 and wants its reply program run when they are right. */
+/** Dovecot passes user and password on descriptor 3, and expects its reply program to run when they are valid. */
 export function checkPasswordScript(folder: string): string {
   return `#!/bin/bash
 IFS= read -r -d '' -u 3 user

@@ -25,7 +25,7 @@ describe.skipIf(!dovecotAvailable())('the test Dovecot', () => {
     return client
   }
 
-  it('takes mail and serves it over TLS with a certificate that verifies', async () => {
+  it('accepts messages and serves them over TLS with a valid certificate', async () => {
     const server = await started()
     await server.addUser('ann@example.test', 'one')
     await server.deliver('ann@example.test', 'Subject: hello\r\n\r\nworld\r\n')
@@ -42,7 +42,7 @@ describe.skipIf(!dovecotAvailable())('the test Dovecot', () => {
     await client.logout()
   })
 
-  it('knows a changed password at once, and the old one no more', async () => {
+  it('applies a changed password at once and rejects the old one', async () => {
     const server = await started()
     await server.addUser('ann', 'one')
     await (await connected(server, 'ann', 'one')).logout()
@@ -51,7 +51,7 @@ describe.skipIf(!dovecotAvailable())('the test Dovecot', () => {
     await (await connected(server, 'ann', 'two')).logout()
   })
 
-  it('hides capabilities and names folders as asked', async () => {
+  it('hides capabilities and uses the given prefix and separator', async () => {
     const server = await started({ hideCapabilities: ['IDLE', 'QRESYNC'], prefix: 'INBOX.', separator: '.' })
     await server.addUser('ann', 'one')
     const client = await connected(server, 'ann', 'one')
@@ -61,7 +61,7 @@ describe.skipIf(!dovecotAvailable())('the test Dovecot', () => {
     await client.logout()
   })
 
-  it('comes back after a restart with its users and mails', async () => {
+  it('keeps users and messages over a restart', async () => {
     const server = await started()
     await server.addUser('ann', 'one')
     await server.deliverMany('ann', [Buffer.from('Subject: 1\n\na'), Buffer.from('Subject: 2\n\n.b\n.\n')])

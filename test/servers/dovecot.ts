@@ -14,26 +14,26 @@ const run = promisify(execFile)
 const HOST = '127.0.0.1'
 
 export interface DovecotOptions {
-  /** Capabilities not announced after login, such as `IDLE`, `CONDSTORE`, `QRESYNC`. */
+  /** Capabilities to hide after login, such as `IDLE`, `CONDSTORE`, `QRESYNC`. */
   hideCapabilities?: string[]
   /** Prefix of every folder but INBOX, such as `INBOX.`. */
   prefix?: string
   separator?: '/' | '.'
-  /** Connections one user may have from one address; 100. */
+  /** Connections per user and address. Default 100. */
   maxUserIpConnections?: number
   /** More lines of Dovecot configuration. */
   extraConfig?: string
 }
 
 export interface Deliver {
-  /** Path as the server names it; INBOX when absent. It is created when missing. */
+  /** Path on the server, default INBOX. Created when missing. */
   folder?: string
-  /** INTERNALDATE; now when absent. */
+  /** INTERNALDATE, default now. */
   date?: Date
   flags?: string[]
 }
 
-/** A real Dovecot with its own folder, ports and users. Ends with `stop()`, or with this process. */
+/** A real Dovecot with its own folder, ports and users. Stops with `stop()` or with this process. */
 export interface Dovecot {
   readonly host: string
   /** Plain port; offers STARTTLS. */
@@ -43,25 +43,25 @@ export interface Dovecot {
   /** PEM of the self-signed certificate, valid for `localhost` and 127.0.0.1. */
   readonly certificate: string
   addUser(name: string, password: string): Promise<void>
-  /** Sessions that are open stay open; `doveadm('kick', name)` ends them. */
+  /** Open sessions stay open. `doveadm('kick', name)` ends them. */
   setPassword(name: string, password: string): Promise<void>
-  deliver(user: string, mail: string | Buffer, options?: Deliver): Promise<void>
+  deliver(user: string, message: string | Buffer, options?: Deliver): Promise<void>
   /** Into INBOX, over one LMTP connection. */
-  deliverMany(user: string, mails: Iterable<Buffer>): Promise<void>
-  /** Runs `doveadm` on this server; answers what it printed. */
+  deliverMany(user: string, messages: Iterable<Buffer>): Promise<void>
+  /** Runs `doveadm` on this server and returns its output. */
   doveadm(...args: string[]): Promise<string>
-  /** Ends the server with all its connections, and starts it again on the same ports. */
+  /** Stops the server with all its connections and starts it on the same ports. */
   restart(): Promise<void>
-  /** Ends the server; `restart()` brings it back. */
+  /** Stops the server until `restart()`. */
   shutDown(): Promise<void>
-  /** SIGSTOP to every process that serves IMAP: connections stay open and nothing answers. */
+  /** Sends SIGSTOP to every IMAP process: connections stay open without responses. */
   pause(): void
   resume(): void
   log(): Promise<string>
   stop(): Promise<void>
 }
 
-/** False where `npm test` must leave these tests out: no Debian Dovecot, or not root. */
+/** False without Debian's Dovecot or without root. Tests that need it are then skipped. */
 export function dovecotAvailable(): boolean {
   return existsSync('/usr/sbin/dovecot') && existsSync('/usr/lib/dovecot/lmtp') && process.getuid?.() === 0
 }
@@ -75,7 +75,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   await mkdir(join(folder, 'passwords'))
   await writeFile(join(folder, 'checkpassword'), checkPasswordScript(folder), { mode: 0o755 })
   const certificate = await makeCertificate(folder)
-  // A port that was free may be taken before Dovecot binds it, so a failed start tries others.
+  // Another process may take a free port before Dovecot binds it, so retry with other ports.
   for (let attempt = 1; ; attempt += 1) {
     const ports: DovecotPorts = { imap: await freePort(), imaps: await freePort(), lmtp: await freePort() }
     await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, HOST, ports, options))
@@ -115,13 +115,13 @@ async function startServer(folder: string, ports: DovecotPorts): Promise<Server>
       if (running) signalImap(server.pid, 'SIGCONT')
       const processes = running ? childrenOf(server.pid) : []
       child.kill('SIGTERM')
-      // Its auth process may linger for half a minute after a refused login; nothing is left to lose by then.
-      const impatience = setTimeout(() => {
+      // The auth process may linger for 30 s after a rejected login. Killing it loses nothing.
+      const killTimer = setTimeout(() => {
         for (const pid of processes) signal(pid, 'SIGKILL')
         child.kill('SIGKILL')
       }, 300)
       await exited
-      clearTimeout(impatience)
+      clearTimeout(killTimer)
     },
   }
   await eventually(
@@ -142,7 +142,7 @@ async function startServer(folder: string, ports: DovecotPorts): Promise<Server>
 function instance(folder: string, ports: DovecotPorts, certificate: string, first: Server): Dovecot {
   let server: Server | undefined = first
   const passwords = new Map<string, string>()
-  // Inotify instances are counted per uid (128): every user has an own one, apart from those of other servers.
+  // Linux limits inotify instances per uid (128), so every user of every server gets its own uid.
   const firstUid = 100_000 + Math.floor(Math.random() * 1_000_000)
 
   async function writePassword(name: string, password: string) {
@@ -152,7 +152,7 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
     passwords.set(name, password)
   }
 
-  async function append(user: string, mail: Buffer, { folder: path = 'INBOX', date, flags }: Deliver) {
+  async function append(user: string, message: Buffer, { folder: path = 'INBOX', date, flags }: Deliver) {
     const client = new ImapFlow({
       host: HOST,
       port: ports.imap,
@@ -164,7 +164,7 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
     await client.connect()
     try {
       if (path !== 'INBOX') await client.mailboxCreate(path)
-      await client.append(path, mail, flags ?? [], date)
+      await client.append(path, message, flags ?? [], date)
     } finally {
       await client.logout()
     }
@@ -182,12 +182,12 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
       await writePassword(name, password)
     },
     setPassword: (name, password) => writePassword(name, password),
-    async deliver(user, mail, options = {}) {
-      const raw = typeof mail === 'string' ? Buffer.from(mail) : mail
+    async deliver(user, message, options = {}) {
+      const raw = typeof message === 'string' ? Buffer.from(message) : message
       if (Object.keys(options).length === 0) await dovecot.deliverMany(user, [raw])
       else await append(user, raw, options)
     },
-    deliverMany: (user, mails) => lmtpDeliver({ host: HOST, port: ports.lmtp }, user, mails),
+    deliverMany: (user, messages) => lmtpDeliver({ host: HOST, port: ports.lmtp }, user, messages),
     async doveadm(...args) {
       const { stdout } = await run('/usr/bin/doveadm', ['-c', join(folder, 'dovecot.conf'), ...args])
       return stdout
@@ -216,18 +216,18 @@ function instance(folder: string, ports: DovecotPorts, certificate: string, firs
   return dovecot
 }
 
-/** Children of the master that speak IMAP: over TLS the login process stays between client and imap process. */
+/** IMAP children of the master. With TLS, the login process stays between the client and the imap process. */
 function imapProcesses(masterPid: number): number[] {
   return childrenOf(masterPid).filter((pid) => {
     try {
       return /\/imap(-login)?$/.test(readlinkSync(`/proc/${pid}/exe`))
     } catch {
-      return false // It ended while we looked.
+      return false // The process has ended.
     }
   })
 }
 
-/** The master too: it would start new processes in place of those that are stopped. */
+/** Signals the master too, which would otherwise replace suspended processes. */
 function signalImap(masterPid: number, name: NodeJS.Signals): void {
   signal(masterPid, name)
   for (const pid of imapProcesses(masterPid)) signal(pid, name)
@@ -242,7 +242,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended by itself.
+    // The process has ended.
   }
 }
 

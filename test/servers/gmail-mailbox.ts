@@ -5,7 +5,7 @@ import { type Google, startGoogle } from './google.ts'
 
 const USER = 'ann@gmail.test'
 
-/** A mailbox at the fake Google, reached by the provider; its token is renewed as the service would. */
+/** A mailbox at the fake Google, used through the provider. Refreshes its token like the service. */
 export async function gmailMailbox(
   limits: GmailDeps['limits'] = {},
 ): Promise<IdMailboxFixture & { google: Google; user: string }> {
@@ -19,8 +19,8 @@ export async function gmailMailbox(
   })
   const { mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
   let arrived = Date.now() - 86_400_000
-  const places = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
-  const isPlace = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
+  const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
+  const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
   return {
     ...{ google, user: USER, mail, inbox: 'INBOX', trash: 'TRASH' },
     access: {
@@ -37,7 +37,7 @@ export async function gmailMailbox(
     setRead: (id, read) => google.markRead(USER, id, read),
     setStarred: (id, starred) => google.star(USER, id, starred),
     async move(id, folderPath) {
-      const remove = (await places(id)).filter((label) => isPlace(label) && label !== folderPath)
+      const remove = (await labelsOf(id)).filter((label) => isFolder(label) && label !== folderPath)
       await google.relabel(USER, id, { add: [folderPath], remove })
     },
     remove: (id) => google.delete(USER, id),

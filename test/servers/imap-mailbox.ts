@@ -6,7 +6,7 @@ import type { MailAccess, RemoteMessage } from '../../src/providers/contract/ind
 import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from './dovecot.ts'
 
-/** Lets everything pass, as the guard does for a host the operator allowed. */
+/** Allows every host, as the real guard does for hosts that the operator allowed. */
 export const openGuard: AddressGuard = {
   check: async (target) => ({ ...target, address: target.host, family: 4 }),
   allowsPlain: () => true,
@@ -30,7 +30,7 @@ export function imapAccess(server: Dovecot, user: string, password: string, mail
   }
 }
 
-/** Another mail program of the same user. */
+/** Runs `work` with a second client of the same user. */
 export async function otherClient<T>(
   server: Dovecot,
   user: string,
@@ -52,7 +52,7 @@ export async function otherClient<T>(
 
 let users = 0
 
-/** A fresh user on a real server, in the terms of the conformance suite. */
+/** A new user on a real server, as a fixture for the conformance suite. */
 export async function imapMailbox(
   server: Dovecot,
   limits: Partial<ImapLimits> = {},

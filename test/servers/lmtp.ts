@@ -1,23 +1,27 @@
 import { connect, type Socket } from 'node:net'
 
-/** Hands mails to an LMTP server over one connection, one after another. Throws with the server's words on a refusal. */
-export async function lmtpDeliver(target: { host: string; port: number }, recipient: string, mails: Iterable<Buffer>) {
+/** Delivers messages over one LMTP connection, in order. Throws the server's reply when it rejects one. */
+export async function lmtpDeliver(
+  target: { host: string; port: number },
+  recipient: string,
+  messages: Iterable<Buffer>,
+) {
   const socket = connect(target)
-  socket.setTimeout(30_000, () => socket.destroy(new Error('the LMTP server does not answer')))
+  socket.setTimeout(30_000, () => socket.destroy(new Error('The LMTP server does not respond.')))
   const reply = replies(socket)
-  const ask = async (command: string | Buffer, expected: string) => {
+  const send = async (command: string | Buffer, expected: string) => {
     socket.write(command)
     const line = await reply()
-    if (!line.startsWith(expected)) throw new Error(`LMTP answered "${line}"`)
+    if (!line.startsWith(expected)) throw new Error(`The LMTP server replied "${line}".`)
   }
   try {
     await reply()
-    await ask('LHLO test.example\r\n', '250')
-    for (const mail of mails) {
-      await ask('MAIL FROM:<sender@example.test>\r\n', '250')
-      await ask(`RCPT TO:<${recipient}>\r\n`, '250')
-      await ask('DATA\r\n', '354')
-      await ask(dotStuffed(mail), '250')
+    await send('LHLO test.example\r\n', '250')
+    for (const message of messages) {
+      await send('MAIL FROM:<sender@example.test>\r\n', '250')
+      await send(`RCPT TO:<${recipient}>\r\n`, '250')
+      await send('DATA\r\n', '354')
+      await send(dotStuffed(message), '250')
     }
     socket.write('QUIT\r\n')
   } finally {
@@ -25,12 +29,12 @@ export async function lmtpDeliver(target: { host: string; port: number }, recipi
   }
 }
 
-function dotStuffed(mail: Buffer): Buffer {
-  const text = mail.toString('latin1').replace(/^\./gm, '..')
+function dotStuffed(message: Buffer): Buffer {
+  const text = message.toString('latin1').replace(/^\./gm, '..')
   return Buffer.from(`${text}${text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`, 'latin1')
 }
 
-/** The next complete reply (its last line), in order; rejects when the connection ends. */
+/** Returns a reader of replies: the last line of each, in order. Rejects when the connection ends. */
 function replies(socket: Socket): () => Promise<string> {
   const ready: string[] = []
   let waiting: { resolve(line: string): void; reject(error: Error): void } | undefined
@@ -46,7 +50,7 @@ function replies(socket: Socket): () => Promise<string> {
     }
   })
   const fail = (error?: Error) => {
-    failure ??= error ?? new Error('the LMTP server hung up')
+    failure ??= error ?? new Error('The LMTP server closed the connection.')
     waiting?.reject(failure)
   }
   socket.on('error', fail)

@@ -1,4 +1,4 @@
-/** Raw mails as they arrive in the wild. Every builder answers the exact bytes, so that broken ones stay broken. */
+/** Raw messages as they occur in practice. Builders return exact bytes, so that malformed ones stay malformed. */
 
 export interface MailFields {
   from?: string
@@ -69,7 +69,7 @@ export function attachmentMail(fields: MailFields & { attachments?: Attached[] }
   ])
 }
 
-/** A mail of about `sizeBytes` with one large attachment. */
+/** A message of about `sizeBytes` with one large attachment. */
 export function hugeMail(sizeBytes = 30 * 1024 * 1024, fields: MailFields = {}): Buffer {
   const content = Buffer.alloc(Math.floor((sizeBytes * 3) / 4.11))
   for (let i = 0; i < content.length; i += 4096) content.writeUInt32LE(i, i)
@@ -80,7 +80,7 @@ export function hugeMail(sizeBytes = 30 * 1024 * 1024, fields: MailFields = {}):
   })
 }
 
-/** The oddities every mailbox of some age holds, by what is wrong with them. */
+/** Malformed messages that old mailboxes contain, by their defect. */
 export const uglyMails: Record<string, Buffer> = {
   'no Date, Message-ID or From': lines(['Subject: bare', '', 'only a subject']),
   'no header at all': Buffer.from('\r\njust a body\r\n'),
@@ -97,7 +97,7 @@ export const uglyMails: Record<string, Buffer> = {
   ),
   'a 10 kB Message-ID': plainMail({ subject: 'long id', messageId: `<${'m'.repeat(10_000)}@example.test>` }),
   'a subject of 100 kB': plainMail({ subject: 'long '.repeat(20_000).trim(), messageId: '<longsubject@example.test>' }),
-  'a date that is none': plainMail({
+  'an invalid date': plainMail({
     subject: 'odd date',
     date: 'yesterday, at noon',
     messageId: '<odddate@example.test>',

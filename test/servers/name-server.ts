@@ -2,13 +2,13 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import ipaddr from 'ipaddr.js'
 
-/** What a name server says to one question: addresses (those of the family asked for are told), or that it will not or cannot. */
+/** The result of one query: addresses, of which the queried family is returned, or an error, or no response. */
 export type NameAnswer = readonly string[] | 'no such name' | 'refused' | 'silence'
 
 export interface NameServer {
   /** `host:port`, for `Resolver.setServers`. */
   server: string
-  /** The names asked for, one entry per question. */
+  /** Queried names, one entry per query. */
   asked: string[]
   close(): Promise<void>
 }
@@ -21,10 +21,10 @@ export async function startNameServer(answer: (name: string) => NameAnswer, ttlS
   const asked: string[] = []
   const served = await serveQuestions(({ name, type }) => {
     asked.push(name)
-    const said = answer(name)
-    if (said === 'silence') return undefined
-    if (typeof said === 'string') return { code: RESPONSE_CODE[said], records: [] }
-    const addresses = said.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
+    const result = answer(name)
+    if (result === 'silence') return undefined
+    if (typeof result === 'string') return { code: RESPONSE_CODE[result], records: [] }
+    const addresses = result.filter((text) => (type === A) === ipaddr.IPv4.isValid(text))
     return { code: 0, ttlSeconds, records: addresses.map((text) => Buffer.from(ipaddr.parse(text).toByteArray())) }
   })
   return { ...served, asked }
@@ -39,23 +39,23 @@ interface Reply {
   /** RCODE: 0 when the name exists. */
   code: number
   ttlSeconds?: number
-  /** The data of each record, all of the type asked for. */
+  /** Record data, all of the queried type. */
   records: readonly Buffer[]
 }
 
-/** Answers questions over UDP; one without a reply is never answered. */
+/** Serves DNS queries over UDP. Sends nothing when `reply` returns undefined. */
 export async function serveQuestions(reply: (question: Question) => Reply | undefined) {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
     const { name, type, end } = questionOf(query)
-    const said = reply({ name, type })
-    if (said === undefined) return
+    const result = reply({ name, type })
+    if (result === undefined) return
     const head = Buffer.from(query.subarray(0, end))
-    head.writeUInt16BE(0x8180 | said.code, 2)
-    head.writeUInt16BE(said.records.length, 6)
+    head.writeUInt16BE(0x8180 | result.code, 2)
+    head.writeUInt16BE(result.records.length, 6)
     head.writeUInt16BE(0, 8)
     head.writeUInt16BE(0, 10)
-    const records = said.records.map((data) => record(type, said.ttlSeconds ?? 30, data))
+    const records = result.records.map((data) => record(type, result.ttlSeconds ?? 30, data))
     socket.send(Buffer.concat([head, ...records]), from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')

@@ -10,7 +10,7 @@ export interface OAuthServer {
   /** `Authorization` headers of requests to other paths. */
   bearers: string[]
   revoked: string[]
-  /** The token endpoint returns these first, in order. */
+  /** Responses of the token endpoint to use first, in order. */
   nextResponses: TokenResponse[]
   /** Fields of a token response besides the tokens. */
   granted: { scope: string | undefined; expires_in: number | undefined }

@@ -1,4 +1,4 @@
-// Loaded into a service before it starts (`node --import`): its names are asked of NAME_SERVER, as /etc/resolv.conf would have it.
+// Preloaded into a service (`node --import`). Makes it resolve names at NAME_SERVER instead of the servers in /etc/resolv.conf.
 import dns from 'node:dns/promises'
 import { syncBuiltinESMExports } from 'node:module'
 

@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 
-/** One request as it arrived. */
+/** One received request. */
 export interface Received {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** Names and values as they came over the wire, in order. */
+  /** Names and values in wire order. */
   rawHeaders: string[]
   body: string
   /** On this process's monotonic clock. */
   atMs: number
 }
 
-/** What the receiver does with one request. `hang` never answers; `reset` cuts the connection; `stall` sends headers and no end. */
+/** The response to one request. `hang` never responds, `reset` closes the connection, `stall` sends headers and half a body. */
 export type Answer =
   | { status?: number; headers?: Record<string, string>; body?: string | Buffer; delayMs?: number }
   | 'hang'
@@ -25,26 +25,26 @@ export type Answer =
   | 'stall'
 
 export interface ReceiverOptions {
-  /** Answers over TLS with this certificate. */
+  /** Serves TLS with this certificate. */
   tls?: { key: string; cert: string }
   /** Default 127.0.0.1. */
   host?: string
-  /** Default any that is free. */
+  /** Default: any free port. */
   port?: number
 }
 
-/** An application that takes webhooks, for tests: a real server that records what came and answers as it is told. */
+/** A real HTTP server that records webhooks and responds as scripted. */
 export interface Receiver {
   url: string
   readonly requests: Received[]
-  /** Requests being answered now, and the most there ever were at once. */
+  /** Requests in progress, and their maximum so far. */
   readonly open: number
   readonly mostOpen: number
-  /** Answers used up one by one before the standing one. */
+  /** Queues responses to use once each, before the default one. */
   script(...answers: Answer[]): void
-  /** Every request from now on, after the script; default 204. */
+  /** Sets the default response. Initially 204. */
   always(answer: Answer | ((request: Received) => Answer)): void
-  /** Throws unless the signature of every request (or of these) is good, as the published libraries see it. */
+  /** Throws unless the published libraries accept every request, or each of the given ones. */
   verify(secret: string, requests?: readonly Received[]): void
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export interface Receiver {
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: Received[] = []
   const scripted: Answer[] = []
-  let standing: Answer | ((request: Received) => Answer) = {}
+  let fallback: Answer | ((request: Received) => Answer) = {}
   let open = 0
   let mostOpen = 0
 
@@ -65,8 +65,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     const received = await read(request)
     if (received === undefined) return
     requests.push(received)
-    const answer = scripted.shift() ?? (typeof standing === 'function' ? standing(received) : standing)
-    give(response, answer)
+    const answer = scripted.shift() ?? (typeof fallback === 'function' ? fallback(received) : fallback)
+    respond(response, answer)
   }
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
   const host = options.host ?? '127.0.0.1'
@@ -86,7 +86,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     },
     script: (...answers) => void scripted.push(...answers),
     always(answer) {
-      standing = answer
+      fallback = answer
     },
     verify(secret, which = requests) {
       for (const request of which) verifyRequest(secret, request)
@@ -103,12 +103,12 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 
 export type Library = 'standardwebhooks' | 'svix'
 
-/** The published libraries with which an application may verify what it gets. */
+/** The published libraries that applications verify webhooks with. */
 export const LIBRARIES: readonly Library[] = ['standardwebhooks', 'svix']
 
 /**
- * The library's own verifier for this secret. `whsec_…` is base64; any other text is its UTF-8 bytes, which it must be given
- * as such: of a text in the raw format it takes one byte per character.
+ * The library's verifier for this secret. `whsec_…` is base64. Any other text is passed as UTF-8 bytes, because the raw
+ * format of a string uses one byte per character.
  */
 export function verifier(library: Library, secret: string): Webhook | SvixWebhook {
   const Verifier = library === 'svix' ? SvixWebhook : Webhook
@@ -117,7 +117,7 @@ export function verifier(library: Library, secret: string): Webhook | SvixWebhoo
     : new Verifier(new TextEncoder().encode(secret), { format: 'raw' })
 }
 
-/** Throws unless the published library accepts the request; answers the body it read. */
+/** Throws unless the library accepts the request. Returns the parsed body. */
 export function verifyWith(library: Library, secret: string, request: Pick<Received, 'body' | 'headers'>): unknown {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
@@ -125,12 +125,12 @@ export function verifyWith(library: Library, secret: string, request: Pick<Recei
   return verifier(library, secret).verify(request.body, Object.fromEntries(headers))
 }
 
-/** Throws unless all of them accept it. */
+/** Throws unless all libraries accept the request. */
 export function verifyRequest(secret: string, request: Pick<Received, 'body' | 'headers'>): void {
   for (const library of LIBRARIES) verifyWith(library, secret, request)
 }
 
-/** Undefined when the sender went away in the middle: what a killed process left half-said is no request. */
+/** Undefined when the sender disconnects before the end, for example because it was killed. */
 async function read(request: IncomingMessage): Promise<Received | undefined> {
   const atMs = performance.now()
   const chunks: Buffer[] = []
@@ -149,7 +149,7 @@ async function read(request: IncomingMessage): Promise<Received | undefined> {
   }
 }
 
-function give(response: ServerResponse, answer: Answer): void {
+function respond(response: ServerResponse, answer: Answer): void {
   if (answer === 'hang') return
   if (answer === 'reset') {
     response.socket?.destroy()

@@ -7,20 +7,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 
-/** Debian's redis-server on a loopback port of its own, without persistence: what it forgets at a restart is meant to be lost. */
+/** Debian's redis-server on a loopback port, without persistence. A restart empties it. */
 export interface RedisServerProcess {
-  /** With a password, which therefore must never show up in a log. */
+  /** Contains the password, which must never appear in a log. */
   url: string
   password: string
   certificateFile: string
-  /** SIGTERM; connections break and later ones are refused. */
+  /** Sends SIGTERM. Connections close, and new ones are refused. */
   stop(): Promise<void>
-  /** Again at the same port, empty; nothing when it runs. Without `password`, with the one that the URL says. */
+  /** Starts empty on the same port, or does nothing when running. Default password: that of the URL. */
   start(password?: string): Promise<void>
-  /** SIGSTOP and SIGCONT: it keeps its connections and answers nothing. */
+  /** SIGSTOP and SIGCONT. While frozen, connections stay open without responses. */
   freeze(): void
   thaw(): void
-  /** Ends it and removes its folder. */
+  /** Stops the server and removes its folder. */
   close(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ const START_MS = 20_000
 
 export const hasRedis = existsSync(BINARY)
 
-/** `tls`: it speaks TLS only, with a certificate that nobody has signed, at `certificateFile`. */
+/** With `tls` it accepts only TLS, with the self-signed certificate in `certificateFile`. */
 export async function startRedis({ tls = false } = {}): Promise<RedisServerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-redis-'))
   const port = await freePort()
@@ -49,7 +49,7 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServerProce
   const start = async (password = PASSWORD) => {
     child ??= await launch(folder, listening, password)
   }
-  // A test run that is cut off leaves no server behind.
+  // An aborted test run must not leave a server behind.
   const killAtExit = () => void child?.kill('SIGKILL')
   process.once('exit', killAtExit)
   await start()
@@ -104,6 +104,6 @@ async function freePort(): Promise<number> {
   await once(server, 'listening')
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
   return address.port
 }

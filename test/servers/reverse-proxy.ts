@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request and what was answered, as they passed by. */
+/** One proxied request with its response. */
 export interface Exchange {
   method: string
-  /** As the client asked, with the prefix. */
+  /** As requested, with the prefix. */
   path: string
   sent: string
   status: number
@@ -13,17 +13,17 @@ export interface Exchange {
   body: string
 }
 
-/** A reverse proxy as operators put before the service: it serves it under a path, which it takes away. */
+/** A reverse proxy as operators use it. Serves the target under a path, which it strips. */
 export interface ReverseProxy {
-  /** With the path, without a slash at the end. */
+  /** With the path, without a trailing slash. */
   url: string
   readonly exchanges: Exchange[]
-  /** Where the service is; it may be named after the proxy has begun. */
+  /** The URL of the target. Can be set after the start. */
   target: string
   close(): Promise<void>
 }
 
-/** Nothing outside the prefix is passed on: it is 404, as another application's would be. */
+/** Returns 404 outside the prefix. */
 export async function startProxy(prefix = ''): Promise<ReverseProxy> {
   const exchanges: Exchange[] = []
   const server = createServer((incoming, outgoing) => {
@@ -34,24 +34,28 @@ export async function startProxy(prefix = ''): Promise<ReverseProxy> {
       return
     }
     const sent: Buffer[] = []
-    const onward = send(`${it.target}${path.slice(prefix.length)}`, { method, headers: incoming.headers }, (answer) => {
-      const chunks: Buffer[] = []
-      const { statusCode: status = 0, headers } = answer
-      outgoing.writeHead(status, headers)
-      answer.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
-        outgoing.write(chunk)
-      })
-      answer.on('end', () => {
-        const texts = { sent: Buffer.concat(sent).toString(), body: Buffer.concat(chunks).toString() }
-        exchanges.push({ method, path, status, headers, ...texts })
-        outgoing.end()
-      })
-      answer.on('error', () => outgoing.destroy())
-    })
-    onward.on('error', () => outgoing.destroy())
+    const forwarded = send(
+      `${it.target}${path.slice(prefix.length)}`,
+      { method, headers: incoming.headers },
+      (reply) => {
+        const chunks: Buffer[] = []
+        const { statusCode: status = 0, headers } = reply
+        outgoing.writeHead(status, headers)
+        reply.on('data', (chunk: Buffer) => {
+          chunks.push(chunk)
+          outgoing.write(chunk)
+        })
+        reply.on('end', () => {
+          const texts = { sent: Buffer.concat(sent).toString(), body: Buffer.concat(chunks).toString() }
+          exchanges.push({ method, path, status, headers, ...texts })
+          outgoing.end()
+        })
+        reply.on('error', () => outgoing.destroy())
+      },
+    )
+    forwarded.on('error', () => outgoing.destroy())
     incoming.on('data', (chunk: Buffer) => sent.push(chunk))
-    incoming.pipe(onward)
+    incoming.pipe(forwarded)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

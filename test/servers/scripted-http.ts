@@ -17,8 +17,10 @@ export interface ScriptedResponse {
   body?: string | Buffer | object
 }
 
-/** An HTTP server that answers what the test says, for answers that no fake gives. */
-export async function startScripted(answer: (asked: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>) {
+/** An HTTP server with scripted responses, for responses that the fakes never send. */
+export async function startScripted(
+  respond: (request: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>,
+) {
   const asked: ScriptedRequest[] = []
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
@@ -27,7 +29,7 @@ export async function startScripted(answer: (asked: ScriptedRequest) => Scripted
     const query = new URL(path, 'http://here').searchParams
     const request = { method, path, query, headers, body: Buffer.concat(chunks).toString() }
     asked.push(request)
-    const { status = 200, headers: more = {}, body = '' } = await answer(request)
+    const { status = 200, headers: more = {}, body = '' } = await respond(request)
     res.writeHead(status, more).end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -5,16 +5,16 @@ import { generate } from 'selfsigned'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {
-  /** Untagged lines of every SELECT and EXAMINE. */
+  /** Untagged lines sent for every SELECT and EXAMINE. */
   selected?: string[]
-  /** Called when the client has gone idle. */
+  /** Called when the client enters IDLE. */
   onIdle?(say: (...lines: string[]) => void, socket: TLSSocket): void
 }
 
-/** An IMAP server that says what a real one never would; over TLS, with one empty folder, for whoever logs in. */
+/** A TLS IMAP server that sends scripted lines. Accepts any login and has one empty folder. */
 export interface ScriptedImap {
   access: MailAccess
-  /** Names of the commands that came, in order. */
+  /** Names of the received commands, in order. */
   commands: string[]
   close(): Promise<void>
 }

@@ -3,16 +3,16 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A cable that can be pulled: passes connections on to another server on loopback. */
+/** Forwards connections to another server on loopback, and can interrupt or delay them. */
 export interface TcpProxy {
   port: number
-  /** Cuts every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>
-  /** The connections there are pass nothing on any more, without a word; new ones do. */
+  /** Existing connections stay open but transfer nothing. New ones work. */
   silence(): void
-  /** Passes everything on this much later, in both directions; 0 ends it. */
+  /** Delays all data in both directions. 0 ends the delay. */
   delay(ms: number): void
-  /** Passes connections on again, at the same port. */
+  /** Accepts connections again, at the same port. */
   restore(): Promise<void>
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   }
 }
 
-/** Passes each chunk on later, in order; chunks that arrive together are delayed together. */
+/** Delays each chunk and keeps their order. Chunks that arrive together are delayed together. */
 function delayed(currentMs: () => number): Transform {
   let last: Promise<void> | undefined
   let waiting = 0
