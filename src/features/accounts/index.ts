@@ -1,8 +1,8 @@
 /**
- * Connected mailboxes: their identity, credentials and status, and which process owns each.
- * Other rooms hear of changes through events; sync asks `Ownership` what it may touch.
+ * Connected mailboxes: their identity, credentials and status. connecting/ checks what a user enters, tokens/ refreshes
+ * and revokes OAuth tokens, ownership/ assigns each account to one process, scheduler/ runs the accounts of a process.
  */
-import './schema.ts'
+import './tables.ts'
 
 export {
   ACCOUNTS_TOPIC,
@@ -18,21 +18,19 @@ export {
   type SyncScope,
   type WorkStatus,
 } from './account.ts'
-export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
-export { accountEvents } from './events.ts'
-export { fence } from './fence.ts'
-export { formPortFaults, verifyImap } from './imap-check.ts'
+export { formPortFaults, verifyImap } from './connecting/imap-check.ts'
 export {
   type ImapConnection,
   type ImapField,
   type ImapFields,
   parseImapConnection,
-} from './imap-connection.ts'
-export { livingInstances, syncTotalsOfAll } from './instance-store.ts'
-export { checkMailbox } from './mailbox-check.ts'
-export { type OwnershipTiming, ownership } from './ownership.ts'
-export { accountsAt } from './read.ts'
-export { type RevocationDeps, refreshTokenOfGone, revoker } from './revocation.ts'
+} from './connecting/imap-connection.ts'
+export { checkMailbox } from './connecting/mailbox-check.ts'
+export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
+export { accountEvents } from './events.ts'
+export { fence } from './ownership/fence.ts'
+export { livingInstances, syncTotalsOfAll } from './ownership/instance-store.ts'
+export { type OwnershipTiming, ownership } from './ownership/ownership.ts'
 export { accountRoutes } from './routes.ts'
 export {
   errorText,
@@ -43,5 +41,6 @@ export {
   type RunTotals,
 } from './scheduler/owned-scheduler.ts'
 export { type AccountsDeps, accounts } from './service.ts'
-export { accountsBeingErased, countAccounts } from './store.ts'
+export { accountsAt, accountsBeingErased, countAccounts } from './store.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
+export { type RevocationDeps, refreshTokenOfGone, revoker } from './tokens/revocation.ts'

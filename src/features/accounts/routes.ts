@@ -5,10 +5,10 @@ import type { Log } from '../../infra/log/index.ts'
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
 import type { LoginProvider, MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
-import { verifyImap } from './imap-check.ts'
-import { parseImapConnection } from './imap-connection.ts'
-import { verifiedImport } from './oauth-import.ts'
-import { accountParams, accountSchema, createBody, patchBody } from './schemas.ts'
+import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
+import { verifyImap } from './connecting/imap-check.ts'
+import { parseImapConnection } from './connecting/imap-connection.ts'
+import { verifiedImport } from './connecting/oauth-import.ts'
 
 export interface AccountRoutesDeps {
   db: Db

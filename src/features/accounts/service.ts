@@ -11,11 +11,11 @@ import { cleanText, truncateText } from '../../lib/text.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
 import { ACCOUNTS_TOPIC, type Accounts, type LicenceCheck, type LinkAccount, type WorkStatus } from './account.ts'
 import { type AccountEventType, accountEvent, accountOf, deletedEvent, identityOf, mailHostOf } from './account-row.ts'
-import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './account-secrets.ts'
-import { sealRevocation } from './revocation.ts'
 import { type AccountRow, accountStore, countAccounts, resolveAccount } from './store.ts'
 import { syncRequests } from './sync-requests.ts'
-import { type TokenTiming, tokens as tokensOf } from './tokens.ts'
+import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from './tokens/account-secrets.ts'
+import { sealRevocation } from './tokens/revocation.ts'
+import { type TokenTiming, tokens as tokensOf } from './tokens/tokens.ts'
 
 export interface AccountsDeps {
   db: Db

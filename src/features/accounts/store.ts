@@ -187,3 +187,23 @@ export async function resolveAccount(
 }
 
 const MAX_NAMED_IDS = 20
+
+/** The ids of a provider's accounts with one of these addresses, whatever their case. */
+export async function accountsAt(
+  handle: Handle,
+  provider: ProviderName,
+  addresses: readonly string[],
+): Promise<string[]> {
+  if (addresses.length === 0) return []
+  const rows = await handle
+    .selectFrom('accounts')
+    .select('id')
+    .where(
+      sql`lower("email")`,
+      'in',
+      addresses.map((address) => address.toLowerCase()),
+    )
+    .where('provider', '=', provider)
+    .execute()
+  return rows.map(({ id }) => id)
+}

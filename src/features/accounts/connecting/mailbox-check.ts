@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { TokenSet } from '../../providers/contract/index.ts'
-import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
+import type { TokenSet } from '../../../providers/contract/index.ts'
+import { type MailProvider, ProviderError } from '../../../providers/contract/index.ts'
 
 const CHECK_MS = 10_000
 

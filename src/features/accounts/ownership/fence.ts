@@ -1,4 +1,4 @@
-import { type Fence, OwnershipLost } from './account.ts'
+import { type Fence, OwnershipLost } from '../account.ts'
 
 /** One update that takes the account's row lock, and finds no row when somebody else owns the account by now, or nobody has it any more. */
 export const fence: Fence = async (tx, accountId, epoch) => {

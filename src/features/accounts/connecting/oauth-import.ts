@@ -1,7 +1,7 @@
-import { AppError, invalid } from '../../lib/errors.ts'
-import type { LoginProvider } from '../../providers/contract/index.ts'
-import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
-import type { LinkAccount } from './account.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
+import type { LoginProvider } from '../../../providers/contract/index.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import type { LinkAccount } from '../account.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
 /** What came with a request to connect a mailbox by a refresh token. */

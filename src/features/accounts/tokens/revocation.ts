@@ -1,9 +1,9 @@
-import type { Db } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
-import type { Sealer } from '../../lib/seal.ts'
-import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
+import { type AccountRow, accountStore } from '../store.ts'
 import { openSecrets } from './account-secrets.ts'
-import { type AccountRow, accountStore } from './store.ts'
 
 export interface RevocationDeps {
   db: Db

@@ -1,14 +1,14 @@
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
-import type { ErrorDetail } from '../../lib/errors.ts'
-import { cleanText } from '../../lib/text.ts'
+import type { ErrorDetail } from '../../../lib/errors.ts'
+import { cleanText } from '../../../lib/text.ts'
 import type {
   CaldavSettings,
   ImapSettings,
   MailSecrets,
   MailSettings,
   SmtpSettings,
-} from '../../providers/contract/index.ts'
+} from '../../../providers/contract/index.ts'
 
 /** The fields of the hosted form and of `POST /accounts` as they arrive: forms send text only, and empty means absent. */
 export type ImapFields = { [Name in ImapField]?: unknown }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ProviderError } from '../../providers/contract/index.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
 const tokens = { accessToken: 'at', expiresAt: 0, scopes: [] }

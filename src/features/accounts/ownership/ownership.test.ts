@@ -1,12 +1,12 @@
 import { afterEach, expect, it } from 'vitest'
-import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { eventually } from '../../../test/kit/eventually.ts'
-import { plansOf } from '../../../test/kit/plans.ts'
-import { type Bus, memoryBus } from '../../infra/bus/index.ts'
-import type { Db } from '../../infra/db/index.ts'
-import { silentLog } from '../../infra/log/index.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { imapUser, testAccounts } from '../../../../test/kit/accounts.ts'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { eventually } from '../../../../test/kit/eventually.ts'
+import { plansOf } from '../../../../test/kit/plans.ts'
+import { type Bus, memoryBus } from '../../../infra/bus/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { silentLog } from '../../../infra/log/index.ts'
+import { systemClock } from '../../../lib/clock.ts'
 import {
   ACCOUNTS_TOPIC,
   fence,
@@ -15,7 +15,7 @@ import {
   OwnershipLost,
   type OwnershipTiming,
   ownership,
-} from './index.ts'
+} from '../index.ts'
 import { instanceStore } from './instance-store.ts'
 
 const HOUR = 3_600_000

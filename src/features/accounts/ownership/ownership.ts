@@ -1,11 +1,11 @@
-import type { Bus } from '../../infra/bus/index.ts'
-import type { Db } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from './account.ts'
+import type { Bus } from '../../../infra/bus/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from '../account.ts'
+import type { RunTotals } from '../scheduler/owned-scheduler.ts'
+import { fairMove } from './fair-share.ts'
 import { instanceStore, livingInstances, type OwnedAccount } from './instance-store.ts'
-import type { RunTotals } from './scheduler/owned-scheduler.ts'
-import { fairMove } from './share.ts'
 
 export interface OwnershipDeps {
   db: Db

@@ -1,8 +1,8 @@
-import type { Sealer } from '../../lib/seal.ts'
-import { isoTime } from '../../lib/time.ts'
-import type { MailSecrets, TokenSet } from '../../providers/contract/index.ts'
-import { type LinkAccount, RefreshTokenMissing, type TokenSummary } from './account.ts'
-import type { AccountRow } from './store.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { MailSecrets, TokenSet } from '../../../providers/contract/index.ts'
+import { type LinkAccount, RefreshTokenMissing, type TokenSummary } from '../account.ts'
+import type { AccountRow } from '../store.ts'
 
 /** What is sealed in the row of an account. */
 export interface AccountSecrets extends MailSecrets {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
-import { fairMove } from './share.ts'
+import { fc } from '../../../../test/kit/random.ts'
+import { fairMove } from './fair-share.ts'
 
 /** Instances take turns in the order given, until a whole round moves nothing. Answers the counts and how much moved. */
 function settle(owned: Map<string, number>, free: number, order: readonly string[]): { rounds: number; moved: number } {

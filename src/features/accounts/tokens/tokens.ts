@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Db, Tx } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
-import { sleep } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
-import type { Sealer } from '../../lib/seal.ts'
-import type { LoginProvider, TokenSet } from '../../providers/contract/index.ts'
-import { ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import type { Db, Tx } from '../../../infra/db/index.ts'
+import type { Log } from '../../../infra/log/index.ts'
+import { sleep } from '../../../lib/abort.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Sealer } from '../../../lib/seal.ts'
+import type { LoginProvider, TokenSet } from '../../../providers/contract/index.ts'
+import { ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import { type AccountRow, accountStore } from '../store.ts'
 import {
   LEAST_LIFE_MS,
   type OAuthSecrets,
@@ -16,7 +17,6 @@ import {
   sealSecrets,
   tokenSummary,
 } from './account-secrets.ts'
-import { type AccountRow, accountStore } from './store.ts'
 
 export interface TokensDeps {
   db: Db

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Dialect, Handle } from '../../infra/db/index.ts'
-import type { RunTotals } from './scheduler/owned-scheduler.ts'
+import type { Dialect, Handle } from '../../../infra/db/index.ts'
+import type { RunTotals } from '../scheduler/owned-scheduler.ts'
 
 /** An account this instance owns, and everything about it that a session depends on. */
 export interface OwnedAccount {

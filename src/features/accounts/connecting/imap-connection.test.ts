@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fc } from '../../../test/kit/random.ts'
-import { ProviderError } from '../../providers/contract/index.ts'
-import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from './index.ts'
+import { fc } from '../../../../test/kit/random.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
+import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from '../index.ts'
 
 const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 

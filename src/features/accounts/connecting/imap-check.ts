@@ -1,7 +1,7 @@
-import { type AddressGuard, allowsFormPort, FORM_PORTS, GuardError } from '../../infra/net/index.ts'
-import { withTimeout } from '../../lib/abort.ts'
-import { AppError, type ErrorDetail, invalid } from '../../lib/errors.ts'
-import { type MailProvider, ProviderError, type RemoteFolder } from '../../providers/contract/index.ts'
+import { type AddressGuard, allowsFormPort, FORM_PORTS, GuardError } from '../../../infra/net/index.ts'
+import { withTimeout } from '../../../lib/abort.ts'
+import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
+import { type MailProvider, ProviderError, type RemoteFolder } from '../../../providers/contract/index.ts'
 import { connectionTargets, type ImapConnection } from './imap-connection.ts'
 
 const VERIFY_MS = 10_000
