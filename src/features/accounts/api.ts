@@ -6,12 +6,14 @@ export const accountSchema = Type.Object(
   {
     ...accountFields,
     paused: Type.Boolean(),
-    statusReason: nullable(Type.String({ description: 'What went wrong, for people.' })),
-    watch: Type.Boolean({ description: 'False: no standing connection, polled every 60 s.' }),
-    lastSyncAt: nullable(timestamp('When everything was last brought in step.')),
+    statusReason: nullable(Type.String({ description: 'Why the account has its status: a sentence for people.' })),
+    watch: Type.Boolean({
+      description: 'False: the service keeps no connection open and polls the mailbox every 60 s.',
+    }),
+    lastSyncAt: nullable(timestamp('When the last complete sync ended.')),
     tokens: Type.Object(
       { expiresAt: nullable(timestamp()), scopes: Type.Array(Type.String()), hasRefreshToken: Type.Boolean() },
-      { description: 'What is known of the OAuth tokens; never the tokens.' },
+      { description: 'Describes the OAuth tokens. The tokens themselves are never returned.' },
     ),
     createdAt: timestamp(),
     updatedAt: timestamp(),
@@ -25,36 +27,43 @@ const optionalPort = (description: string) =>
 const optionalFlag = (description: string) =>
   Type.Optional(nullable(Type.Union([Type.Boolean(), Type.String()], { description })))
 
-/** The connection fields, as loosely as forms send them; `parseImapConnection` says what each must be. Empty means absent. */
+/** The fields of a connection. Forms send them loosely typed; `parseImapConnection` validates them. Empty means absent. */
 const imapFieldSchemas = {
   email: optionalText('The mailbox address. Required.'),
   host: optionalText('The IMAP server. Required.'),
   port: optionalPort('Default 993.'),
   secure: optionalFlag('True: TLS from the first byte; false: STARTTLS. Default true, except on port 143.'),
-  allowSelfSigned: optionalFlag('True: the certificate is not checked. Default false.'),
+  allowSelfSigned: optionalFlag('True: do not verify the certificate. Default false.'),
   username: optionalText('Required.'),
   password: optionalText('Required.'),
   mailbox: optionalText('The folder to synchronise. Default INBOX.'),
   smtpHost: optionalText(
-    'Absent: derived from the IMAP server and probed at the first send. So are the other SMTP fields.',
+    'Without it, the service derives every SMTP field from the IMAP server and tests them at the first send.',
   ),
-  smtpPort: optionalPort('465 or 587, usually.'),
+  smtpPort: optionalPort('Usually 465 or 587.'),
   smtpSecure: optionalFlag('True: TLS from the first byte; false: STARTTLS.'),
-  smtpUsername: optionalText('Absent: the IMAP user name.'),
-  smtpPassword: optionalText('Absent: the IMAP password.'),
-  caldavUrl: optionalText('Where the calendars are.'),
-  caldavUsername: optionalText('Absent: the IMAP user name.'),
-  caldavPassword: optionalText('Absent: the IMAP password.'),
+  smtpUsername: optionalText('Default: the IMAP user name.'),
+  smtpPassword: optionalText('Default: the IMAP password.'),
+  caldavUrl: optionalText('The URL of the CalDAV server.'),
+  caldavUsername: optionalText('Default: the IMAP user name.'),
+  caldavPassword: optionalText('Default: the IMAP password.'),
 }
 
 const customUserId = Type.Optional(
-  nullable(Type.String({ maxLength: 256, description: 'Stored with the account; another one makes another account.' })),
+  nullable(
+    Type.String({
+      maxLength: 256,
+      description: 'Identifies the user in your application. The same mailbox with another value is another account.',
+    }),
+  ),
 )
 
 export const createBody = Type.Object({
   provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'], { description: 'Default imap.' })),
   customUserId,
-  refreshToken: optionalText('For gmail and microsoft, and required there; email is then only compared. Not for imap.'),
+  refreshToken: optionalText(
+    'Required for gmail and microsoft, where email must match the token if given. Not for imap.',
+  ),
   ...imapFieldSchemas,
 })
 

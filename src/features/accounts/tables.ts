@@ -5,12 +5,12 @@ interface AccountTable {
   id: string
   email: string
   provider: 'gmail' | 'microsoft' | 'imap'
-  /** How the work goes; a paused account keeps it underneath. */
+  /** The state of its sync. Pausing does not change it. */
   status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
-  /** What went wrong, for people; null when nothing did. */
+  /** A sentence for people; null without a problem. */
   statusReason: string | null
   paused: number
-  /** 0: no standing connection, polled every 60 s. */
+  /** 0: sync opens no permanent connection and polls every 60 s. */
   watch: number
   customUserId: string | null
   /** The user at the provider: its user id, or host, username and mailbox as JSON. */
@@ -23,35 +23,35 @@ interface AccountTable {
   secrets: string
   /** JSON of `{expiresAt, scopes, hasRefreshToken}`. */
   tokens: string
-  /** Who refreshes the tokens now, and until when at most, by the database's time. */
+  /** The process that refreshes the tokens, and when its lease ends by the database's time. */
   tokenLease: Generated<string | null>
   tokenLeaseUntil: Generated<number | null>
-  /** +1 when settings or secrets are given anew: a session opened with older ones must be opened again. Refreshed tokens do not count. */
+  /** Incremented when settings or secrets are replaced, which reopens connections. Refreshing a token does not change it. */
   accessVersion: Generated<number>
-  /** The trouble that was announced by an event and has not been followed by `account.recovered`. */
+  /** The last error that an event reported, until `account.recovered`. */
   trouble: 'auth_error' | 'error' | null
   lastSyncAt: number | null
-  /** When a sync was last requested; null when none is outstanding. Grows with every request, so no two share a value. */
+  /** When a sync was last requested; null when no request is pending. Every request has a greater value. */
   syncRequestedAt: Generated<number | null>
   /** Accounts with the same mail host share its limits: `gmail`, `microsoft`, or `host:port`. */
   mailHost: Generated<string>
   ownerInstance: string | null
-  /** Counts the owners; every sync transaction checks it. */
+  /** Incremented for each new owner. Every sync transaction checks it. */
   epoch: Generated<number>
-  /** +1 per change that the API shows (but for `lastSyncAt`); the `version` of its events. */
+  /** Incremented for each change that the API shows, except `lastSyncAt`; the `version` of its events. */
   version: Generated<number>
   createdAt: number
   updatedAt: number
 }
 
 /**
- * Accounts that were deleted and whose data is still being erased. The account's own row is gone at once, so nothing can
- * be read, synced or written for it; this row makes the erasure survive the process.
+ * Deleted accounts whose data is still being erased. The account's own row is deleted first, which stops every read, sync
+ * and write; this row lets another process continue the erasure.
  */
 interface AccountErasureTable {
   accountId: string
   requestedAt: number
-  /** What is still to be revoked at the provider, sealed with context `revocation:<account id>`. */
+  /** The tokens to revoke at the provider, sealed with context `revocation:<account id>`. */
   revocation: Generated<string | null>
 }
 

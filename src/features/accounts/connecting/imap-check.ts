@@ -6,18 +6,18 @@ import { connectionTargets, type ImapConnection } from './imap-connection.ts'
 
 const VERIFY_MS = 10_000
 
-/** The faults of ports a public form may not use. What PRIVATE_TARGETS covers is the operator's own and may have any port. */
+/** Returns errors for ports that a public form may not use. Targets in PRIVATE_TARGETS may have any port. */
 export async function formPortFaults(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
-  const faults: ErrorDetail[] = []
+  const errors: ErrorDetail[] = []
   for (const { field, host, port } of connectionTargets(connection)) {
     if (await allowsFormPort(guard, { host, port })) continue
-    faults.push({ path: `body.${field}`, message: `must use one of the ports ${[...FORM_PORTS].join(', ')}` })
+    errors.push({ path: `body.${field}`, message: `must use one of the ports ${[...FORM_PORTS].join(', ')}` })
   }
-  return faults
+  return errors
 }
 
 /**
- * Logs in with the credentials, looks at the folder and hangs up; within 10 s. Answers the folders. Throws
+ * Logs in, checks the folder and disconnects, within 10 s. Returns the folders. Throws
  * `imap_auth_failed`, `imap_unreachable` or `imap_tls`, and `validation_failed` when only the folder is wrong.
  */
 export async function verifyImap(
@@ -29,7 +29,7 @@ export async function verifyImap(
   const abort = new AbortController()
   try {
     const verified = mail.verify({ accountId: 'unsaved', email, settings, secrets }, abort.signal)
-    const late = () => new ProviderError('unavailable', `no answer within ${timeoutMs} ms`, { timedOut: true })
+    const late = () => new ProviderError('unavailable', `no response within ${timeoutMs} ms`, { timedOut: true })
     return (await withTimeout(verified, timeoutMs, late)).folders
   } catch (error) {
     throw imapFailure(error)
@@ -38,7 +38,7 @@ export async function verifyImap(
   }
 }
 
-/** The one text with a code that people see; what really happened is its cause, for the log. */
+/** The public error. Its cause, which the log shows, has the details. */
 function imapFailure(error: unknown): unknown {
   if (error instanceof GuardError) return new AppError('imap_unreachable', { cause: error })
   if (!(error instanceof ProviderError)) return error

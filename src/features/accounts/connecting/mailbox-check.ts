@@ -5,8 +5,8 @@ import { type MailProvider, ProviderError } from '../../../providers/contract/in
 const CHECK_MS = 10_000
 
 /**
- * Looks whether there is a mailbox behind tokens that were just issued: not every account at Google or Microsoft has one. Throws
- * the `ProviderError` that says no; trouble that passes does not keep an account from being linked.
+ * Checks that newly issued tokens belong to a mailbox: not every account at Google or Microsoft has one. Throws the
+ * `ProviderError` when there is none. Temporary errors are ignored, so that they do not prevent linking.
  */
 export async function checkMailbox(
   mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
@@ -14,7 +14,7 @@ export async function checkMailbox(
   tokens: TokenSet,
   signal = AbortSignal.timeout(CHECK_MS),
 ): Promise<void> {
-  // Of its own: one that hangs must not make the others wait for their turn.
+  // A unique id, so that a check that hangs does not block the request connections of others.
   const accountId = `unsaved-${randomUUID()}`
   const access = { accountId, email, settings: {}, secrets: {}, accessToken: async () => tokens.accessToken }
   try {

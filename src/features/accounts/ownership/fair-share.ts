@@ -1,17 +1,17 @@
-/** Who owns how many accounts, as one instance sees it. */
+/** The distribution of accounts, as one instance reads it. */
 export interface Shares {
-  /** The instance that asks. */
+  /** The id of the instance that computes its share. */
   me: string
-  /** Every living instance with the number of its accounts; `me` is among them. */
+  /** The number of accounts of each living instance, `me` included. */
   owned: ReadonlyMap<string, number>
-  /** Accounts that nobody living owns. */
+  /** Number of accounts without a living owner. */
   free: number
 }
 
 /**
- * How many accounts an instance should take or give back now. Everyone ends with the total divided by the number of
- * instances, rounded down or up, and then nothing moves: an instance takes up to the upper share, gives back what is above
- * it, and gives back one more only where another instance could not get its lower share otherwise.
+ * Computes how many accounts an instance takes or gives back. Every instance ends with total ÷ instances, rounded down or
+ * up; then no account moves. An instance takes accounts up to the upper share and gives back those above it. It gives
+ * back one more only if another instance could not reach the lower share otherwise.
  */
 export function fairMove({ me, owned, free }: Shares): { take: number; giveBack: number } {
   const total = free + sum([...owned.values()])

@@ -1,6 +1,6 @@
 import { type Fence, OwnershipLost } from '../account.ts'
 
-/** One update that takes the account's row lock, and finds no row when somebody else owns the account by now, or nobody has it any more. */
+/** An update that locks the account's row. It finds no row when another process owns the account or it was deleted. */
 export const fence: Fence = async (tx, accountId, epoch) => {
   const { numUpdatedRows } = await tx
     .updateTable('accounts')

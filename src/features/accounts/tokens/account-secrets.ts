@@ -4,22 +4,23 @@ import type { MailSecrets, TokenSet } from '../../../providers/contract/index.ts
 import { type LinkAccount, RefreshTokenMissing, type TokenSummary } from '../account.ts'
 import type { AccountRow } from '../store.ts'
 
-/** What is sealed in the row of an account. */
+/** The content of an account's sealed `secrets`. */
 export interface AccountSecrets extends MailSecrets {
   oauth?: OAuthSecrets
 }
 
 export interface OAuthSecrets {
   accessToken: string
-  /** Milliseconds, as is `refreshAt`: from then on the token is refreshed, while it still works. */
+  /** In milliseconds. */
   expiresAt: number
+  /** When to refresh the token, in milliseconds: before it expires. */
   refreshAt: number
   refreshToken: string
 }
 
-/** A token that is handed out works for so long at least. */
+/** The least time for which a returned token is valid. */
 export const LEAST_LIFE_MS = 60_000
-/** Accounts that were connected at the same time do not all refresh at the same time. */
+/** Spreads the refreshes of accounts that were connected at the same time. */
 const SPREAD_MS = 240_000
 
 export function openSecrets(sealer: Sealer, row: Pick<AccountRow, 'id' | 'secrets'>): AccountSecrets {
@@ -30,15 +31,15 @@ export function sealSecrets(sealer: Sealer, accountId: string, secrets: AccountS
   return sealer.seal(JSON.stringify(secrets), contextOf(accountId))
 }
 
-/** What an account is linked with; `kept` is what is stored and works. Throws `RefreshTokenMissing`. */
-export function linkedSecrets(input: LinkAccount, kept: AccountSecrets | undefined, nowMs: number): AccountSecrets {
+/** The secrets of an account that is linked. `stored` are the working ones of an existing account. Throws `RefreshTokenMissing`. */
+export function linkedSecrets(input: LinkAccount, stored: AccountSecrets | undefined, nowMs: number): AccountSecrets {
   if (input.tokens === undefined) return input.secrets
-  const refreshToken = input.tokens.refreshToken ?? kept?.oauth?.refreshToken
-  if (refreshToken === undefined) throw new RefreshTokenMissing('the provider gave no refresh token')
+  const refreshToken = input.tokens.refreshToken ?? stored?.oauth?.refreshToken
+  if (refreshToken === undefined) throw new RefreshTokenMissing('the provider returned no refresh token')
   return { ...input.secrets, oauth: oauthSecrets(input.tokens, refreshToken, nowMs) }
 }
 
-/** The tokens as they are kept; `refreshToken` is the one to use from now on. */
+/** The tokens to store. `refreshToken` is the one for the next refresh. */
 export function oauthSecrets(
   { accessToken, expiresAt }: TokenSet,
   refreshToken: string,
@@ -47,12 +48,12 @@ export function oauthSecrets(
 ): OAuthSecrets {
   const lifeMs = expiresAt - nowMs
   const spreadMs = random * Math.min(SPREAD_MS, lifeMs / 10)
-  // A token of a minute or two would be refreshed without end, so it is used for half its life.
+  // At least half its life, so that a token of a minute or two is not refreshed continuously.
   const refreshAt = nowMs + Math.round(Math.max(lifeMs / 2, lifeMs - LEAST_LIFE_MS - spreadMs))
   return { accessToken, expiresAt, refreshAt, refreshToken }
 }
 
-/** What the API says of the tokens. */
+/** Describes the tokens in the API. */
 export function tokenSummary(oauth: OAuthSecrets | undefined, scopes: readonly string[]): TokenSummary {
   if (oauth === undefined) return { expiresAt: null, scopes: [], hasRefreshToken: false }
   return { expiresAt: isoTime(oauth.expiresAt), scopes: [...scopes], hasRefreshToken: true }
