@@ -24,23 +24,23 @@ import {
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { warnIncomplete } from '../folders/change.ts'
 import type { CursorRow } from '../store.ts'
-import { type Standing, standingOf } from './location.ts'
+import { type Location, locationOf } from './location.ts'
 
 export interface MailboxContext extends OwnedAccount {
-  /** The folder that is brought forward; undefined where the mailbox is one scope and its mails carry many labels. */
+  /** The folder being synced. Undefined when the entire mailbox is one scope and messages have many labels. */
   scope: LabelRow | undefined
-  /** Every label of the account, by the provider's id. */
+  /** The labels of the account, by provider id. */
   labels: ReadonlyMap<string, LabelRow>
-  /** Bodies for events, by the provider's id of the mail; empty unless they are wanted. */
+  /** Bodies for events, by provider message id. Empty unless events include bodies. */
   bodies: ReadonlyMap<string, EventBodies>
 }
 
-/** What the provider says of a mail now; what is absent is as before. */
-type Told = MailboxStep['changed'][number]
+/** The current state of a message at the provider. Absent members did not change. */
+type RemoteState = MailboxStep['changed'][number]
 
 /**
- * What one part of a step changes in a mailbox whose mails have ids of their own, collected while it is stored: rows, labels, the
- * counts for `mailbox.changed`, and the events, which `record` writes at the end.
+ * Stores one part of a step: rows and labels at once. Collects the counts for `mailbox.changed` and the events, which
+ * `record` writes at the end.
  */
 export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const { accountId, provider, scope } = context
@@ -51,14 +51,14 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const counts = new Map<string, FolderCounts>()
   const events: NewEvent[] = []
 
-  const standing = (labelIds: readonly string[]): Standing =>
-    standingOf(
+  const locationAt = (labelIds: readonly string[]): Location =>
+    locationOf(
       labelIds.flatMap((id) => byId.get(id) ?? []),
       scope === undefined,
     )
-  const carrying = (labelIds: readonly string[], { isListed }: Standing) =>
+  const listedLabels = (labelIds: readonly string[], { isListed }: Location) =>
     isListed ? [...labelIds, allMail(accountId)] : labelIds
-  /** Labels that no listing has shown are left out. */
+  /** Skips labels that no listing contained. */
   const labelIdsOf = (paths: readonly string[]) => [
     ...new Set(paths.flatMap((path) => context.labels.get(path)?.id ?? [])),
   ]
@@ -70,48 +70,48 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     }
   }
 
-  function tell(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
+  function emit(type: MessageEventType, row: MessageRow, labelIds: readonly string[]): void {
     const folder = byId.get(row.folderId ?? '')?.name ?? null
     const body = context.bodies.get(row.providerMessageId)
     events.push(labelledEvent(type, row, { provider, labelIds: [...labelIds], folder }, body))
   }
 
-  /** Undefined where nothing is to be written. */
-  function restated(
+  /** Returns the changed row. Undefined when nothing changed. */
+  function updateOf(
     row: MessageRow,
-    carried: readonly string[],
-    told: Told,
-    mail?: IncomingRow,
+    labelsBefore: readonly string[],
+    remote: RemoteState,
+    incoming?: IncomingRow,
   ): MessageUpdate | undefined {
-    const isBack = row.goneAt !== null
-    const labelIds = told.folders === undefined ? carried : labelIdsOf(told.folders)
-    const now = standing(labelIds)
+    const isFoundAgain = row.goneAt !== null
+    const labelIds = remote.folders === undefined ? labelsBefore : labelIdsOf(remote.folders)
+    const now = locationAt(labelIds)
     const old = byId.get(row.folderId ?? '')
     const folderId = now.folder?.id ?? null
-    const unread = told.unread === undefined ? row.unread : Number(told.unread)
-    const starred = told.starred === undefined ? row.starred : Number(told.starred)
-    const threadId = mail?.threadId ?? row.threadId
-    // Mail does not change once it was sent; drafts do, and become what was sent.
+    const unread = remote.unread === undefined ? row.unread : Number(remote.unread)
+    const starred = remote.starred === undefined ? row.starred : Number(remote.starred)
+    const threadId = incoming?.threadId ?? row.threadId
+    // Only drafts change their content, and a draft becomes the sent message.
     const isDraft = old?.role === 'drafts' || now.folder?.role === 'drafts'
-    const rewritten = mail !== undefined && isDraft && isRewritten(row, mail)
-    const isRelabelled = !isBack && !sameMembers(carried, labelIds)
-    const isMoved = row.folderId !== folderId
-    const shows =
-      isMoved ||
-      isRelabelled ||
-      rewritten ||
+    const contentChanged = incoming !== undefined && isDraft && hasNewContent(row, incoming)
+    const labelsChanged = !isFoundAgain && !haveSameMembers(labelsBefore, labelIds)
+    const folderChanged = row.folderId !== folderId
+    const isVisible =
+      folderChanged ||
+      labelsChanged ||
+      contentChanged ||
       row.unread !== unread ||
       row.starred !== starred ||
       row.threadId !== threadId
-    if (!shows && !isBack) return undefined
+    if (!isVisible && !isFoundAgain) return undefined
 
     const after: MessageRow = {
       ...row,
-      ...(rewritten && contentOf(mail)),
+      ...(contentChanged && contentOf(incoming)),
       ...{ folderId, threadId, unread, starred, goneAt: null },
-      ...(shows && { version: row.version + 1, updatedAt: nowMs }),
+      ...(isVisible && { version: row.version + 1, updatedAt: nowMs }),
     }
-    const kept = new Set(isBack ? [] : carried)
+    const kept = new Set(isFoundAgain ? [] : labelsBefore)
     count(
       labelIds.filter((id) => !kept.has(id)),
       'added',
@@ -120,29 +120,29 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       [...kept].filter((id) => !labelIds.includes(id)),
       'deleted',
     )
-    if (shows) {
+    if (isVisible) {
       count(
         labelIds.filter((id) => kept.has(id)),
         'updated',
       )
       const becameSent = old?.role === 'drafts' && now.folder?.role === 'sent'
-      const edited = rewritten && now.folder?.role === 'drafts'
-      tell(becameSent ? 'message.sent' : edited ? 'draft.updated' : 'message.updated', after, labelIds)
+      const edited = contentChanged && now.folder?.role === 'drafts'
+      emit(becameSent ? 'message.sent' : edited ? 'draft.updated' : 'message.updated', after, labelIds)
     }
-    const touchesLabels = isBack || isRelabelled || rewritten || row.unread !== unread
-    return { row: after, rewritten, ...(touchesLabels && { labelIds: carrying(labelIds, now) }) }
+    const touchesLabels = isFoundAgain || labelsChanged || contentChanged || row.unread !== unread
+    return { row: after, rewritten: contentChanged, ...(touchesLabels && { labelIds: listedLabels(labelIds, now) }) }
   }
 
   async function knownRows(ids: readonly string[]) {
     const rows = await store.byProviderIds(accountId, ids)
-    return { rows, carried: await store.labelIds(rows.map((row) => row.id)) }
+    return { rows, labelsBefore: await store.labelIds(rows.map((row) => row.id)) }
   }
 
   return {
-    /** They left the scope. Where that is one folder of several, they may turn up in another, or have already. */
+    /** Removes messages from the scope. If the scope is a folder, they may be found in another one, or have been already. */
     async remove(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
-      const { rows, carried } = await knownRows(ids)
+      const { rows, labelsBefore } = await knownRows(ids)
       if (scope !== undefined) {
         const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null)
         await writer.markMissing(leaving)
@@ -151,59 +151,61 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       }
       await writer.remove(rows.map((row) => row.id))
       for (const row of rows) {
-        const labelIds = carried.get(row.id) ?? []
+        const labelIds = labelsBefore.get(row.id) ?? []
         count(labelIds, 'deleted')
-        tell('message.deleted', { ...row, version: row.version + 1 }, labelIds)
+        emit('message.deleted', { ...row, version: row.version + 1 }, labelIds)
       }
     },
 
-    /** What is known of stored mails; of others nothing is known, and what vanished must be seen whole to be back. */
-    async change(changes: readonly Told[]): Promise<void> {
+    /** Updates stored messages. Ignores unknown ones, and missing ones, which come back only as complete messages. */
+    async change(changes: readonly RemoteState[]): Promise<void> {
       if (changes.length === 0) return
-      const told = new Map(changes.map((one) => [one.providerMessageId, one]))
-      const { rows, carried } = await knownRows([...told.keys()])
+      const remote = new Map(changes.map((one) => [one.providerMessageId, one]))
+      const { rows, labelsBefore } = await knownRows([...remote.keys()])
       await writer.update(
         rows.flatMap((row) => {
-          const one = told.get(row.providerMessageId)
-          return one === undefined || row.goneAt !== null ? [] : (restated(row, carried.get(row.id) ?? [], one) ?? [])
+          const one = remote.get(row.providerMessageId)
+          return one === undefined || row.goneAt !== null
+            ? []
+            : (updateOf(row, labelsBefore.get(row.id) ?? [], one) ?? [])
         }),
       )
     },
 
-    async find(found: readonly FoundMessage[], refetched: boolean, position: CursorRow | undefined): Promise<void> {
+    async find(found: readonly FoundMessage[], refetched: boolean, cursorRow: CursorRow | undefined): Promise<void> {
       if (found.length === 0) return
-      const seen = found.map(({ message, folders }) => ({
+      const messages = found.map(({ message, folders }) => ({
         message,
-        mail: incomingRow(message, { accountId, labelId: '', nowMs }),
+        incoming: incomingRow(message, { accountId, labelId: '', nowMs }),
         labelIds: labelIdsOf(folders),
-        told: {
+        remote: {
           providerMessageId: message.providerMessageId,
           unread: message.unread,
           starred: message.starred,
           folders,
         },
       }))
-      const { rows, carried } = await knownRows(seen.map(({ mail }) => mail.providerMessageId))
+      const { rows, labelsBefore } = await knownRows(messages.map(({ incoming }) => incoming.providerMessageId))
       const known = new Map(rows.map((row) => [row.providerMessageId, row]))
-      const restatements = seen.flatMap(({ mail, told }) => {
-        const row = known.get(mail.providerMessageId)
-        return row === undefined ? [] : (restated(row, carried.get(row.id) ?? [], told, mail) ?? [])
+      const updates = messages.flatMap(({ incoming, remote }) => {
+        const row = known.get(incoming.providerMessageId)
+        return row === undefined ? [] : (updateOf(row, labelsBefore.get(row.id) ?? [], remote, incoming) ?? [])
       })
-      await writer.update(restatements)
+      await writer.update(updates)
 
-      // In the order of arrival, which ids keep and events follow.
-      const arrivals = seen
-        .filter(({ mail }) => !known.has(mail.providerMessageId))
-        .sort((a, b) => a.mail.receivedAt - b.mail.receivedAt)
-        .map(({ message, mail, labelIds }) => {
-          const stands = standing(labelIds)
+      // In the order of arrival, so that ids and events are in that order.
+      const arrivals = messages
+        .filter(({ incoming }) => !known.has(incoming.providerMessageId))
+        .sort((a, b) => a.incoming.receivedAt - b.incoming.receivedAt)
+        .map(({ message, incoming, labelIds }) => {
+          const location = locationAt(labelIds)
           const id = deps.ids('msg')
           return {
-            row: newMessageRow(mail, { accountId, labelId: stands.folder?.id ?? null, id, nowMs }),
+            row: newMessageRow(incoming, { accountId, labelId: location.folder?.id ?? null, id, nowMs }),
             labelIds,
-            stands,
-            type: isNewArrival(message, mail, refetched, position, context.syncedAt())
-              ? arrivalType(stands.folder?.role ?? null)
+            location,
+            type: isNewArrival(message, incoming, refetched, cursorRow, context.syncedAt())
+              ? arrivalType(location.folder?.role ?? null)
               : undefined,
           }
         })
@@ -212,20 +214,20 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         arrivals.map(({ row }) => row),
         ({ id }) => {
           const arrival = byRow.get(id)
-          return arrival === undefined ? [] : carrying(arrival.labelIds, arrival.stands)
+          return arrival === undefined ? [] : listedLabels(arrival.labelIds, arrival.location)
         },
       )
-      const rewritten = restatements.filter((one) => one.rewritten).map(({ row }) => row)
+      const edited = updates.filter((one) => one.rewritten).map(({ row }) => row)
       await deps.requestBodies?.(
         tx,
         accountId,
-        [...stored, ...rewritten].map((row) => row.id),
+        [...stored, ...edited].map((row) => row.id),
       )
       warnIncomplete(deps, context, scope?.id, arrivals.length, stored)
       for (const row of stored) {
         const { labelIds, type } = byRow.get(row.id) ?? { labelIds: [], type: undefined }
         count(labelIds, 'added')
-        if (type !== undefined) tell(type, row, labelIds)
+        if (type !== undefined) emit(type, row, labelIds)
       }
     },
 
@@ -245,16 +247,16 @@ const CONTENT = [
   ...(['snippet', 'text', 'fields', 'error'] as const),
 ] as const
 
-function contentOf(mail: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
+function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
   const { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error } =
-    mail
+    incoming
   return { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error }
 }
 
-function isRewritten(row: MessageRow, mail: IncomingRow): boolean {
-  return CONTENT.some((column) => row[column] !== mail[column])
+function hasNewContent(row: MessageRow, incoming: IncomingRow): boolean {
+  return CONTENT.some((column) => row[column] !== incoming[column])
 }
 
-function sameMembers(some: readonly string[], others: readonly string[]): boolean {
+function haveSameMembers(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one) => others.includes(one))
 }

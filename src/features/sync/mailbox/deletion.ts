@@ -3,13 +3,13 @@ import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { mailboxChange } from './change.ts'
 
-const BATCH = 100
+const MESSAGES_PER_TRANSACTION = 100
 
 /**
- * A label of a mailbox that is one scope is gone at the provider: its mails lose it and stay, told as `message.updated`, in
- * small transactions; then its row goes too. `labels` are all labels of the account that are stored.
+ * Deletes a label that no longer exists at the provider, for a mailbox that is one scope. Its messages lose the label, with
+ * `message.updated`, in small transactions; then the label's row is deleted. `labels` are all stored labels of the account.
  */
-export async function forgetLabel(
+export async function deleteLabel(
   deps: SyncDeps,
   context: OwnedAccount,
   label: LabelRow,
@@ -21,7 +21,10 @@ export async function forgetLabel(
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
-      const rows = await store.newestFirst({ accountId: context.accountId, labelId: label.id }, BATCH)
+      const rows = await store.newestFirst(
+        { accountId: context.accountId, labelId: label.id },
+        MESSAGES_PER_TRANSACTION,
+      )
       const carried = await store.labelIds(rows.map((row) => row.id))
       const change = mailboxChange(deps, tx, { ...context, scope: undefined, labels: byPath, bodies: new Map() })
       await change.change(

@@ -1,22 +1,22 @@
 import type { FolderRole } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 
-/** Where a mail stands that carries these labels. */
-export interface Standing {
-  /** The label that counts as its folder; undefined where it has only labels. */
+/** The location that the labels of a message determine. */
+export interface Location {
+  /** The label that counts as the message's folder. Undefined when none does. */
   folder: LabelRow | undefined
-  /** Is it part of the lists of all mail? */
+  /** Whether lists of all messages include it. */
   isListed: boolean
 }
 
-/** What says where a mail with several labels stands, the strongest first: what was thrown away is in the trash, whatever else it is. */
+/** The roles that count as a folder, the strongest first: a message with the trash label is in the trash, whatever its other labels. */
 const FOLDERS: readonly FolderRole[] = ['trash', 'junk', 'drafts', 'inbox', 'sent']
 
-/** `isWhole`: mails carry many labels (gmail); else the one they carry is their folder (microsoft). */
-export function standingOf(labels: readonly LabelRow[], isWhole: boolean): Standing {
+/** `isOneScope`: messages have many labels (gmail). Otherwise their only label is their folder (microsoft). */
+export function locationOf(labels: readonly LabelRow[], isOneScope: boolean): Location {
   const byRole = FOLDERS.flatMap((role) => labels.find((label) => label.role === role) ?? [])
   return {
-    folder: isWhole ? byRole[0] : labels[0],
+    folder: isOneScope ? byRole[0] : labels[0],
     isListed: !labels.some((label) => label.role === 'trash' || label.role === 'junk'),
   }
 }

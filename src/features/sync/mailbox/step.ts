@@ -7,44 +7,44 @@ import { type MailboxContext, mailboxChange } from './change.ts'
 type Changed = MailboxStep['changed'][number]
 type MailboxPart = StepPart<FoundMessage, Changed, string>
 
-/** Each mail once: what was seen whole stands, then what is known of it, then that it left. */
+/** Each message once: a complete message wins over its removal, and a removal over a change. */
 export function mailboxParts({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
-  const whole = new Map(found.map((one) => [one.message.providerMessageId, one]))
-  const told = new Map<string, Changed>()
+  const complete = new Map(found.map((one) => [one.message.providerMessageId, one]))
+  const changes = new Map<string, Changed>()
   for (const one of changed) {
-    if (whole.has(one.providerMessageId)) continue
-    told.set(one.providerMessageId, { ...told.get(one.providerMessageId), ...one })
+    if (complete.has(one.providerMessageId)) continue
+    changes.set(one.providerMessageId, { ...changes.get(one.providerMessageId), ...one })
   }
-  const left = new Set(removed.filter((id) => !whole.has(id)))
+  const removals = new Set(removed.filter((id) => !complete.has(id)))
   return splitStep({
     refetched,
-    added: [...whole.values()],
-    changed: [...told.values()].filter(({ providerMessageId }) => !left.has(providerMessageId)),
-    removed: [...left],
+    added: [...complete.values()],
+    changed: [...changes.values()].filter(({ providerMessageId }) => !removals.has(providerMessageId)),
+    removed: [...removals],
     cursor,
   })
 }
 
 /**
- * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`; then nothing
- * happened.
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
+ * without storing anything.
  */
 export async function applyMailboxPart(deps: SyncDeps, context: MailboxContext, part: MailboxPart): Promise<void> {
   const { accountId } = context
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, context.epoch)
     const cursors = cursorStore(tx)
-    const positionId = positionOf(context)
+    const cursorId = cursorIdOf(context)
     const change = mailboxChange(deps, tx, context)
     await change.remove(part.removed)
     await change.change(part.changed)
-    await change.find(part.added, part.refetched, await cursors.find(accountId, positionId))
+    await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
     await change.record()
-    if (part.cursor !== undefined) await cursors.save(accountId, positionId, { cursor: part.cursor })
+    if (part.cursor !== undefined) await cursors.save(accountId, cursorId, { cursor: part.cursor })
   })
 }
 
-/** Under which id the position of a scope is kept: its label's, or the account's where the mailbox is one scope. */
-export function positionOf({ accountId, scope }: Pick<MailboxContext, 'accountId' | 'scope'>): string {
+/** The id under which a scope's cursor is stored: the label's, or the account's when the entire mailbox is one scope. */
+export function cursorIdOf({ accountId, scope }: Pick<MailboxContext, 'accountId' | 'scope'>): string {
   return scope?.id ?? accountId
 }

@@ -15,8 +15,8 @@ import { planFolders, storeFolders } from '../folder-listing.ts'
 import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
-import { forgetLabel } from './deletion.ts'
-import { positionOf } from './step.ts'
+import { deleteLabel } from './deletion.ts'
+import { cursorIdOf } from './step.ts'
 import { syncScope } from './sync.ts'
 
 interface Open {
@@ -25,18 +25,18 @@ interface Open {
   context: OwnedAccount
 }
 
-/** Even one who wakes us again and again gets the labels listed no more often. */
+/** Requested listings of the folders are at least this far apart. */
 const LISTING_GAP_MS = 10_000
-/** A folder was listed and is gone: look again, but not in a loop if the provider contradicts itself. */
-const VANISHED_MS = 5_000
+/** The next poll after a listed folder was not found, delayed in case the provider contradicts itself. */
+const NOT_FOUND_RETRY_MS = 5_000
 
 /**
- * Mailboxes whose mails have ids of their own, asked now and then over plain requests: gmail (one scope), microsoft (one per folder).
+ * Syncs mailboxes whose messages have provider ids, by polling: gmail (one scope), microsoft (one scope per folder).
  *
- *   list folders ──► each scope that changed ──► delete what vanished before the last run and turned up in no scope
+ *   list folders ──► sync each changed scope ──► delete messages that were missing before the last run and found in no scope
  */
 export class MailboxWork implements AccountWork {
-  /** Nothing stands open: every failure is about what is asked. */
+  /** There is no connection to lose, so every failure belongs to a request. */
   readonly isOpen = true
   readonly waitsOutRateLimits = true
   readonly #deps: SyncDeps
@@ -46,22 +46,22 @@ export class MailboxWork implements AccountWork {
   #open: Open | undefined
   #accessChanged = false
   #triedAccessVersion: number | undefined
-  /** Every label of the last listing, by the provider's id. */
+  /** The labels of the last listing, by provider id. */
   #labels: ReadonlyMap<string, LabelRow> = new Map()
   #scopes: readonly string[] = []
   /** Monotonic. */
   #listedAt = Number.NEGATIVE_INFINITY
-  #isListingWanted = false
-  /** What mails named and no listing has shown. */
+  #isListingRequested = false
+  /** Label ids that messages carry and the last listing did not contain. */
   readonly #unknown = new Set<string>()
-  /** Scopes that could not be brought forward, and those that were gone, in the last run. */
-  readonly #behind = new Set<string>()
-  readonly #vanished = new Set<string>()
-  #hasGone = false
-  /** When the last complete look at every folder began; the store knows no infinity. */
-  #lookedAt = 0
-  /** Folders that vanished, whose mails may still turn up elsewhere. */
-  #leaving: readonly LabelRow[] = []
+  /** Scopes that the last run could not sync, and scopes that it did not find. */
+  readonly #failed = new Set<string>()
+  readonly #notFound = new Set<string>()
+  #hasMissing = false
+  /** When the last complete sync of every folder began. */
+  #lastFullSyncAt = 0
+  /** Deleted folders whose messages may still be found in other folders. */
+  #deletedFolders: readonly LabelRow[] = []
 
   constructor(deps: SyncDeps, timing: SyncTiming, account: Omit<OwnedAccount, 'provider'>, mail: IdMailProvider) {
     this.#deps = deps
@@ -75,7 +75,7 @@ export class MailboxWork implements AccountWork {
   }
 
   get isInSync(): boolean {
-    return this.#behind.size === 0
+    return this.#failed.size === 0
   }
 
   accessChanged(): void {
@@ -83,7 +83,7 @@ export class MailboxWork implements AccountWork {
   }
 
   requestFullSync(): void {
-    this.#isListingWanted = true
+    this.#isListingRequested = true
   }
 
   async open({ provider }: Account): Promise<void> {
@@ -101,22 +101,22 @@ export class MailboxWork implements AccountWork {
 
   async sync(_account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
-    if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before it was used')
-    const begunAt = this.#deps.clock.now()
-    this.#behind.clear()
-    this.#vanished.clear()
+    if (open === undefined) throw new ProviderError('unavailable', 'the mailbox was closed before its sync began')
+    const startedAt = this.#deps.clock.now()
+    this.#failed.clear()
+    this.#notFound.clear()
     if (this.#isListingDue) await this.#list(open)
     const changed = await this.#changedScopes(open, signal)
     for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, signal)
-    await this.#settle(open, begunAt)
+    await this.#deleteMissing(open, startedAt)
     return true
   }
 
   nextRunInMs({ watch }: Account): number {
     const pollMs = this.#pollMs(watch)
     const soonMs = Math.min(
-      this.#hasGone ? this.#timing.moveGraceMs : pollMs,
-      this.#vanished.size > 0 ? VANISHED_MS : pollMs,
+      this.#hasMissing ? this.#timing.moveGraceMs : pollMs,
+      this.#notFound.size > 0 ? NOT_FOUND_RETRY_MS : pollMs,
     )
     return Math.min(soonMs, pollMs) * (0.9 + 0.2 * Math.random())
   }
@@ -133,56 +133,56 @@ export class MailboxWork implements AccountWork {
     await open?.session.close()
   }
 
-  get #isWhole(): boolean {
+  get #isOneScope(): boolean {
     return this.#scopes.includes(ENTIRE_MAILBOX)
   }
 
-  /** Where each folder is a scope, one that is not known would be one whose mail is missed. */
+  /** Always due when each folder is a scope: the messages of an unknown folder would be missed. */
   get #isListingDue(): boolean {
     const sinceMs = this.#deps.clock.monotonic() - this.#listedAt
-    if (!this.#isWhole || sinceMs >= this.#timing.foldersMs) return true
-    return this.#isListingWanted && sinceMs >= LISTING_GAP_MS
+    if (!this.#isOneScope || sinceMs >= this.#timing.foldersMs) return true
+    return this.#isListingRequested && sinceMs >= LISTING_GAP_MS
   }
 
-  /** Labels as they are now: new, renamed and vanished ones. */
+  /** Updates the labels: new, renamed and deleted ones. */
   async #list({ session, context }: Open): Promise<void> {
     const listedAt = this.#deps.clock.monotonic()
     const folders = await session.listFolders()
-    // Every mailbox has an inbox: an empty list is a provider in trouble, not a mailbox without mail.
+    // Every mailbox has an inbox, so an empty list is an error of the provider.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
     const labels = labelStore(this.#deps.db.read)
     const plan = planFolders(await labels.all(context.accountId), folders)
     this.#scopes = session.scopes(folders)
     const syncedAs = new Map(folders.map((folder) => [folder, 'mailbox']))
-    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: !this.#isWhole })
+    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: !this.#isOneScope })
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
     for (const label of plan.vanished) {
-      if (this.#isWhole) await forgetLabel(this.#deps, context, label, rows)
+      if (this.#isOneScope) await deleteLabel(this.#deps, context, label, rows)
       else await deleteFolder(this.#deps, context, label)
     }
-    this.#leaving = this.#isWhole ? [] : plan.vanished
+    this.#deletedFolders = this.#isOneScope ? [] : plan.vanished
     this.#listedAt = listedAt
-    this.#isListingWanted = false
+    this.#isListingRequested = false
     this.#unknown.clear()
   }
 
   async #changedScopes({ session, context }: Open, signal: AbortSignal): Promise<ReadonlySet<string>> {
     if (session.changedScopes === undefined) return new Set(this.#scopes)
     const positions = await cursorStore(this.#deps.db.read).all(context.accountId)
-    const asked = this.#scopes.map((scope) => {
-      const position = positions.get(this.#positionIdOf(context, scope))
+    const states = this.#scopes.map((scope) => {
+      const position = positions.get(this.#cursorIdOf(context, scope))
       return { scope, cursor: position?.cursor ?? null, isUnfinished: position?.announceAfter != null }
     })
     const changed = await session.changedScopes(
-      asked.map(({ scope, cursor }) => ({ scope, cursor })),
+      states.map(({ scope, cursor }) => ({ scope, cursor })),
       signal,
     )
-    return new Set([...changed, ...asked.filter((one) => one.isUnfinished).map((one) => one.scope)])
+    return new Set([...changed, ...states.filter((one) => one.isUnfinished).map((one) => one.scope)])
   }
 
-  #positionIdOf(context: OwnedAccount, scope: string): string {
-    return positionOf({ ...context, scope: this.#labels.get(scope) })
+  #cursorIdOf(context: OwnedAccount, scope: string): string {
+    return cursorIdOf({ ...context, scope: this.#labels.get(scope) })
   }
 
   async #syncOne(open: Open, path: string, signal: AbortSignal): Promise<void> {
@@ -194,20 +194,20 @@ export class MailboxWork implements AccountWork {
     const labels = (paths: readonly string[]) => this.#labelsWith(open, paths)
     try {
       if (!(await syncScope(this.#deps, { ...context, session, scope, labels, bodies, signal })))
-        this.#vanished.add(path)
+        this.#notFound.add(path)
     } catch (error) {
-      // A folder that the provider will not show must not keep the others from their mail.
+      // One rejected folder must not stop the sync of the others.
       const isOver = scope === undefined || signal.aborted
       if (isOver || !(error instanceof ProviderError) || error.kind !== 'rejected') throw error
-      this.#behind.add(path)
-      this.#deps.log.warn('A folder cannot be brought in step; the others go on', {
+      this.#failed.add(path)
+      this.#deps.log.warn('Cannot sync a folder; the other folders are synced.', {
         ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
         metadata: { labelId: scope.id },
       })
     }
   }
 
-  /** A mail may carry a label that was made after the last listing; one that a fresh listing does not show is passed over. */
+  /** Lists the folders again when a message carries an unknown label, created after the last listing. Then ignores unknown ones. */
   async #labelsWith(open: Open, paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>> {
     const isUnknown = (path: string) => !this.#labels.has(path) && !this.#unknown.has(path)
     if (paths.some(isUnknown)) {
@@ -218,22 +218,23 @@ export class MailboxWork implements AccountWork {
   }
 
   /**
-   * What vanished before two looks at every folder, the listing included, and turned up in neither is deleted. One is not enough: a
-   * mail may move, while it is looked for, from a folder still to be read to one that was, and the provider may tell late.
+   * Deletes messages that were missing before two complete syncs, listings included, and were found in neither. One sync is not
+   * enough: a message may move from a folder not yet read to one already read, and the provider may report changes late.
    */
-  async #settle({ context }: Open, begunAt: number): Promise<void> {
-    this.#hasGone = false
-    if (this.#isWhole) return
+  async #deleteMissing({ context }: Open, startedAt: number): Promise<void> {
+    this.#hasMissing = false
+    if (this.#isOneScope) return
     const store = messageStore(this.#deps.db.read)
-    const findGone = () => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
-    const isAnyGone = (await findGone()).length > 0
-    if (this.#behind.size === 0 && this.#vanished.size === 0) {
-      const settledMs = this.#deps.clock.now() - this.#timing.moveGraceMs
-      // A transaction that deletes nothing would still write the account's row.
-      if (isAnyGone) await deleteMissing(this.#deps, context, Math.min(this.#lookedAt, begunAt, settledMs))
-      this.#lookedAt = begunAt
+    const findMissing = () => store.missing(context.accountId, Number.MAX_SAFE_INTEGER, 1)
+    const isAnyMissing = (await findMissing()).length > 0
+    if (this.#failed.size === 0 && this.#notFound.size === 0) {
+      const graceEndedAt = this.#deps.clock.now() - this.#timing.moveGraceMs
+      // Skipped when nothing is missing: the fence would still write the account's row.
+      if (isAnyMissing)
+        await deleteMissing(this.#deps, context, Math.min(this.#lastFullSyncAt, startedAt, graceEndedAt))
+      this.#lastFullSyncAt = startedAt
     }
-    for (const label of this.#leaving) await deleteFolder(this.#deps, context, label)
-    this.#hasGone = (isAnyGone || this.#leaving.length > 0) && (await findGone()).length > 0
+    for (const label of this.#deletedFolders) await deleteFolder(this.#deps, context, label)
+    this.#hasMissing = (isAnyMissing || this.#deletedFolders.length > 0) && (await findMissing()).length > 0
   }
 }
