@@ -1,12 +1,19 @@
 import { deliver } from './deliver.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
+import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
 
-const BENCHMARKS: Record<string, Benchmark> = { 'new-mail': newMail, 'full-sync': fullSync, idle, deliver }
+const BENCHMARKS: Record<string, Benchmark> = {
+  'new-mail': newMail,
+  'full-sync': fullSync,
+  idle,
+  'many-accounts': manyAccounts,
+  deliver,
+}
 
 /** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */
 async function main(): Promise<void> {

@@ -1,18 +1,32 @@
-/** A process that brings mailboxes of ids in step until it is killed. Arguments: data folder, database URL or '', kind, file of the provider. Says `started`. */
+/** A process that brings mailboxes of ids in step until it is killed. Arguments: data folder, database URL or '', kind, file of the provider, poll interval, pause at the end of each pass. Says `started`. */
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import { sleep } from '../../src/lib/abort.ts'
 import { fileStore, MailboxDouble } from './mailbox-double.ts'
 import { syncService } from './sync.ts'
 
-const [dataDir = '', databaseUrl = '', kind = '', file = ''] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', kind = '', file = '', pollMs = '30', pauseMs = '0'] = process.argv.slice(2)
 const db =
   databaseUrl === ''
     ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
     : openPostgres({ url: databaseUrl, maxConnections: 4, onError: () => {} })
 const box = new MailboxDouble(kind === 'whole' ? 'whole' : 'folders', fileStore(file, false))
-box.pollMs = 30
+box.pollMs = Number(pollMs)
+
+/** What happens in the mailbox during the pause is for the next run to find. */
+const openSession: typeof box.mail.openSession = (access) => {
+  const session = box.mail.openSession(access)
+  return {
+    ...session,
+    async *syncScope(request) {
+      yield* session.syncScope(request)
+      await sleep(Number(pauseMs))
+    },
+  }
+}
+
 const service = syncService(db, {
-  mail: box.mail,
+  mail: { ...box.mail, openSession },
   owning: { roundMs: 100, deadAfterMs: 400 },
   timing: { moveGraceMs: 20 },
 })
