@@ -75,7 +75,7 @@ describe.each([
 
     await client.delete(`/accounts/${id}`)
     if (site.provider === 'gmail') {
-      await eventually(() => site.server.calls.all.some(({ what }) => what === 'POST /revoke'))
+      await eventually(() => site.server.calls.all.some(({ endpoint }) => endpoint === 'POST /revoke'))
     }
     expect((await client.get(`/accounts/${id}`)).status).toBe(404)
   })

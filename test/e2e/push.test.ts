@@ -243,7 +243,7 @@ describeEachDatabase('push from Graph', (open) => {
       return one
     })
   const quiet = async () => {
-    await microsoft.subscriptions.settled()
+    await microsoft.subscriptions.flush()
     await settled(() => microsoft.calls.total({ user: ADA }))
   }
 
@@ -254,7 +254,7 @@ describeEachDatabase('push from Graph', (open) => {
     await quiet()
     await microsoft.deliver(ADA, mail('pushed'))
     await received(client, id, 'pushed')
-    await microsoft.subscriptions.settled()
+    await microsoft.subscriptions.flush()
     expect(microsoft.subscriptions.sent.filter(({ kind }) => kind === 'change').map(({ status }) => status)).toEqual([
       202,
     ])
@@ -289,11 +289,11 @@ describeEachDatabase('push from Graph', (open) => {
     await microsoft.lifecycle(ADA, 'reauthorizationRequired')
     await eventually(() => expect(renewals()).toBe(1))
     await quiet()
-    microsoft.subscriptions.telling = false
+    microsoft.subscriptions.enabled = false
     await microsoft.deliver(ADA, mail('missed'))
     await microsoft.lifecycle(ADA, 'missed')
     await received(client, id, 'missed')
-    microsoft.subscriptions.telling = true
+    microsoft.subscriptions.enabled = true
     await microsoft.lifecycle(ADA, 'subscriptionRemoved')
     await eventually(async () => expect((await subscribed()).id).not.toBe(first.id))
     await quiet()

@@ -4,74 +4,77 @@ import { grantWithoutBrowser } from './fake/grant.ts'
 import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
-import { answerBatch } from './google/batch.ts'
+import { handleBatch } from './google/batch.ts'
+import { client, openEmulator } from './google/emulator.ts'
 import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
 import { gmail } from './google/gmail.ts'
 import { googleOauth } from './google/oauth.ts'
-import { client, openPackage } from './google/package.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { type Watch, watch } from './google/watch.ts'
 
 export const GOOGLE_SCOPES = ['openid', 'email', 'https://mail.google.com/']
 
 export interface DeliverOptions {
-  /** Default INBOX and UNREAD. A user label that does not exist is created with this name as its id. */
+  /** Default INBOX and UNREAD. Creates a missing user label with this name as its id. */
   labels?: string[]
-  /** When it arrived; default now. */
+  /** Time of arrival; default now. */
   date?: Date
-  /** Default what `In-Reply-To` and `References` say, else a thread of its own. */
+  /** Default: the thread that `In-Reply-To` and `References` name, else a new thread. */
   threadId?: string
-  /** 16 hexadecimal digits as at Gmail unless given. */
+  /** Default: 16 hexadecimal digits, as Gmail's ids. */
   id?: string
 }
 
-/** Google for tests: sign-in, Gmail and Cloud Pub/Sub over real HTTP on loopback. Every method acts at once; users are addresses. */
+/**
+ * A fake of Google for tests: sign-in, Gmail and Cloud Pub/Sub over real HTTP on loopback. Methods take effect at once.
+ * A user is identified by email address.
+ */
 export interface Google {
   url: string
   client: { id: string; secret: string }
-  /** What points the service at it, as environment. Sign-in and mail only. */
+  /** Environment variables that point the service at the fake, for sign-in and mail. */
   settings: Record<string, string>
-  /** The same and push by Pub/Sub. */
+  /** `settings` plus push notifications over Pub/Sub. */
   pushSettings: Record<string, string>
-  /** Redirect addresses that the client may use, compared without query. */
+  /** Registers redirect URIs of the client. They are compared without the query. */
   allowRedirect(...uris: string[]): void
 
   addUser(email: string, name?: string): void
-  /** Answers the id. */
-  deliver(user: string, mail: string | Buffer, options?: DeliverOptions): string
+  /** Returns the message id. */
+  deliver(user: string, raw: string | Buffer, options?: DeliverOptions): string
   relabel(user: string, id: string, change: { add?: string[]; remove?: string[] }): Promise<void>
   markRead(user: string, id: string, read: boolean): Promise<void>
   star(user: string, id: string, starred: boolean): Promise<void>
   trash(user: string, id: string): Promise<void>
-  /** For good. */
+  /** Deletes permanently. */
   delete(user: string, id: string): Promise<void>
-  /** Answers the id of the label. */
+  /** Returns the label id. */
   createLabel(user: string, name: string): Promise<string>
   deleteLabel(user: string, id: string): Promise<void>
-  /** What the mailbox holds now, newest last. */
+  /** The messages in the mailbox, newest last. */
   messages(user: string): { id: string; threadId: string; labels: string[]; subject: string }[]
   historyId(user: string): string
-  /** Every historyId given out so far is answered with 404. */
+  /** Makes the history API return 404 for every historyId issued so far. */
   expireHistory(user: string): void
 
-  /** Consents without a browser: tokens as the page would have led to. */
+  /** Consents without a browser, and returns the tokens. */
   grant(user: string, scopes?: string[]): Promise<{ accessToken: string; refreshToken: string }>
-  /** On the page, choosing this user ends in `access_denied`. */
+  /** Makes the consent page end in `access_denied` when this user is chosen. */
   denyConsent(user: string, denied?: boolean): void
-  /** Scopes that this user leaves unticked from now on. */
+  /** Scopes that this user does not grant from now on. */
   withholdScopes(user: string, scopes: string[]): void
-  /** Seconds that new access tokens live; default 3600. */
+  /** Lifetime of new access tokens in seconds; default 3600. */
   accessTokenLifetime: number
-  /** Access tokens die, refresh tokens work. */
+  /** Invalidates access tokens; refresh tokens stay valid. */
   expireAccessTokens(user?: string): void
-  /** The user took the consent back: everything dies, refreshing is `invalid_grant`. */
+  /** Revokes the user's consent: invalidates every token, and refreshing returns `invalid_grant`. */
   revokeGrants(user: string): void
-  /** Times that a refresh token of this user was presented. */
+  /** How often a refresh token of this user was presented. */
   refreshes(user: string): number
 
   fail(fault: PlannedFault): void
   faults: Faults
-  /** Requests by method and path pattern; `calls.counts({ user })`. */
+  /** Recorded requests; `calls.counts({ user })` counts them by method and path pattern. */
   calls: Calls
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>
@@ -82,46 +85,46 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   const tokens = new Tokens()
   const faults = new Faults()
   const calls = new Calls()
-  const front = await startHttpServer((request) => answer(request, false), options.port)
+  const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
-  const inner = openPackage(url)
+  const emulator = openEmulator(url)
   const topic = pubsub(url, tokens)
-  const pushing = watch(() => mail, topic)
-  const mail = gmail(inner, pushing.changed)
-  const oauth = googleOauth(inner, tokens, topic.exchange)
-  const find = router([...oauth.routes, ...pushing.routes, ...mail.routes, ...topic.routes])
+  const watches = watch(() => mail, topic)
+  const mail = gmail(emulator, watches.changed)
+  const oauth = googleOauth(emulator, tokens, topic.exchange)
+  const find = router([...oauth.routes, ...watches.routes, ...mail.routes, ...topic.routes])
 
-  async function answer(request: FakeRequest, part: boolean): Promise<FakeResponse> {
+  async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
     const grant = tokens.find(Tokens.bearerOf(request.headers) ?? '')
     const user = grant?.user ?? oauth.userOf(request)
     const batch = !part && method === 'POST' && at.pathname.startsWith('/batch')
     const match = find(method, at.pathname)
-    const what = `${method} ${match?.route.pattern ?? at.pathname}`
-    const call: Calls['all'][number] = { user, what, path: at.pathname + at.search, part }
+    const endpoint = `${method} ${match?.route.pattern ?? at.pathname}`
+    const call: Calls['all'][number] = { user, endpoint, path: at.pathname + at.search, part }
     calls.all.push(call)
-    const result = await decide()
+    const result = await respond()
     if (typeof result !== 'string') call.status = result.status
     return result
 
-    async function decide(): Promise<FakeResponse> {
+    async function respond(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
       if (fault) return googleFault(fault)
-      if (batch) return answerBatch(request, (inside) => answer(inside, true))
-      if (!match?.route.answer) return notFound()
+      if (batch) return handleBatch(request, (inside) => handle(inside, true))
+      if (!match) return notFound()
       if (match.route.signedIn !== false) {
         if (!grant) return unauthenticated()
         if (!mayCall(at.pathname, grant.scopes)) return missingScope()
       }
-      return match.route.answer({ ...request, user, params: match.params, part })
+      return match.route.handle({ ...request, user, params: match.params, part })
     }
   }
 
   async function control(user: string, path: string, method: string, body?: object): Promise<Response> {
-    const sent = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}
-    const result = await inner.ask(`/gmail/v1/users/me${path}`, { method, user, ...sent })
+    const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}
+    const result = await emulator.request(`/gmail/v1/users/me${path}`, { method, user, ...init })
     if (!result.ok) throw new Error(`${method} ${path}: ${result.status} ${await result.text()}`)
-    pushing.changed(user)
+    watches.changed(user)
     return result
   }
 
@@ -141,7 +144,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     GOOGLE_PUBSUB_URL: url,
   }
 
-  const it: Google = {
+  const google: Google = {
     url,
     client,
     settings,
@@ -152,16 +155,16 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
       APPLICATION_CREDENTIALS: topic.credentials,
     },
     allowRedirect(...uris) {
-      const row = inner.google.oauthClients.findOneBy('client_id', client.id)
+      const row = emulator.google.oauthClients.findOneBy('client_id', client.id)
       if (row)
-        inner.google.oauthClients.update(row.id, { redirect_uris: [...new Set([...row.redirect_uris, ...uris])] })
+        emulator.google.oauthClients.update(row.id, { redirect_uris: [...new Set([...row.redirect_uris, ...uris])] })
     },
     addUser(email, name = email.split('@')[0] ?? email) {
-      inner.seed({ users: [{ email, name }] })
+      emulator.seed({ users: [{ email, name }] })
       mail.begin(email)
     },
     deliver(user, raw, { labels = ['INBOX', 'UNREAD'], date = new Date(), threadId, id = hexId() } = {}) {
-      inner.seed({
+      emulator.seed({
         messages: [
           {
             id,
@@ -173,7 +176,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
           },
         ],
       })
-      pushing.changed(user)
+      watches.changed(user)
       return id
     },
     relabel,
@@ -187,7 +190,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     },
     deleteLabel: async (user, id) => void (await control(user, `/labels/${id}`, 'DELETE')),
     messages: (user) =>
-      inner.messages(user).map(({ gmail_id, thread_id, label_ids, subject }) => ({
+      emulator.messages(user).map(({ gmail_id, thread_id, label_ids, subject }) => ({
         id: gmail_id,
         threadId: thread_id,
         labels: label_ids,
@@ -196,7 +199,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     historyId: mail.historyId,
     expireHistory: mail.expireHistory,
     grant: (user, scopes = GOOGLE_SCOPES) =>
-      grantWithoutBrowser({ url, client, find, allowRedirect: it.allowRedirect, ...paths }, user, scopes),
+      grantWithoutBrowser({ url, client, find, allowRedirect: google.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
     get accessTokenLifetime() {
@@ -212,21 +215,21 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     faults,
     calls,
     pubsub: topic,
-    watch: pushing,
+    watch: watches,
     close: () => front.close(),
   }
-  return it
+  return google
 }
 
-let made = 0
-/** As Gmail's look; later ones are greater. */
-const hexId = (): string => `19${(Date.now() * 1000 + (made++ % 1000)).toString(16).padStart(14, '0')}`
+let created = 0
+/** In the format of Gmail's ids, increasing. */
+const hexId = (): string => `19${(Date.now() * 1000 + (created++ % 1000)).toString(16).padStart(14, '0')}`
 
-/** The scope that each part of the API wants. */
+/** Whether the scopes allow this part of the API. */
 function mayCall(path: string, scopes: string[]): boolean {
-  const some = (...wanted: string[]) => scopes.some((scope) => wanted.some((name) => scope.startsWith(name)))
-  if (path.startsWith('/gmail/')) return some('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
+  const hasAny = (...prefixes: string[]) => scopes.some((scope) => prefixes.some((prefix) => scope.startsWith(prefix)))
+  if (path.startsWith('/gmail/')) return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
   if (path.startsWith('/v1/projects/'))
-    return some('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')
+    return hasAny('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')
   return true
 }

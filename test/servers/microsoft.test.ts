@@ -241,7 +241,7 @@ describe('the fake Microsoft', () => {
       ({ status }) => status,
     )
     expect(statuses.sort()).toEqual([200, 200, 200, 200, 429])
-    expect(microsoft.mostAtOnce(BOB)).toBe(5)
+    expect(microsoft.peakConcurrency(BOB)).toBe(5)
     microsoft.latencyMs = 0
     microsoft.fail({ as: 'foreign-link', foreignOrigin: 'http://127.0.0.1:9' })
     expect((await page('/me/mailFolders/inbox/messages/delta'))['@odata.deltaLink']).toMatch(

@@ -49,7 +49,7 @@ it('begins, receives notifications with immutable ids, renews and ends a subscri
     },
   ])
   const id = await graph.deliver(USER, plainMail())
-  await graph.subscriptions.settled()
+  await graph.subscriptions.flush()
   const told = graph.subscriptions.sent.filter(({ kind }) => kind === 'change')
   expect(told).toMatchObject([{ body: { value: [{ clientState: 'proof', resourceData: { id } }] } }])
   const renewed = await push.renew(access, begun.id, WEBHOOK)

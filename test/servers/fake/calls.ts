@@ -1,14 +1,14 @@
-/** One request or one part of a batch, as it was answered. */
+/** One recorded request, or one part of a batch. */
 export interface Call {
-  /** Null: nobody signed in, or an unknown token. */
+  /** Null without a token, or with an unknown one. */
   user: string | null
-  /** `GET /gmail/v1/users/{userId}/messages/{id}`. */
-  what: string
-  /** Path and query as they came. */
+  /** Method and path pattern: `GET /gmail/v1/users/{userId}/messages/{id}`. */
+  endpoint: string
+  /** Path and query as received. */
   path: string
-  /** A part of a batch; the batch itself is another call. */
+  /** True for a part of a batch; the batch request itself is a separate call. */
   part: boolean
-  /** Missing while it is being answered, and for one that was cut. */
+  /** Missing before the response, and when the connection was cut or left hanging. */
   status?: number
 }
 
@@ -21,14 +21,14 @@ export interface CallFilter {
 export class Calls {
   readonly all: Call[] = []
 
-  /** How often each method and path pattern was called. */
+  /** Number of calls per endpoint. */
   counts(filter: CallFilter = {}): Record<string, number> {
     const counts: Record<string, number> = {}
-    for (const call of this.matching(filter)) counts[call.what] = (counts[call.what] ?? 0) + 1
+    for (const call of this.matching(filter)) counts[call.endpoint] = (counts[call.endpoint] ?? 0) + 1
     return counts
   }
 
-  /** How many HTTP requests (or parts) there were in all. */
+  /** Total number of HTTP requests, or of parts. */
   total(filter: CallFilter = {}): number {
     return this.matching(filter).length
   }

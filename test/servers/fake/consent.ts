@@ -1,6 +1,6 @@
 import type { FakeRequest } from './http-server.ts'
 
-/** What the consent page was asked for, kept until its code is exchanged: the packages' pages forget most of it. */
+/** The parameters of an authorization request, kept until its code is exchanged. The emulators discard most of them. */
 export interface Consent {
   redirectUri: string
   state: string
@@ -24,7 +24,7 @@ export function consentOf(query: URLSearchParams, tenant = ''): Consent {
 
 export const form = (request: FakeRequest): URLSearchParams => new URLSearchParams(request.body.toString())
 
-/** A form with the client's name and secret in it, also when they came in a Basic header. */
+/** The form fields, with the client credentials added if they came in a Basic header. */
 export function clientForm(request: FakeRequest): URLSearchParams {
   const fields = form(request)
   const basic = /^Basic\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
@@ -35,7 +35,7 @@ export function clientForm(request: FakeRequest): URLSearchParams {
   return fields
 }
 
-/** Where the browser goes when somebody says no. */
+/** The redirect that reports a denied consent. */
 export function deniedUrl(consent: Consent, error: string, description?: string): string {
   const url = new URL(consent.redirectUri)
   url.searchParams.set('error', error)
@@ -44,13 +44,13 @@ export function deniedUrl(consent: Consent, error: string, description?: string)
   return url.toString()
 }
 
-/** The package's page, with the way out that it lacks. */
+/** Adds a Cancel link, which the emulator's page lacks. */
 export function withCancel(page: string, href: string): string {
   const link = `<p style="position:relative;z-index:1;text-align:center"><a id="cancel" href="${href.replace(/&/g, '&amp;').replace(/"/g, '&quot;')}">Cancel</a></p>`
   return page.replace('</body>', `${link}</body>`)
 }
 
-/** Only S256 is taken, as this service promises to use it; the real ones are laxer. */
+/** Requires S256, since the service promises to use it. Google and Microsoft accept requests without PKCE. */
 export function lacksPkce(query: URLSearchParams): boolean {
   return query.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(query.get('code_challenge') ?? '')
 }

@@ -1,4 +1,4 @@
-/** What a provider may do instead of answering. Which status and body stand for it is the provider's matter. */
+/** A failure to inject. Each fake maps it to its provider's status and body. */
 export type Fault =
   | 'rate-limited'
   /** Google only: 403 rateLimitExceeded. */
@@ -7,37 +7,37 @@ export type Fault =
   | 'daily-limit'
   /** 403 insufficientPermissions at Google, ErrorAccessDenied at Graph. */
   | 'missing-scope'
-  /** 401 although the token is good. */
+  /** 401 although the token is valid. */
   | 'unauthorized'
   | 'server-error'
   /** 503. */
   | 'unavailable'
-  /** 200 with JSON that ends in the middle. */
+  /** 200 with truncated JSON. */
   | 'malformed'
-  /** 200 with a page of HTML, as a broken proxy answers. */
+  /** 200 with an HTML page, as a misconfigured proxy returns. */
   | 'html'
   | 'hang'
   | 'reset'
-  /** Graph only: the answer is right but its nextLink or deltaLink points to `foreignOrigin`. */
+  /** Graph only: a normal response whose nextLink or deltaLink points to `foreignOrigin`. */
   | 'foreign-link'
 
 export interface PlannedFault {
   as: Fault
   /** Default 1. */
   times?: number
-  /** Default any. Requests for tokens have a user too. */
+  /** Default any user. Token requests have a user too. */
   user?: string
-  /** Matched with `<METHOD> <path>?<query>`; default any request. */
+  /** Matched against `<METHOD> <path>?<query>`; default any request. */
   on?: RegExp
-  /** Seconds, sent as `Retry-After` with the rate limits and 503. Default none. */
+  /** Seconds in `Retry-After` of rate limits and 503s. Default none. */
   retryAfter?: number
-  /** Only parts of batches, or only whole requests; default both. */
+  /** True: only parts of batches. False: only HTTP requests. Default both. */
   parts?: boolean
   /** With foreign-link; default http://127.0.0.1:9 . */
   foreignOrigin?: string
 }
 
-/** Faults waiting for the requests they are meant for, used up in the order they were planned. */
+/** Planned faults. A request takes the first one that matches it. */
 export class Faults {
   #planned: (PlannedFault & { left: number })[] = []
 
@@ -59,7 +59,7 @@ export class Faults {
     return found
   }
 
-  /** How many are still waiting. */
+  /** Number of faults that no request has taken yet. */
   get waiting(): number {
     return this.#planned.reduce((sum, fault) => sum + fault.left, 0)
   }
@@ -69,7 +69,7 @@ export class Faults {
   }
 }
 
-/** The faults that look the same at every provider. */
+/** The faults that are the same for every provider. */
 export function commonFault(fault: Fault): Response | 'hang' | 'reset' | undefined {
   if (fault === 'hang' || fault === 'reset') return fault
   if (fault === 'malformed')

@@ -6,13 +6,13 @@ export interface SignIn {
   client: { id: string; secret: string }
   find: ReturnType<typeof router>
   allowRedirect(...uris: string[]): void
-  /** Paths of the consent page, of the form on it, and of the token endpoint. */
+  /** Paths of the consent page, its form action and the token endpoint. */
   page: string
   form: string
   token: string
 }
 
-/** Consents as a person with a browser would, seen by no counter and no fault. */
+/** Runs the authorization code flow without HTTP: no call is recorded and no fault applies. */
 export async function grantWithoutBrowser(
   signIn: SignIn,
   user: string,
@@ -31,23 +31,27 @@ export async function grantWithoutBrowser(
     code_challenge_method: 'S256',
   }
   const query = new URLSearchParams({ ...fields, response_type: 'code', prompt: 'consent', access_type: 'offline' })
-  await ask('GET', `${signIn.page}?${query}`)
-  const chosen = await ask('POST', signIn.form, { ...fields, email: user })
-  const code = new URL(chosen.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  await request('GET', `${signIn.page}?${query}`)
+  const redirect = await request('POST', signIn.form, { ...fields, email: user })
+  const code = new URL(redirect.headers.get('location') ?? '').searchParams.get('code') ?? ''
   const exchange = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }
-  const answer = await ask('POST', signIn.token, { ...exchange, client_id: client.id, client_secret: client.secret })
-  const body = (await answer.json()) as Record<string, string>
+  const response = await request('POST', signIn.token, {
+    ...exchange,
+    client_id: client.id,
+    client_secret: client.secret,
+  })
+  const body = (await response.json()) as Record<string, string>
   const { access_token: accessToken, refresh_token: refreshToken } = body
   if (!accessToken || !refreshToken) throw new Error(`no grant for ${user}: ${JSON.stringify(body)}`)
   return { accessToken, refreshToken }
 
-  async function ask(method: string, path: string, sent: Record<string, string> = {}): Promise<Response> {
+  async function request(method: string, path: string, sent: Record<string, string> = {}): Promise<Response> {
     const at = new URL(path, url)
     const match = find(method, at.pathname)
     const body = Buffer.from(new URLSearchParams(sent).toString())
-    const request = { method, url: at, headers: new Headers(), body, gone: new AbortController().signal }
-    const result = await match?.route.answer?.({ ...request, user: null, params: match.params, part: false })
-    if (!(result instanceof Response)) throw new Error(`${method} ${path} was not answered`)
+    const input = { method, url: at, headers: new Headers(), body, signal: new AbortController().signal }
+    const result = await match?.route.handle({ ...input, user: null, params: match.params, part: false })
+    if (!(result instanceof Response)) throw new Error(`${method} ${path} returned no response`)
     return result
   }
 }

@@ -1,26 +1,26 @@
 import { decodeWords } from 'postal-mime'
 
-/** One entity of a mail, as deep as it nests. */
+/** One MIME entity with its children. */
 export interface MimePart {
-  /** Unfolded, encoded words decoded, in the order of the mail. */
+  /** Unfolded, with encoded words decoded, in message order. */
   headers: { name: string; value: string }[]
-  /** Lower case, `text/plain` when the mail says nothing. */
+  /** In lower case; `text/plain` when the header is missing. */
   type: string
   charset: string
   disposition: string
   filename: string
   contentId: string
-  /** Transfer encoding undone; empty for a multipart. */
+  /** After transfer decoding; empty for a multipart. */
   body: Buffer
   children: MimePart[]
 }
 
-/** Reads a raw mail into the tree that the providers' APIs show. Broken mails come out as text. */
+/** Parses a raw message into the tree that the providers' APIs return. Malformed messages become text. */
 export function parseMime(raw: Buffer): MimePart {
   return entity(raw.toString('latin1'))
 }
 
-/** The text of a part as UTF-8, whatever its charset was. */
+/** Decodes the text of a part from its charset. */
 export function textOf(part: MimePart): string {
   try {
     return new TextDecoder(part.charset).decode(part.body)
@@ -29,7 +29,7 @@ export function textOf(part: MimePart): string {
   }
 }
 
-/** The part and everything below it, in order. */
+/** The part and its descendants, in document order. */
 export function* walk(part: MimePart): Generator<MimePart> {
   yield part
   for (const child of part.children) yield* walk(child)

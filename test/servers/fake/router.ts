@@ -1,8 +1,8 @@
 import type { FakeRequest, FakeResponse } from './http-server.ts'
 
-/** A request that found its route. */
+/** A request that matched a route. */
 export interface Routed extends FakeRequest {
-  /** The address of the user whose token it carries. */
+  /** Email address of the token's user. */
   user: string | null
   /** Values of the `{names}` in the pattern, decoded. */
   params: Record<string, string>
@@ -13,9 +13,8 @@ export interface Route {
   method: string
   /** `/v1.0/me/messages/{id}`; one name per segment. */
   pattern: string
-  /** Missing: the published package answers. */
-  answer?: (request: Routed) => FakeResponse | Promise<FakeResponse>
-  /** Needs a good bearer token; default true. */
+  handle: (request: Routed) => FakeResponse | Promise<FakeResponse>
+  /** Requires a valid bearer token; default true. */
   signedIn?: boolean
 }
 
@@ -24,26 +23,26 @@ export interface Match {
   params: Record<string, string>
 }
 
-/** Finds the first route that fits; an unknown path is no match. */
+/** Returns a function that finds the first matching route. */
 export function router(routes: readonly Route[]): (method: string, path: string) => Match | undefined {
   const compiled = routes.map((route) => ({ route, segments: route.pattern.split('/') }))
   return (method, path) => {
     const segments = path.split('/')
-    for (const { route, segments: wanted } of compiled) {
-      if (route.method !== method || wanted.length !== segments.length) continue
-      const params = valuesOf(wanted, segments)
+    for (const { route, segments: pattern } of compiled) {
+      if (route.method !== method || pattern.length !== segments.length) continue
+      const params = paramsOf(pattern, segments)
       if (params) return { route, params }
     }
     return undefined
   }
 }
 
-function valuesOf(wanted: string[], segments: string[]): Record<string, string> | undefined {
+function paramsOf(pattern: string[], segments: string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {}
-  for (const [at, want] of wanted.entries()) {
+  for (const [at, name] of pattern.entries()) {
     const segment = segments[at] ?? ''
-    if (want.startsWith('{') && segment !== '') params[want.slice(1, -1)] = decodeURIComponent(segment)
-    else if (want !== segment) return undefined
+    if (name.startsWith('{') && segment !== '') params[name.slice(1, -1)] = decodeURIComponent(segment)
+    else if (name !== segment) return undefined
   }
   return params
 }

@@ -1,4 +1,4 @@
-/** What stands behind an access token. */
+/** The grant that an access token represents. */
 export interface Grant {
   user: string
   scopes: string[]
@@ -6,11 +6,11 @@ export interface Grant {
   expiresAt: number
 }
 
-/** The access tokens a fake gave out, and how often each user's were refreshed. */
+/** The access tokens a fake issued, and the number of refreshes per user. */
 export class Tokens {
   readonly #grants = new Map<string, Grant>()
   readonly #refreshes = new Map<string, number>()
-  /** Seconds that new access tokens live; what the token endpoint says as `expires_in`. */
+  /** Lifetime of new access tokens in seconds, returned as `expires_in`. */
   lifetime = 3600
 
   issue(accessToken: string, grant: Omit<Grant, 'expiresAt'>): void {
@@ -23,8 +23,8 @@ export class Tokens {
     return grant && grant.expiresAt > Date.now() ? grant : undefined
   }
 
-  drop(fits: (grant: Grant, accessToken: string) => boolean): void {
-    for (const [token, grant] of this.#grants) if (fits(grant, token)) this.#grants.delete(token)
+  drop(matches: (grant: Grant, accessToken: string) => boolean): void {
+    for (const [token, grant] of this.#grants) if (matches(grant, token)) this.#grants.delete(token)
   }
 
   countRefresh(user: string): void {
@@ -35,7 +35,7 @@ export class Tokens {
     return this.#refreshes.get(user) ?? 0
   }
 
-  /** Of a request; null without one. */
+  /** The bearer token of a request; null without one. */
   static bearerOf(headers: Headers): string | null {
     return /^Bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
   }

@@ -2,36 +2,35 @@ import { randomBytes } from 'node:crypto'
 import type { FakeRequest, FakeResponse } from '../fake/http-server.ts'
 import { badRequest } from './errors.ts'
 
-const MOST_PARTS = 100
+const MAX_PARTS = 100
 
-/**
- * `POST /batch/gmail/v1`: each part is a whole HTTP request and is answered as one, with a status of its own. A part without
- * `Authorization` has that of the batch.
- */
-export async function answerBatch(
+/** `POST /batch/gmail/v1`: each part is a complete HTTP request with its own status. A part without `Authorization` uses that of the batch. */
+export async function handleBatch(
   request: FakeRequest,
-  answerPart: (part: FakeRequest) => Promise<FakeResponse>,
+  handlePart: (part: FakeRequest) => Promise<FakeResponse>,
 ): Promise<FakeResponse> {
   const boundary = /boundary="?([^";]+)"?/i.exec(request.headers.get('content-type') ?? '')?.[1]
   if (!boundary) return badRequest('The batch has no boundary.')
   const parts = split(request.body.toString('latin1'), boundary)
   if (parts.length === 0) return badRequest('The batch is empty.')
-  if (parts.length > MOST_PARTS) return badRequest(`The batch request may have at most ${MOST_PARTS} parts.`)
-  const answers = await Promise.all(parts.map((text) => answerText(text, request, answerPart)))
-  const cut = answers.find((answer) => typeof answer === 'string' && (answer === 'hang' || answer === 'reset'))
+  if (parts.length > MAX_PARTS) return badRequest(`The batch request may have at most ${MAX_PARTS} parts.`)
+  const responses = await Promise.all(parts.map((text) => handlePartText(text, request, handlePart)))
+  const cut = responses.find(
+    (response) => typeof response === 'string' && (response === 'hang' || response === 'reset'),
+  )
   if (cut === 'hang' || cut === 'reset') return cut
   const out = `batch_${randomBytes(8).toString('hex')}`
-  const body = `${answers.map((answer) => `--${out}\r\n${answer}\r\n`).join('')}--${out}--\r\n`
+  const body = `${responses.map((response) => `--${out}\r\n${response}\r\n`).join('')}--${out}--\r\n`
   return new Response(body, { headers: { 'content-type': `multipart/mixed; boundary=${out}` } })
 }
 
-async function answerText(
+async function handlePartText(
   text: string,
   outer: FakeRequest,
-  answerPart: (part: FakeRequest) => Promise<FakeResponse>,
+  handlePart: (part: FakeRequest) => Promise<FakeResponse>,
 ): Promise<string> {
-  const [partHead = '', inner = ''] = cutAtBlankLine(text)
-  const [head = '', body = ''] = cutAtBlankLine(inner)
+  const [partHead = '', emulator = ''] = cutAtBlankLine(text)
+  const [head = '', body = ''] = cutAtBlankLine(emulator)
   const [requestLine = '', ...headerLines] = head.split(/\r?\n/)
   const [method = '', target = ''] = requestLine.trim().split(' ')
   const headers = new Headers(outer.headers)
@@ -41,18 +40,18 @@ async function answerText(
     if (at > 0) headers.set(line.slice(0, at).trim(), line.slice(at + 1).trim())
   }
   const url = URL.canParse(target, outer.url.href) ? new URL(target, outer.url) : outer.url
-  const answer = await answerPart({ method, url, headers, body: Buffer.from(body, 'latin1'), gone: outer.gone })
-  if (typeof answer === 'string') return answer
+  const response = await handlePart({ method, url, headers, body: Buffer.from(body, 'latin1'), signal: outer.signal })
+  if (typeof response === 'string') return response
   const contentId = /^content-id:\s*<?([^>\r\n]*)>?\s*$/im.exec(partHead)?.[1]
-  const lines = [...answer.headers].map(([name, value]) => `${name}: ${value}`)
+  const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`)
   return [
     'Content-Type: application/http',
     ...(contentId === undefined ? [] : [`Content-ID: <response-${contentId}>`]),
     '',
-    `HTTP/1.1 ${answer.status} ${answer.statusText || 'Status'}`,
+    `HTTP/1.1 ${response.status} ${response.statusText || 'Status'}`,
     ...lines,
     '',
-    await answer.text(),
+    await response.text(),
   ].join('\r\n')
 }
 

@@ -6,8 +6,8 @@ export type Format = 'full' | 'metadata' | 'minimal' | 'raw'
 
 const rawOf = (message: GoogleMessage): Buffer => Buffer.from(message.raw ?? '', 'base64url')
 
-/** A message as `users.messages.get` answers it, made from the raw mail: every header, every part. */
-export function messageResource(message: GoogleMessage, format: Format, wanted: string[] = []): object {
+/** A message as `users.messages.get` returns it, with every header and part of the raw message. */
+export function messageResource(message: GoogleMessage, format: Format, metadataHeaders: string[] = []): object {
   const raw = rawOf(message)
   const root = parseMime(raw)
   const base = {
@@ -22,13 +22,13 @@ export function messageResource(message: GoogleMessage, format: Format, wanted: 
   if (format === 'minimal') return base
   if (format === 'raw') return { ...base, raw: raw.toString('base64url') }
   if (format === 'full') return { ...base, payload: part(root, '') }
-  const names = wanted.map((name) => name.toLowerCase())
+  const names = metadataHeaders.map((name) => name.toLowerCase())
   const headers =
     names.length === 0 ? root.headers : root.headers.filter(({ name }) => names.includes(name.toLowerCase()))
   return { ...base, payload: { mimeType: root.type, headers } }
 }
 
-/** Like the real ones, an attachment's id is another with every `get` and every one of them works. */
+/** As at Gmail, each `get` returns a new attachment id, and all of them stay valid. */
 export function attachmentOf(message: GoogleMessage, id: string): object | undefined {
   const [partId] = Buffer.from(id, 'base64url').toString().split('/')
   const data = partId === undefined ? undefined : find(parseMime(rawOf(message)), '', partId)?.body
@@ -69,7 +69,7 @@ function find(entity: MimePart, partId: string, wanted: string): MimePart | unde
 
 const childId = (partId: string, at: number): string => (partId === '' ? String(at) : `${partId}.${at}`)
 
-/** Escaped for HTML, as the real ones are. */
+/** Escaped for HTML, as Gmail's snippets are. */
 function snippetOf(root: MimePart): string {
   const texts = [...walk(root)].filter((entity) => entity.children.length === 0 && !isAttachment(entity))
   const chosen = texts.find((entity) => entity.type === 'text/plain') ?? texts[0]
@@ -78,5 +78,5 @@ function snippetOf(root: MimePart): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 200)
-    .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -6,33 +6,33 @@ import { badRequest, notFound, oauthError } from './errors.ts'
 const EMAIL = 'posthorn@project.iam.gserviceaccount.test'
 const SCOPES = ['https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform']
 
-interface Waiting {
+interface QueuedMessage {
   id: string
   data: string
   publishTime: string
-  /** The lease now running; a message without one may be pulled. */
+  /** Identifies the current lease; null before the first pull. */
   ackId: string | null
   leasedUntil: number
   deliveries: number
 }
 
-/** Cloud Pub/Sub with one topic and one subscription that pulls. */
+/** Cloud Pub/Sub with one topic and one pull subscription. */
 export interface Pubsub {
   routes: Route[]
   topicName: string
   subscriptionName: string
-  /** What `APPLICATION_CREDENTIALS` holds, as JSON. */
+  /** The value of `APPLICATION_CREDENTIALS`, as JSON. */
   credentials: string
-  /** Milliseconds until what was pulled and not acknowledged comes again; default 10,000. */
+  /** Milliseconds until an unacknowledged message is delivered again; default 10,000. */
   ackDeadlineMs: number
   /** Milliseconds that a pull waits for a message; default 2,000. */
   pullWaitMs: number
   publish(data: object): void
-  /** Not acknowledged yet. */
+  /** Number of messages not acknowledged yet. */
   readonly waiting: number
-  /** How often messages were given out, redeliveries too. */
+  /** Number of deliveries, including redeliveries. */
   readonly deliveries: number
-  /** Answers the service account's assertion with an access token. */
+  /** Exchanges the service account's assertion for an access token. */
   exchange(assertion: string): Response
 }
 
@@ -40,12 +40,12 @@ export function pubsub(url: string, tokens: Tokens): Pubsub {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const topicName = 'projects/project/topics/mail'
   const subscriptionName = 'projects/project/subscriptions/mail'
-  const messages = new Map<string, Waiting>()
-  const listeners = new Set<() => void>()
+  const messages = new Map<string, QueuedMessage>()
+  const waiters = new Set<() => void>()
   let published = 0
   let deliveries = 0
 
-  const it: Pubsub = {
+  const service: Pubsub = {
     topicName,
     subscriptionName,
     credentials: JSON.stringify({
@@ -69,7 +69,7 @@ export function pubsub(url: string, tokens: Tokens): Pubsub {
         leasedUntil: 0,
         deliveries: 0,
       })
-      for (const wake of [...listeners]) wake()
+      for (const wake of [...waiters]) wake()
     },
     get waiting() {
       return messages.size
@@ -82,28 +82,28 @@ export function pubsub(url: string, tokens: Tokens): Pubsub {
       {
         method: 'GET',
         pattern: '/v1/projects/{project}/topics/{topic}',
-        answer: named(topicName, () => ({ name: topicName })),
+        handle: resourceNamed(topicName, () => ({ name: topicName })),
       },
       {
         method: 'GET',
         pattern: '/v1/projects/{project}/subscriptions/{subscription}',
-        answer: named(subscriptionName, shown),
+        handle: resourceNamed(subscriptionName, shown),
       },
-      { method: 'POST', pattern: '/v1/projects/{project}/subscriptions/{verb}', answer: act },
+      { method: 'POST', pattern: '/v1/projects/{project}/subscriptions/{verb}', handle: act },
     ],
   }
-  return it
+  return service
 
   function shown() {
     return {
       name: subscriptionName,
       topic: topicName,
-      ackDeadlineSeconds: Math.ceil(it.ackDeadlineMs / 1000),
+      ackDeadlineSeconds: Math.ceil(service.ackDeadlineMs / 1000),
       state: 'ACTIVE',
     }
   }
 
-  function named(name: string, resource: () => object) {
+  function resourceNamed(name: string, resource: () => object) {
     return (request: Routed) => (request.url.pathname === `/v1/${name}` ? Response.json(resource()) : notFound())
   }
 
@@ -116,60 +116,62 @@ export function pubsub(url: string, tokens: Tokens): Pubsub {
       ackIds?: string[]
       ackDeadlineSeconds?: number
     }
-    if (verb === 'pull') return pull(body.maxMessages ?? 0, body.returnImmediately === true, request.gone)
-    const held = [...messages.values()].filter(({ ackId }) => ackId !== null && body.ackIds?.includes(ackId))
-    if (verb === 'acknowledge') for (const message of held) messages.delete(message.id)
+    if (verb === 'pull') return pull(body.maxMessages ?? 0, body.returnImmediately === true, request.signal)
+    const leased = [...messages.values()].filter(({ ackId }) => ackId !== null && body.ackIds?.includes(ackId))
+    if (verb === 'acknowledge') for (const message of leased) messages.delete(message.id)
     else if (verb === 'modifyAckDeadline')
-      for (const message of held) lease(message, (body.ackDeadlineSeconds ?? 0) * 1000)
+      for (const message of leased) lease(message, (body.ackDeadlineSeconds ?? 0) * 1000)
     else return notFound()
     return Response.json({})
   }
 
-  function lease(message: Waiting, ms: number) {
+  function lease(message: QueuedMessage, ms: number) {
     message.leasedUntil = Date.now() + ms
-    if (ms === 0) for (const wake of [...listeners]) wake()
+    if (ms === 0) for (const wake of [...waiters]) wake()
   }
 
-  async function pull(most: number, atOnce: boolean, gone: AbortSignal) {
-    if (most < 1) return badRequest('maxMessages must be positive')
-    const until = Date.now() + it.pullWaitMs
+  async function pull(maxMessages: number, returnImmediately: boolean, signal: AbortSignal) {
+    if (maxMessages < 1) return badRequest('maxMessages must be positive')
+    const until = Date.now() + service.pullWaitMs
     for (;;) {
-      if (gone.aborted) return Response.json({})
-      const due = [...messages.values()].filter((message) => message.leasedUntil <= Date.now()).slice(0, most)
-      if (due.length > 0) return Response.json({ receivedMessages: due.map(give) })
-      if (atOnce || Date.now() >= until) return Response.json({})
-      const lapse = Math.min(until, ...[...messages.values()].map((message) => message.leasedUntil))
-      await woken(Math.max(1, lapse - Date.now()), gone)
+      if (signal.aborted) return Response.json({})
+      const due = [...messages.values()].filter((message) => message.leasedUntil <= Date.now()).slice(0, maxMessages)
+      if (due.length > 0) return Response.json({ receivedMessages: due.map(deliver) })
+      if (returnImmediately || Date.now() >= until) return Response.json({})
+      const nextCheck = Math.min(until, ...[...messages.values()].map((message) => message.leasedUntil))
+      await publishedOr(Math.max(1, nextCheck - Date.now()), signal)
     }
   }
 
-  function give(message: Waiting) {
+  function deliver(message: QueuedMessage) {
     message.ackId = randomBytes(12).toString('base64url')
     message.deliveries += 1
     deliveries += 1
-    lease(message, it.ackDeadlineMs)
+    lease(message, service.ackDeadlineMs)
     const { id: messageId, data, publishTime, ackId } = message
     return { ackId, message: { data, messageId, publishTime } }
   }
 
-  function woken(ms: number, gone: AbortSignal): Promise<void> {
+  function publishedOr(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)
-        listeners.delete(done)
-        gone.removeEventListener('abort', done)
+        waiters.delete(done)
+        signal.removeEventListener('abort', done)
         resolve()
       }
       const timer = setTimeout(done, ms)
-      listeners.add(done)
-      gone.addEventListener('abort', done)
+      waiters.add(done)
+      signal.addEventListener('abort', done)
     })
   }
 
   function exchange(assertion: string): Response {
     const [head = '', payload = '', signature = ''] = assertion.split('.')
-    const good = createVerify('RSA-SHA256').update(`${head}.${payload}`).verify(keys.publicKey, signature, 'base64url')
-    if (!good) return oauthError('invalid_grant', 'Invalid JWT Signature.')
+    const isValid = createVerify('RSA-SHA256')
+      .update(`${head}.${payload}`)
+      .verify(keys.publicKey, signature, 'base64url')
+    if (!isValid) return oauthError('invalid_grant', 'Invalid JWT Signature.')
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
     const now = Date.now() / 1000
     const { iss, aud, exp, iat, scope } = claims
@@ -177,7 +179,8 @@ export function pubsub(url: string, tokens: Tokens): Pubsub {
     if (typeof exp !== 'number' || typeof iat !== 'number' || exp < now || iat > now + 60 || exp - iat > 3600)
       return oauthError('invalid_grant', 'Invalid JWT: it must be short-lived and in a reasonable timeframe.')
     const scopes = String(scope ?? '').split(' ')
-    if (!scopes.some((name) => SCOPES.includes(name))) return oauthError('invalid_scope', 'No scope of Pub/Sub.')
+    if (!scopes.some((name) => SCOPES.includes(name)))
+      return oauthError('invalid_scope', 'No Pub/Sub scope was requested.')
     const accessToken = `service_${randomBytes(20).toString('base64url')}`
     tokens.issue(accessToken, { user: EMAIL, scopes, refreshToken: null })
     return Response.json({ access_token: accessToken, token_type: 'Bearer', expires_in: tokens.lifetime })

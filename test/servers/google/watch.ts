@@ -5,33 +5,33 @@ import type { Pubsub } from './pubsub.ts'
 
 const WEEK_MS = 7 * 24 * 3600 * 1000
 
-/** `users.watch`, which tells the topic of every change for a week. */
+/** `users.watch`: publishes every change of a mailbox to the topic for a week. */
 export interface Watch {
   routes: Route[]
-  /** Tells of a change in a mailbox that is watched. */
+  /** Publishes a change if the mailbox is watched. */
   changed(user: string): void
-  /** The watches of all, or of one, have run out. */
+  /** Expires the watch of one user, or of all users. */
   expire(user?: string): void
-  /** Users watched now. */
+  /** Users with an active watch. */
   watched(): string[]
 }
 
 export function watch(mail: () => Pick<Gmail, 'historyId'>, topic: Pubsub): Watch {
-  const until = new Map<string, number>()
-  const on = (user: string) => (until.get(user) ?? 0) > Date.now()
+  const expiries = new Map<string, number>()
+  const isWatched = (user: string) => (expiries.get(user) ?? 0) > Date.now()
 
   return {
     changed(user) {
-      if (on(user)) topic.publish({ emailAddress: user, historyId: mail().historyId(user) })
+      if (isWatched(user)) topic.publish({ emailAddress: user, historyId: mail().historyId(user) })
     },
     expire(user) {
-      if (user === undefined) until.clear()
-      else until.delete(user)
+      if (user === undefined) expiries.clear()
+      else expiries.delete(user)
     },
-    watched: () => [...until.keys()].filter(on),
+    watched: () => [...expiries.keys()].filter(isWatched),
     routes: [
-      { method: 'POST', pattern: '/gmail/v1/users/{userId}/watch', answer: begin },
-      { method: 'POST', pattern: '/gmail/v1/users/{userId}/stop', answer: stop },
+      { method: 'POST', pattern: '/gmail/v1/users/{userId}/watch', handle: begin },
+      { method: 'POST', pattern: '/gmail/v1/users/{userId}/stop', handle: stop },
     ],
   }
 
@@ -46,14 +46,14 @@ export function watch(mail: () => Pick<Gmail, 'historyId'>, topic: Pubsub): Watc
         'NOT_FOUND',
         `Error sending test message to Cloud PubSub ${topicName} : Resource not found.`,
       )
-    until.set(user, Date.now() + WEEK_MS)
+    expiries.set(user, Date.now() + WEEK_MS)
     const historyId = mail().historyId(user)
     topic.publish({ emailAddress: user, historyId })
     return Response.json({ historyId, expiration: String(Date.now() + WEEK_MS) })
   }
 
   function stop(request: Routed) {
-    until.delete(request.user ?? '')
+    expiries.delete(request.user ?? '')
     return new Response(null, { status: 204 })
   }
 }

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { Routed } from '../fake/router.ts'
 import { syncStateNotFound } from './errors.ts'
 import type { MailChange } from './mailbox.ts'
-import { number, type Resource } from './resources.ts'
+import { boundedInteger, type Resource } from './resources.ts'
 
 interface Entry {
-  /** Of the last change, and of the last that was more than read or unread. */
+  /** `seq` numbers the last change, `full` the last one that changed more than `isRead`. */
   seq: number
   full: number
   wasId: string
 }
 
-/** One item of a round: its id, and what is left to say of it. */
+/** One item of a delta round. */
 export interface DeltaItem {
   id: string
   wasId: string
-  /** Only `isRead` changed: Graph then sends no more than that. */
+  /** Only `isRead` changed; Graph then sends only that property. */
   readOnly: boolean
 }
 
@@ -24,11 +24,11 @@ interface Round {
   key: string
   query: string
   items: DeltaItem[]
-  /** Where the next round begins. */
+  /** The next round starts after this change. */
   seq: number
 }
 
-/** The log of changes behind every delta query. A key is a folder, or `folders` for the folders themselves. */
+/** The change log behind all delta queries. A key is a folder id, or `folders` for the folder list. */
 export class ChangeLog {
   readonly #logs = new Map<string, Map<string, Entry>>()
   readonly #rounds = new Map<string, Round>()
@@ -45,12 +45,15 @@ export class ChangeLog {
     log.set(id, { seq: this.#seq, full: readOnly ? (log.get(id)?.full ?? 0) : this.#seq, wasId })
   }
 
-  /** Every link given out to this user is answered with 410. */
+  /** Makes every link issued to this user return 410. */
   expire(user: string): void {
     for (const [token, round] of this.#rounds) if (round.user === user) this.#rounds.delete(token)
   }
 
-  /** Answers one page. `first` gives what the first round lists; `show` one item as it is now; undefined leaves it out. */
+  /**
+   * Returns one page. `first` lists the ids of the first round. `show` returns the current state of an item, or undefined to
+   * leave it out.
+   */
   async page(
     request: Routed,
     key: string,
@@ -63,7 +66,7 @@ export class ChangeLog {
     const round = token === null ? this.#begin(user, key, query, first()) : this.#resume(token, user, key)
     if (!round) return syncStateNotFound()
     const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
-    const size = Math.max(1, number(prefer, 10, 1000))
+    const size = Math.max(1, boundedInteger(prefer, 10, 1000))
     const value: Resource[] = []
     for (const item of round.items.slice(0, size)) {
       const shown = await show(item, new URLSearchParams(round.query))

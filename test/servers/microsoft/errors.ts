@@ -27,7 +27,7 @@ export const syncStateNotFound = () =>
 export const tooManyAtOnce = () =>
   graphError(429, 'ApplicationThrottled', 'Application is over its MailboxConcurrency limit.', { 'retry-after': '1' })
 
-/** OAuth's own form with the numbers that Entra adds. */
+/** An RFC 6749 error with Entra's error numbers. */
 export const oauthError = (error: string, number: number, description: string, status = 400) =>
   Response.json(
     { error, error_description: `AADSTS${number}: ${description}`, error_codes: [number], trace_id: randomUUID() },

@@ -1,44 +1,44 @@
 import type { FakeResponse } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
+import type { Emulator, MessageRow } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
-import type { MessageRow, Package } from './package.ts'
-import { finished, folderResource, messageResource, type Resource, skippedPage, viewOf } from './resources.ts'
+import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
 
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
 const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified folder was not found in the store.')
 
-/** Mail and folders of Graph v1.0. */
-export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Route[] {
+/** Messages and folders of Graph v1.0. */
+export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog): Route[] {
   const body = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Record<string, unknown>
   const userOf = (request: Routed): string => request.user ?? ''
   async function one(request: Routed, id: string, status = 200) {
-    const shown = await messageResource(inner, boxes, userOf(request), id, viewOf(request))
+    const shown = await messageResource(emulator, boxes, userOf(request), id, viewOf(request))
     return shown ? Response.json(shown, { status }) : itemNotFound()
   }
 
-  /** Lets `act` have the immutable id of the message in the path, or answers 404. */
+  /** Passes the immutable id of the message in the path to `act`, or returns 404. */
   const withMessage =
     (act: (request: Routed, id: string) => FakeResponse | Promise<FakeResponse>) => (request: Routed) => {
       const id = boxes.find(userOf(request), request.params.id ?? '')
       return id === undefined ? itemNotFound() : act(request, id)
     }
 
-  /** The package filters and sorts; the newest come first unless asked otherwise. */
+  /** The emulator filters and sorts; the default order is newest first. */
   async function list(request: Routed, path: string) {
-    const asked = request.url.searchParams
-    const query = new URLSearchParams({ $top: '1000000', $orderby: asked.get('$orderby') ?? 'receivedDateTime desc' })
-    const filter = asked.get('$filter')
+    const params = request.url.searchParams
+    const query = new URLSearchParams({ $top: '1000000', $orderby: params.get('$orderby') ?? 'receivedDateTime desc' })
+    const filter = params.get('$filter')
     if (filter) query.set('$filter', filter)
-    const answer = (await (await inner.ask(`${path}?${query}`, { user: userOf(request) })).json()) as {
+    const response = (await (await emulator.request(`${path}?${query}`, { user: userOf(request) })).json()) as {
       value: Resource[]
     }
     const view = viewOf(request)
     return skippedPage(
       request,
-      answer.value.map((shown) => finished(shown, boxes, view)),
+      response.value.map((shown) => messageView(shown, boxes, view)),
       10,
     )
   }
@@ -65,9 +65,9 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
       const now = boxes.messages(user).find(({ microsoft_id }) => microsoft_id === item.id)
       if (now?.parent_folder_id !== key) return removed
       if (item.readOnly)
-        return messageResource(inner, boxes, user, item.id, { ...view, select: 'isRead', expand: null })
+        return messageResource(emulator, boxes, user, item.id, { ...view, select: 'isRead', expand: null })
       if (!isLateEnough(now, query)) return undefined
-      return (await messageResource(inner, boxes, user, item.id, view)) ?? removed
+      return (await messageResource(emulator, boxes, user, item.id, view)) ?? removed
     })
   }
 
@@ -145,7 +145,7 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
     const moved = boxes.move(userOf(request), id, String(body(request).destinationId ?? ''))
     return moved ? one(request, id, 201) : folderNotFound()
   })
-  /** To Deleted Items; from there for good. */
+  /** Moves to Deleted Items; deletes permanently from there. */
   const remove = withMessage((request, id) => {
     const user = userOf(request)
     const bin = boxes.folder(user, 'deleteditems')?.microsoft_id
@@ -157,13 +157,14 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
 
   const forAttachment = (last: string) =>
     withMessage(async (request, id) => {
-      const answer = await inner.ask(
+      const response = await emulator.request(
         `${ME}/messages/${id}/attachments${last === '' ? '' : `/${request.params.attachment}`}`,
         { user: userOf(request) },
       )
-      if (!answer.ok) return itemNotFound()
-      if (last !== 'value') return Response.json(selected(await answer.json(), request.url.searchParams.get('$select')))
-      const { contentBytes, contentType } = (await answer.json()) as { contentBytes: string; contentType: string }
+      if (!response.ok) return itemNotFound()
+      if (last !== 'value')
+        return Response.json(selected(await response.json(), request.url.searchParams.get('$select')))
+      const { contentBytes, contentType } = (await response.json()) as { contentBytes: string; contentType: string }
       return new Response(Buffer.from(contentBytes, 'base64'), { headers: { 'content-type': contentType } })
     })
 
@@ -172,40 +173,40 @@ export function mailRoutes(inner: Package, boxes: Mailboxes, log: ChangeLog): Ro
   )
 
   return [
-    { method: 'GET', pattern: ME, answer: (request) => inner.ask(ME, { user: userOf(request) }) },
-    { method: 'GET', pattern: `${ME}/mailFolders`, answer: children },
-    { method: 'POST', pattern: `${ME}/mailFolders`, answer: createFolder },
-    { method: 'GET', pattern: `${ME}/mailFolders/delta`, answer: folderDelta },
-    { method: 'GET', pattern: `${ME}/mailFolders/{folder}`, answer: shownFolder },
-    { method: 'PATCH', pattern: `${ME}/mailFolders/{folder}`, answer: renameFolder },
-    { method: 'DELETE', pattern: `${ME}/mailFolders/{folder}`, answer: deleteFolder },
-    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/childFolders`, answer: children },
-    { method: 'POST', pattern: `${ME}/mailFolders/{folder}/childFolders`, answer: createFolder },
-    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages`, answer: listFolder },
-    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages/delta`, answer: delta },
-    { method: 'GET', pattern: `${ME}/messages`, answer: (request) => list(request, `${ME}/messages`) },
+    { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: userOf(request) }) },
+    { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
+    { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/delta`, handle: folderDelta },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}`, handle: shownFolder },
+    { method: 'PATCH', pattern: `${ME}/mailFolders/{folder}`, handle: renameFolder },
+    { method: 'DELETE', pattern: `${ME}/mailFolders/{folder}`, handle: deleteFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/childFolders`, handle: children },
+    { method: 'POST', pattern: `${ME}/mailFolders/{folder}/childFolders`, handle: createFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages`, handle: listFolder },
+    { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages/delta`, handle: delta },
+    { method: 'GET', pattern: `${ME}/messages`, handle: (request) => list(request, `${ME}/messages`) },
     {
       method: 'GET',
       pattern: `${ME}/messages/{id}`,
-      answer: withMessage((request, id) => one(request, id)),
+      handle: withMessage((request, id) => one(request, id)),
     },
-    { method: 'PATCH', pattern: `${ME}/messages/{id}`, answer: patch },
-    { method: 'DELETE', pattern: `${ME}/messages/{id}`, answer: remove },
-    { method: 'POST', pattern: `${ME}/messages/{id}/move`, answer: move },
-    { method: 'GET', pattern: `${ME}/messages/{id}/$value`, answer: mime },
-    { method: 'GET', pattern: `${ME}/messages/{id}/attachments`, answer: forAttachment('') },
-    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}`, answer: forAttachment('one') },
-    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}/$value`, answer: forAttachment('value') },
+    { method: 'PATCH', pattern: `${ME}/messages/{id}`, handle: patch },
+    { method: 'DELETE', pattern: `${ME}/messages/{id}`, handle: remove },
+    { method: 'POST', pattern: `${ME}/messages/{id}/move`, handle: move },
+    { method: 'GET', pattern: `${ME}/messages/{id}/$value`, handle: mime },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments`, handle: forAttachment('') },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}`, handle: forAttachment('one') },
+    { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}/$value`, handle: forAttachment('value') },
   ]
 }
 
-/** The one filter that delta knows; what goes, and what is read, is told in spite of it. */
+/** The only filter that delta supports. Deletions and changes of `isRead` are reported regardless. */
 function isLateEnough(message: MessageRow, query: URLSearchParams): boolean {
   const since = /receivedDateTime g[et] ([\w:.-]+)/.exec(query.get('$filter') ?? '')?.[1]
   return since === undefined || Date.parse(message.received_date_time) >= Date.parse(since)
 }
 
-/** One resource or a list of them, cut to `$select`. */
+/** Reduces a resource, or a list of them, to `$select`. */
 function selected(shown: unknown, select: string | null): unknown {
   if (!select) return shown
   const wanted = ['@odata.type', 'id', ...select.split(',').map((name) => name.split('/').at(-1) ?? name)]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import PostalMime, { type Address } from 'postal-mime'
-import type { FolderRow, MessageRow, Package, Person } from './package.ts'
+import type { Emulator, FolderRow, MessageRow, Person } from './emulator.ts'
 
 const WELL_KNOWN: Record<string, string> = {
   msgfolderroot: 'Top of Information Store',
@@ -17,24 +17,24 @@ export interface MailChange {
   user: string
   id: string
   type: 'created' | 'updated' | 'deleted'
-  /** Where it was, and is; the same when it did not move. Null: nowhere. */
+  /** Folder before and after the change; null before creation and after deletion. */
   from: string | null
   to: string | null
-  /** The id it had before that is not immutable. */
+  /** The mutable id before the change. */
   wasId: string
-  /** Only whether it is read changed. */
+  /** Only `isRead` changed. */
   readOnly: boolean
 }
 
-/** The mails and folders of every user: the package's rows, and beside them what it has no column for. */
+/** The messages and folders of every user: the emulator's rows, plus the fields it has no columns for. */
 export type Mailboxes = ReturnType<typeof mailboxes>
 
 export function mailboxes(
-  inner: Package,
+  emulator: Emulator,
   changed: (change: MailChange) => void,
   foldersChanged: (user: string, id: string) => void,
 ) {
-  const { microsoft } = inner
+  const { microsoft } = emulator
   const extras = new Map<string, { raw: Buffer; text: string; flagged: boolean; moves: number }>()
 
   const folders = (user: string): FolderRow[] => microsoft.mailFolders.findBy('user_email', user)
@@ -43,10 +43,10 @@ export function mailboxes(
   const messages = (user: string): MessageRow[] => microsoft.messages.findBy('user_email', user)
   const extra = (id: string) => {
     const found = extras.get(id)
-    if (!found) throw new Error(`there is no message ${id}`)
+    if (!found) throw new Error(`Message ${id} does not exist.`)
     return found
   }
-  /** Changes with every move; the row's own id is the immutable one. */
+  /** The mutable id, which changes with every move. The row's id is the immutable one. */
   const movingId = (id: string): string => `AAMk${Buffer.from(`${id}/${extra(id).moves}`).toString('base64url')}`
 
   function insertFolder(user: string, name: string, parent: string | null, wellKnown: string | null): string {
@@ -67,7 +67,7 @@ export function mailboxes(
   /** Throws for a message that this user does not have. */
   function row(user: string, id: string): MessageRow {
     const found = microsoft.messages.findBy('microsoft_id', id).find(({ user_email }) => user_email === user)
-    if (!found) throw new Error(`there is no message ${id} of ${user}`)
+    if (!found) throw new Error(`${user} has no message ${id}.`)
     return found
   }
 
@@ -94,11 +94,11 @@ export function mailboxes(
       const root = insertFolder(email, WELL_KNOWN.msgfolderroot ?? '', null, 'msgfolderroot')
       for (const [wellKnown, display] of Object.entries(WELL_KNOWN))
         if (wellKnown !== 'msgfolderroot') insertFolder(email, display, root, wellKnown)
-      inner.seed({ users: [{ email, name, ...(tenant ? { tenant_id: tenant } : {}) }] })
+      emulator.seed({ users: [{ email, name, ...(tenant ? { tenant_id: tenant } : {}) }] })
       for (const message of messages(email)) microsoft.messages.delete(message.id)
     },
 
-    /** The immutable id of either kind of id; undefined when there is no such message now. */
+    /** Resolves a mutable or immutable id to the immutable one; undefined when there is no such message. */
     find(user: string, shownId: string): string | undefined {
       const decoded = shownId.startsWith('AAMk') ? Buffer.from(shownId.slice(4), 'base64url').toString() : shownId
       const [id = '', moves] = decoded.split('/')
@@ -187,23 +187,23 @@ export function mailboxes(
       return to !== undefined
     },
     delete(user: string, id: string) {
-      const gone = row(user, id)
+      const deleted = row(user, id)
       const wasId = movingId(id)
       for (const attachment of microsoft.attachments.findBy('message_microsoft_id', id))
         microsoft.attachments.delete(attachment.id)
-      microsoft.messages.delete(gone.id)
-      changed({ user, id, type: 'deleted', from: gone.parent_folder_id, to: null, wasId, readOnly: false })
+      microsoft.messages.delete(deleted.id)
+      changed({ user, id, type: 'deleted', from: deleted.parent_folder_id, to: null, wasId, readOnly: false })
     },
-    /** With the mails in it and the folders below it. */
+    /** Deletes the folder with its messages and child folders. */
     deleteFolder(user: string, id: string) {
-      const gone = folder(user, id)
-      if (!gone) return
+      const deleted = folder(user, id)
+      if (!deleted) return
       for (const child of folders(user))
-        if (child.parent_folder_id === gone.microsoft_id) this.deleteFolder(user, child.microsoft_id)
+        if (child.parent_folder_id === deleted.microsoft_id) this.deleteFolder(user, child.microsoft_id)
       for (const message of messages(user))
-        if (message.parent_folder_id === gone.microsoft_id) this.delete(user, message.microsoft_id)
-      microsoft.mailFolders.delete(gone.id)
-      foldersChanged(user, gone.microsoft_id)
+        if (message.parent_folder_id === deleted.microsoft_id) this.delete(user, message.microsoft_id)
+      microsoft.mailFolders.delete(deleted.id)
+      foldersChanged(user, deleted.microsoft_id)
     },
     renameFolder(user: string, id: string, name: string) {
       const renamed = folder(user, id)
@@ -214,7 +214,7 @@ export function mailboxes(
   }
 }
 
-/** Graph knows no finer times of a mail. */
+/** Graph's message times have a resolution of one second. */
 const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
 
 function people(addresses: Address[]): Person[] {

@@ -2,17 +2,17 @@ import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCa
 import type { FakeRequest } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Tokens } from '../fake/tokens.ts'
+import { client, type Emulator } from './emulator.ts'
 import { oauthError } from './errors.ts'
-import { client, type Package } from './package.ts'
 
-/** The sign-in of Microsoft: the package's page, codes and rotation; tenants, lifetimes and trouble as the real one has them. */
+/** Microsoft's sign-in: the emulator's page, codes and rotation, with Microsoft's tenants, token lifetimes and errors. */
 export interface MicrosoftOauth {
   routes: Route[]
   deny(user: string, denied: boolean): void
   withhold(user: string, scopes: string[]): void
-  /** Refreshing is `interaction_required` until the user consents again. */
+  /** Refreshing returns `interaction_required` until the user consents again. */
   requireInteraction(user: string): void
-  /** Every token of the user dies; refreshing is `invalid_grant`. */
+  /** Invalidates every token of the user; refreshing returns `invalid_grant`. */
   revoke(user: string): void
   userOf(request: FakeRequest): string | null
 }
@@ -20,15 +20,15 @@ export interface MicrosoftOauth {
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const SHARED_TENANTS = ['common', 'organizations', 'consumers']
 
-export function microsoftOauth(inner: Package, tokens: Tokens, url: string): MicrosoftOauth {
-  const asked = new Map<string, Consent>()
+export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string): MicrosoftOauth {
+  const consents = new Map<string, Consent>()
   const codes = new Map<string, Consent & { user: string }>()
   const refreshTokens = new Map<string, { user: string; scopes: string[] }>()
   const denying = new Set<string>()
-  const interacting = new Set<string>()
+  const interactionRequired = new Set<string>()
   const withheld = new Map<string, string[]>()
 
-  const tenantOf = (user: string) => inner.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
+  const tenantOf = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
   const granted = (user: string, scope: string): string[] =>
     scope.split(' ').filter((name) => name !== '' && !withheld.get(user)?.includes(name))
 
@@ -37,27 +37,31 @@ export function microsoftOauth(inner: Package, tokens: Tokens, url: string): Mic
     if (query.get('response_type') !== 'code')
       return oauthError('unsupported_response_type', 70005, 'Only code is offered.')
     if (lacksPkce(query)) return oauthError('invalid_request', 501481, 'PKCE with S256 is required.')
-    const answer = await inner.ask(`/oauth2/v2.0/authorize${request.url.search}`)
-    if (!answer.ok) return answer
+    const response = await emulator.request(`/oauth2/v2.0/authorize${request.url.search}`)
+    if (!response.ok) return response
     const consent = consentOf(query, request.params.tenant)
-    asked.set(consent.state, consent)
-    const html = withCancel(await answer.text(), deniedUrl(consent, 'access_denied', DECLINED))
+    consents.set(consent.state, consent)
+    const html = withCancel(await response.text(), deniedUrl(consent, 'access_denied', DECLINED))
     return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } })
   }
 
-  async function chosen(request: Routed) {
+  async function choose(request: Routed) {
     const fields = form(request)
-    const consent = asked.get(fields.get('state') ?? '')
+    const consent = consents.get(fields.get('state') ?? '')
     const user = fields.get('email') ?? ''
     if (!consent || consent.redirectUri !== fields.get('redirect_uri'))
       return oauthError('invalid_request', 900144, 'Start again.')
     if (denying.has(user)) return Response.redirect(deniedUrl(consent, 'access_denied', DECLINED), 302)
     if (!SHARED_TENANTS.includes(consent.tenant) && consent.tenant !== tenantOf(user))
       return oauthError('invalid_request', 50020, 'The user account does not exist in this tenant.')
-    const answer = await inner.ask('/oauth2/v2.0/authorize/callback', { method: 'POST', headers: FORM, body: fields })
-    const back = new URL(answer.headers.get('location') ?? '')
+    const response = await emulator.request('/oauth2/v2.0/authorize/callback', {
+      method: 'POST',
+      headers: FORM,
+      body: fields,
+    })
+    const back = new URL(response.headers.get('location') ?? '')
     codes.set(back.searchParams.get('code') ?? '', { ...consent, user })
-    interacting.delete(user)
+    interactionRequired.delete(user)
     return Response.redirect(back.toString(), 302)
   }
 
@@ -71,9 +75,12 @@ export function microsoftOauth(inner: Package, tokens: Tokens, url: string): Mic
     const code = fields.get('code') ?? ''
     const consent = codes.get(code)
     codes.delete(code)
-    const answer = await inner.ask('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
-    if (!answer.ok || !consent) return answer
-    return give((await answer.json()) as Given, { user: consent.user, scopes: granted(consent.user, consent.scope) })
+    const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
+    if (!response.ok || !consent) return response
+    return issueTokens((await response.json()) as TokenResponse, {
+      user: consent.user,
+      scopes: granted(consent.user, consent.scope),
+    })
   }
 
   async function refresh(fields: URLSearchParams) {
@@ -86,18 +93,18 @@ export function microsoftOauth(inner: Package, tokens: Tokens, url: string): Mic
         'The provided authorization code or refresh token is expired or revoked.',
       )
     tokens.countRefresh(grant.user)
-    if (interacting.has(grant.user))
+    if (interactionRequired.has(grant.user))
       return oauthError(
         'interaction_required',
         50076,
         'You must use multi-factor authentication to access the resource.',
       )
     refreshTokens.delete(presented)
-    const answer = await inner.ask('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
-    return answer.ok ? give((await answer.json()) as Given, grant) : answer
+    const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
+    return response.ok ? issueTokens((await response.json()) as TokenResponse, grant) : response
   }
 
-  function give({ refresh_token: fresh, ...body }: Given, grant: { user: string; scopes: string[] }) {
+  function issueTokens({ refresh_token: fresh, ...body }: TokenResponse, grant: { user: string; scopes: string[] }) {
     const offline = grant.scopes.includes('offline_access')
     if (offline) refreshTokens.set(fresh, grant)
     tokens.issue(body.access_token, { ...grant, refreshToken: offline ? fresh : null })
@@ -119,12 +126,12 @@ export function microsoftOauth(inner: Package, tokens: Tokens, url: string): Mic
     })
   }
 
-  const forward = (request: Routed) => inner.ask(request.url.pathname + request.url.search)
+  const forward = (request: Routed) => emulator.request(request.url.pathname + request.url.search)
 
   return {
     deny: (user, denied) => void (denied ? denying.add(user) : denying.delete(user)),
     withhold: (user, scopes) => void withheld.set(user, scopes),
-    requireInteraction: (user) => void interacting.add(user),
+    requireInteraction: (user) => void interactionRequired.add(user),
     revoke(user) {
       for (const [held, grant] of refreshTokens) if (grant.user === user) refreshTokens.delete(held)
       tokens.drop((grant) => grant.user === user)
@@ -135,23 +142,23 @@ export function microsoftOauth(inner: Package, tokens: Tokens, url: string): Mic
       return grant?.user ?? null
     },
     routes: [
-      { method: 'GET', pattern: '/{tenant}/oauth2/v2.0/authorize', answer: page, signedIn: false },
-      { method: 'POST', pattern: '/oauth2/v2.0/authorize/callback', answer: chosen, signedIn: false },
-      { method: 'POST', pattern: '/{tenant}/oauth2/v2.0/token', answer: token, signedIn: false },
-      { method: 'GET', pattern: '/{tenant}/v2.0/.well-known/openid-configuration', answer: discovery, signedIn: false },
+      { method: 'GET', pattern: '/{tenant}/oauth2/v2.0/authorize', handle: page, signedIn: false },
+      { method: 'POST', pattern: '/oauth2/v2.0/authorize/callback', handle: choose, signedIn: false },
+      { method: 'POST', pattern: '/{tenant}/oauth2/v2.0/token', handle: token, signedIn: false },
+      { method: 'GET', pattern: '/{tenant}/v2.0/.well-known/openid-configuration', handle: discovery, signedIn: false },
       {
         method: 'GET',
         pattern: '/{tenant}/discovery/v2.0/keys',
-        answer: () => inner.ask('/discovery/v2.0/keys'),
+        handle: () => emulator.request('/discovery/v2.0/keys'),
         signedIn: false,
       },
-      { method: 'GET', pattern: '/_emulate/{file}', answer: forward, signedIn: false },
-      { method: 'GET', pattern: '/_emulate/fonts/{file}', answer: forward, signedIn: false },
+      { method: 'GET', pattern: '/_emulate/{file}', handle: forward, signedIn: false },
+      { method: 'GET', pattern: '/_emulate/fonts/{file}', handle: forward, signedIn: false },
     ],
   }
 }
 
-interface Given {
+interface TokenResponse {
   access_token: string
   refresh_token: string
 }

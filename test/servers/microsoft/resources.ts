@@ -1,11 +1,11 @@
 import { headerOf, parseMime } from '../fake/mime.ts'
 import type { Routed } from '../fake/router.ts'
+import type { Emulator, FolderRow } from './emulator.ts'
 import type { Mailboxes } from './mailbox.ts'
-import type { FolderRow, Package } from './package.ts'
 
 export type Resource = Record<string, unknown>
 
-/** How a request wants its messages. */
+/** The representation of messages that a request asks for. */
 export interface View {
   immutable: boolean
   /** `Prefer: outlook.body-content-type="text"`. */
@@ -14,7 +14,7 @@ export interface View {
   expand: string | null
 }
 
-/** `query` is that of the request, or of the first one of its round. */
+/** `query` belongs to the request, or to the first request of its delta round. */
 export function viewOf(request: Routed, query: URLSearchParams = request.url.searchParams): View {
   const prefer = request.headers.get('prefer') ?? ''
   return {
@@ -25,24 +25,24 @@ export function viewOf(request: Routed, query: URLSearchParams = request.url.sea
   }
 }
 
-/** One message, found by its immutable id; undefined when it went away meanwhile. */
+/** One message by its immutable id; undefined when it has been deleted. */
 export async function messageResource(
-  inner: Package,
+  emulator: Emulator,
   boxes: Mailboxes,
   user: string,
   id: string,
   view: View,
 ): Promise<Resource | undefined> {
-  const answer = await inner.ask(`/v1.0/me/messages/${id}`, { user })
-  return answer.ok ? finished((await answer.json()) as Resource, boxes, view) : undefined
+  const response = await emulator.request(`/v1.0/me/messages/${id}`, { user })
+  return response.ok ? messageView((await response.json()) as Resource, boxes, view) : undefined
 }
 
-/** Adds to the package's form of a message what it lacks, and cuts it to what was asked for. */
-export function finished(shown: Resource, boxes: Mailboxes, view: View): Resource {
+/** Adds the fields that the emulator lacks, and reduces the message to the requested fields. */
+export function messageView(shown: Resource, boxes: Mailboxes, view: View): Resource {
   const id = String(shown.id)
   const { attachments, ...rest } = shown
   const expanded = view.expand ?? ''
-  const whole: Resource = {
+  const complete: Resource = {
     '@odata.etag': `W/"${Buffer.from(`${id}${shown.lastModifiedDateTime}`).toString('base64url').slice(-24)}"`,
     ...rest,
     id: view.immutable ? id : boxes.movingId(id),
@@ -52,15 +52,15 @@ export function finished(shown: Resource, boxes: Mailboxes, view: View): Resourc
     ...(expanded.startsWith('attachments') ? { attachments } : {}),
   }
   const properties = extendedProperties(expanded, boxes.rawOf(id))
-  if (properties.length > 0) whole.singleValueExtendedProperties = properties
-  if (!view.select) return whole
+  if (properties.length > 0) complete.singleValueExtendedProperties = properties
+  if (!view.select) return complete
   const always = ['@odata.etag', 'id', 'attachments', 'singleValueExtendedProperties']
   const wanted = [...always, ...view.select.split(',').map((name) => name.trim())]
-  if (wanted.includes('internetMessageHeaders')) whole.internetMessageHeaders = parseMime(boxes.rawOf(id)).headers
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => wanted.includes(name)))
+  if (wanted.includes('internetMessageHeaders')) complete.internetMessageHeaders = parseMime(boxes.rawOf(id)).headers
+  return Object.fromEntries(Object.entries(complete).filter(([name]) => wanted.includes(name)))
 }
 
-/** Of the properties of MAPI those that a mail has at once: its size and the two headers of its thread. */
+/** The supported MAPI properties: the message size and the two threading headers. */
 function extendedProperties(expand: string, raw: Buffer): { id: string; value: string }[] {
   if (!expand.includes('singleValueExtendedProperties')) return []
   const root = parseMime(raw)
@@ -74,7 +74,7 @@ function extendedProperties(expand: string, raw: Buffer): { id: string; value: s
   )
 }
 
-/** As v1.0 shows a folder: no wellKnownName, which only the beta has. */
+/** A folder as v1.0 returns it, without `wellKnownName`, which only the beta has. */
 export function folderResource(boxes: Mailboxes, user: string, row: FolderRow): Resource {
   const inside = boxes.messages(user).filter((message) => message.parent_folder_id === row.microsoft_id)
   return {
@@ -89,11 +89,11 @@ export function folderResource(boxes: Mailboxes, user: string, row: FolderRow): 
   }
 }
 
-/** One page of a list that is counted through with `$skip`, as Graph does: what arrives meanwhile shifts it. */
+/** One page of a list, by `$skip` as in Graph: messages that arrive between pages shift it. */
 export function skippedPage(request: Routed, items: Resource[], fallback: number): Response {
   const query = request.url.searchParams
-  const top = number(query.get('$top'), fallback, 1000)
-  const skip = number(query.get('$skip'), 0, Number.MAX_SAFE_INTEGER)
+  const top = boundedInteger(query.get('$top'), fallback, 1000)
+  const skip = boundedInteger(query.get('$skip'), 0, Number.MAX_SAFE_INTEGER)
   const next = new URL(request.url)
   next.searchParams.set('$skip', String(skip + top))
   return Response.json({
@@ -102,7 +102,7 @@ export function skippedPage(request: Routed, items: Resource[], fallback: number
   })
 }
 
-export function number(value: string | null | undefined, fallback: number, most: number): number {
+export function boundedInteger(value: string | null | undefined, fallback: number, max: number): number {
   const given = Number(value ?? fallback)
-  return Number.isInteger(given) && given >= 0 ? Math.min(given, most) : fallback
+  return Number.isInteger(given) && given >= 0 ? Math.min(given, max) : fallback
 }

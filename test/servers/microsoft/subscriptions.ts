@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Route, Routed } from '../fake/router.ts'
+import type { Emulator } from './emulator.ts'
 import { graphError } from './errors.ts'
 import type { Mailboxes, MailChange } from './mailbox.ts'
-import type { Package } from './package.ts'
 
 export type Lifecycle = 'reauthorizationRequired' | 'subscriptionRemoved' | 'missed'
 
@@ -17,84 +17,84 @@ export interface Subscription {
   clientState: string | null
 }
 
-/** One request that was sent to the application. */
-export interface Sent {
+/** One request that Graph sent to the application. */
+export interface SentRequest {
   url: string
   kind: 'validation' | 'change' | 'lifecycle'
   body: unknown
-  /** Null: nobody answered in time. */
+  /** Null when no response arrived in time. */
   status: number | null
 }
 
-const LONGEST_MS = 10_080 * 60_000
-const VALIDATION_MS = 10_000
+const MAX_LIFETIME_MS = 10_080 * 60_000
+const TIMEOUT_MS = 10_000
 const invalid = (message: string) => graphError(400, 'ValidationError', message)
 const unknown = () => graphError(404, 'ResourceNotFound', 'The object was not found.')
 
-/** Change notifications of Graph: the handshake, what changed, and the events of a subscription's life. */
+/** Graph's change notifications: the validation handshake, changes and lifecycle events. */
 export class Subscriptions {
   readonly all = new Map<string, Subscription & { immutable: boolean }>()
-  readonly sent: Sent[] = []
-  /** Set to false: changes happen and nobody is told, as when notifications get lost. */
-  telling = true
-  readonly #via = new Map<string, string>()
-  readonly #inner: Package
+  readonly sent: SentRequest[] = []
+  /** When false, no change is notified, as if the notifications were lost. */
+  enabled = true
+  readonly #routes = new Map<string, string>()
+  readonly #emulator: Emulator
   readonly #boxes: () => Mailboxes
-  #sending: Promise<unknown> = Promise.resolve()
+  #pending: Promise<unknown> = Promise.resolve()
 
-  constructor(inner: Package, boxes: () => Mailboxes) {
-    this.#inner = inner
+  constructor(emulator: Emulator, boxes: () => Mailboxes) {
+    this.#emulator = emulator
     this.#boxes = boxes
   }
 
-  /** Requests to addresses that begin with `prefix` go to `target` instead, so that a public https address may stand for loopback. */
+  /** Sends requests for URLs that start with `prefix` to `target`, so that a public https URL can lead to loopback. */
   route(prefix: string, target: string): void {
-    this.#via.set(prefix, target)
+    this.#routes.set(prefix, target)
   }
 
   get routes(): Route[] {
     return [
-      { method: 'POST', pattern: '/v1.0/subscriptions', answer: (request) => this.#create(request) },
+      { method: 'POST', pattern: '/v1.0/subscriptions', handle: (request) => this.#create(request) },
       {
         method: 'GET',
         pattern: '/v1.0/subscriptions',
-        answer: (request) => Response.json({ value: this.of(request.user ?? '').map(shown) }),
+        handle: (request) => Response.json({ value: this.of(request.user ?? '').map(subscriptionResource) }),
       },
       {
         method: 'GET',
         pattern: '/v1.0/subscriptions/{id}',
-        answer: (request) => this.#one(request, (found) => Response.json(shown(found))),
+        handle: (request) => this.#one(request, (found) => Response.json(subscriptionResource(found))),
       },
       {
         method: 'PATCH',
         pattern: '/v1.0/subscriptions/{id}',
-        answer: (request) => this.#one(request, (found) => this.#renew(request, found)),
+        handle: (request) => this.#one(request, (found) => this.#renew(request, found)),
       },
       {
         method: 'DELETE',
         pattern: '/v1.0/subscriptions/{id}',
-        answer: (request) => this.#one(request, (found) => this.#end(found)),
+        handle: (request) => this.#one(request, (found) => this.#end(found)),
       },
     ]
   }
 
-  /** Those that have not run out. */
+  /** The user's subscriptions that have not expired. */
   of(user: string): Subscription[] {
     return [...this.all.values()].filter(
       (found) => found.user === user && Date.parse(found.expirationDateTime) > Date.now(),
     )
   }
 
-  /** They end without a word. */
+  /** Ends the user's subscriptions without a lifecycle event. */
   expire(user: string): void {
     for (const found of this.of(user)) this.all.delete(found.id)
   }
 
-  /** Tells every subscription of the change; resolves when all have answered. */
+  /** Notifies every matching subscription; resolves when all have responded. */
   changed(change: MailChange): Promise<void> {
     return this.#queue(async () => {
-      if (!this.telling) return
-      for (const found of this.of(change.user)) await this.#tell(found, change)
+      if (!this.enabled) return
+      for (const found of this.of(change.user)) await this.#notify(found, change)
     })
   }
 
@@ -110,18 +110,18 @@ export class Subscriptions {
     })
   }
 
-  /** Resolves when everything so far has been sent. */
-  async settled(): Promise<void> {
-    await this.#sending
+  /** Resolves when all notifications so far have been sent. */
+  async flush(): Promise<void> {
+    await this.#pending
   }
 
   #queue(send: () => Promise<void>): Promise<void> {
-    const done = this.#sending.then(send)
-    this.#sending = done.catch(() => undefined)
+    const done = this.#pending.then(send)
+    this.#pending = done.catch(() => undefined)
     return done
   }
 
-  async #tell(found: Subscription, change: MailChange): Promise<void> {
+  async #notify(found: Subscription, change: MailChange): Promise<void> {
     const folder = /mailFolders(?:\('([^']+)'\)|\/([^/]+))\//i.exec(found.resource)
     const watched = folder ? this.#boxes().folder(change.user, folder[1] ?? folder[2] ?? '')?.microsoft_id : null
     if (watched !== null && watched !== change.from && watched !== change.to) return
@@ -136,45 +136,45 @@ export class Subscriptions {
     if (!found.changeType.split(',').includes(type)) return
     const { immutable } = this.all.get(found.id) ?? { immutable: false }
     const id = immutable ? change.id : type === 'deleted' ? change.wasId : this.#boxes().movingId(change.id)
-    const resource = `Users/${this.#inner.microsoft.users.findOneBy('email', change.user)?.oid}/Messages/${id}`
+    const resource = `Users/${this.#emulator.microsoft.users.findOneBy('email', change.user)?.oid}/Messages/${id}`
     const resourceData = {
       '@odata.type': '#Microsoft.Graph.Message',
       '@odata.id': resource,
       '@odata.etag': 'W/"1"',
       id,
     }
-    const notice = {
+    const notification = {
       ...this.#common(found),
       changeType: type,
       resource,
       resourceData,
       tenantId: this.#tenant(change.user),
     }
-    await this.#post(found.notificationUrl, 'change', { value: [notice] })
+    await this.#post(found.notificationUrl, 'change', { value: [notification] })
   }
 
   #common({ id, expirationDateTime, clientState }: Subscription) {
     return { subscriptionId: id, subscriptionExpirationDateTime: expirationDateTime, clientState }
   }
 
-  #tenant = (user: string): string => this.#inner.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
+  #tenant = (user: string): string => this.#emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
 
   async #create(request: Routed): Promise<Response> {
-    const asked = JSON.parse(request.body.toString() || '{}') as Partial<Subscription>
-    const { changeType, notificationUrl, resource, expirationDateTime } = asked
+    const body = JSON.parse(request.body.toString() || '{}') as Partial<Subscription>
+    const { changeType, notificationUrl, resource, expirationDateTime } = body
     if (!changeType || !notificationUrl || !resource || !expirationDateTime)
       return invalid('A required property is missing.')
     if (!/^(created|updated|deleted)(,(created|updated|deleted))*$/.test(changeType))
       return invalid('Invalid changeType.')
     if (tooLong(expirationDateTime)) return invalid('Subscription expiration can only be 10080 minutes in the future.')
-    if ((asked.clientState?.length ?? 0) > 128) return invalid('clientState is too long.')
-    const lifecycle = asked.lifecycleNotificationUrl ?? null
+    if ((body.clientState?.length ?? 0) > 128) return invalid('clientState is too long.')
+    const lifecycle = body.lifecycleNotificationUrl ?? null
     for (const url of new Set([notificationUrl, lifecycle]))
       if (url !== null && (!url.startsWith('https://') || !(await this.#validates(url))))
         return invalid(
           `Subscription validation request failed. Notification endpoint must respond with 200 OK to validation request.`,
         )
-    const made = {
+    const created = {
       id: randomUUID(),
       user: request.user ?? '',
       resource,
@@ -182,11 +182,11 @@ export class Subscriptions {
       notificationUrl,
       lifecycleNotificationUrl: lifecycle,
       expirationDateTime,
-      clientState: asked.clientState ?? null,
+      clientState: body.clientState ?? null,
       immutable: /IdType\s*=\s*"ImmutableId"/i.test(request.headers.get('prefer') ?? ''),
     }
-    this.all.set(made.id, made)
-    return Response.json(shown(made), { status: 201 })
+    this.all.set(created.id, created)
+    return Response.json(subscriptionResource(created), { status: 201 })
   }
 
   #one(request: Routed, act: (found: Subscription) => Response): Response {
@@ -198,7 +198,7 @@ export class Subscriptions {
     const { expirationDateTime } = JSON.parse(request.body.toString() || '{}') as Partial<Subscription>
     if (!expirationDateTime || tooLong(expirationDateTime)) return invalid('Invalid expirationDateTime.')
     found.expirationDateTime = expirationDateTime
-    return Response.json(shown(found))
+    return Response.json(subscriptionResource(found))
   }
 
   #end(found: Subscription): Response {
@@ -206,38 +206,38 @@ export class Subscriptions {
     return new Response(null, { status: 204 })
   }
 
-  /** The token is to come back decoded, as plain text, within ten seconds. */
+  /** The endpoint must return the token, decoded and as plain text, within ten seconds. */
   async #validates(notificationUrl: string): Promise<boolean> {
     const token = `Validation: Testing client application reachability for subscription Request-Id: ${randomUUID()}`
     const url = new URL(notificationUrl)
     url.searchParams.set('validationToken', token)
-    const answer = await this.#post(url.toString(), 'validation', undefined)
-    return answer?.status === 200 && answer.type.startsWith('text/plain') && answer.text === token
+    const response = await this.#post(url.toString(), 'validation', undefined)
+    return response?.status === 200 && response.type.startsWith('text/plain') && response.text === token
   }
 
-  async #post(url: string, kind: Sent['kind'], body: unknown) {
-    const record: Sent = { url, kind, body, status: null }
+  async #post(url: string, kind: SentRequest['kind'], body: unknown) {
+    const record: SentRequest = { url, kind, body, status: null }
     this.sent.push(record)
-    const via = [...this.#via].find(([prefix]) => url.startsWith(prefix))
-    const target = via ? `${via[1]}${url.slice(via[0].length)}` : url
+    const route = [...this.#routes].find(([prefix]) => url.startsWith(prefix))
+    const target = route ? `${route[1]}${url.slice(route[0].length)}` : url
     try {
-      const answer = await fetch(target, {
+      const response = await fetch(target, {
         method: 'POST',
         headers: { 'content-type': body === undefined ? 'text/plain; charset=utf-8' : 'application/json' },
         body: body === undefined ? '' : JSON.stringify(body),
-        signal: AbortSignal.timeout(VALIDATION_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      record.status = answer.status
-      return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() }
+      record.status = response.status
+      return { status: response.status, type: response.headers.get('content-type') ?? '', text: await response.text() }
     } catch {
       return undefined
     }
   }
 }
 
-const tooLong = (at: string): boolean => !(Date.parse(at) > Date.now()) || Date.parse(at) > Date.now() + LONGEST_MS
+const tooLong = (at: string): boolean => !(Date.parse(at) > Date.now()) || Date.parse(at) > Date.now() + MAX_LIFETIME_MS
 
-const shown = ({ user: _, ...found }: Subscription & { immutable?: boolean }) => {
+const subscriptionResource = ({ user: _, ...found }: Subscription & { immutable?: boolean }) => {
   const { immutable: __, ...rest } = found
   return rest
 }

@@ -8,7 +8,7 @@ export interface Person {
   address: string
 }
 
-/** The package publishes no types of its store; these are the columns used here. */
+/** The emulator publishes no types for its store; these are the columns used here. */
 export interface UserRow extends Entity {
   oid: string
   email: string
@@ -74,51 +74,54 @@ interface MicrosoftStore {
   attachments: Collection<AttachmentRow>
 }
 
-interface Part {
+interface MicrosoftModule {
   microsoftPlugin: ServicePlugin
   getMicrosoftStore(store: Store): MicrosoftStore
   seedFromConfig(store: Store, baseUrl: string, config: object): void
 }
 
 /**
- * The part of the package that is Microsoft, without its server: that one listens on every interface and takes an unknown token for
- * the first user. The file carries a hash in its name, so that its entry says where it is.
+ * Loads the Microsoft module of the emulator without its server, which listens on every interface and treats an unknown token
+ * as the first user's. The module's file name contains a hash, so the path is read from the package's entry file.
  */
-async function load(): Promise<Part> {
+async function load(): Promise<MicrosoftModule> {
   const entry = import.meta.resolve('@inbox-zero/emulate')
   const file = /import\("(\.\/[\w-]+\.js)"\);\s*return \{ plugin: mod\.microsoftPlugin/.exec(
     readFileSync(new URL(entry), 'utf8'),
   )
-  if (!file?.[1]) throw new Error('@inbox-zero/emulate no longer holds its Microsoft part where it was')
-  return (await import(new URL(file[1], entry).href)) as Part
+  if (!file?.[1])
+    throw new Error(
+      'The entry file of @inbox-zero/emulate does not import a Microsoft module. Adapt load() to the new version.',
+    )
+  return (await import(new URL(file[1], entry).href)) as MicrosoftModule
 }
 
-/** The published package, in this process: its store, and its routes spoken to without a socket. */
-export type Package = Awaited<ReturnType<typeof openPackage>>
+/** The npm emulator of Microsoft, run in this process: its store, and its routes called without a socket. */
+export type Emulator = Awaited<ReturnType<typeof openEmulator>>
 
-export async function openPackage(baseUrl: string) {
-  const part = await load()
-  const { app, store, tokenMap } = createServer(part.microsoftPlugin, { baseUrl })
-  const microsoft = part.getMicrosoftStore(store)
-  const seed = (config: object) => part.seedFromConfig(store, baseUrl, config)
+export async function openEmulator(baseUrl: string) {
+  const module = await load()
+  const { app, store, tokenMap } = createServer(module.microsoftPlugin, { baseUrl })
+  const microsoft = module.getMicrosoftStore(store)
+  const seed = (config: object) => module.seedFromConfig(store, baseUrl, config)
   seed({ oauth_clients: [{ client_id: client.id, client_secret: client.secret, name: 'Posthorn', redirect_uris: [] }] })
   let issued = 0
 
   return {
     microsoft,
     seed,
-    /** A request to the package's own routes; with `user`, signed in as them. A token refuses after 5,000 requests, so each is used once. */
-    async ask(path: string, init: RequestInit & { user?: string } = {}): Promise<Response> {
+    /** Sends a request to the emulator's routes, signed in as `user` if given. Each token is used once, since it allows 5,000 requests. */
+    async request(path: string, init: RequestInit & { user?: string } = {}): Promise<Response> {
       const headers = new Headers(init.headers)
       headers.delete('authorization')
-      const bearer = `inner-${issued++}`
+      const bearer = `emulator-${issued++}`
       if (init.user !== undefined) {
         tokenMap.set(bearer, { login: init.user, id: 1, scopes: [] })
         headers.set('authorization', `Bearer ${bearer}`)
       }
-      const answer = await app.fetch(new Request(`${baseUrl}${path}`, { ...init, headers }))
+      const response = await app.fetch(new Request(`${baseUrl}${path}`, { ...init, headers }))
       tokenMap.delete(bearer)
-      return answer
+      return response
     },
   }
 }

@@ -3,10 +3,10 @@ import { type GoogleMessage, getGoogleStore, googlePlugin, seedFromConfig } from
 
 export const client = { id: 'posthorn.apps.googleusercontent.test', secret: 'google-secret' }
 
-/** The published package, in this process: its store, and its routes spoken to without a socket. */
-export type Package = ReturnType<typeof openPackage>
+/** The npm emulator of Google, run in this process: its store, and its routes called without a socket. */
+export type Emulator = ReturnType<typeof openEmulator>
 
-export function openPackage(baseUrl: string) {
+export function openEmulator(baseUrl: string) {
   const { app, store, tokenMap } = createServer(googlePlugin, { baseUrl })
   const google = getGoogleStore(store)
   const seed = (config: Parameters<typeof seedFromConfig>[2]) => seedFromConfig(store, baseUrl, config)
@@ -18,14 +18,14 @@ export function openPackage(baseUrl: string) {
   return {
     google,
     seed,
-    /** Greater than every id given out so far: that of a mail in a mailbox nobody has. */
+    /** Returns an id greater than all before: the emulator issues one for a message in an unused mailbox. */
     nextHistoryId(): string {
       const id = `tick-${issued++}`
       seed({ messages: [{ id, user_email: 'tick@invalid', subject: id }] })
       return google.messages.findOneBy('gmail_id', id)?.history_id ?? '0'
     },
-    /** A request to the package's own routes; with `user`, signed in as them. */
-    async ask(path: string, init: RequestInit & { user?: string } = {}): Promise<Response> {
+    /** Sends a request to the emulator's routes, signed in as `user` if given. */
+    async request(path: string, init: RequestInit & { user?: string } = {}): Promise<Response> {
       const headers = new Headers(init.headers)
       if (init.user === undefined) headers.delete('authorization')
       else headers.set('authorization', `Bearer ${bearerOf(init.user)}`)
@@ -36,12 +36,12 @@ export function openPackage(baseUrl: string) {
     messages: (user: string): GoogleMessage[] => google.messages.findBy('user_email', user),
   }
 
-  /** The package refuses a token after 5,000 requests, so that none is used as often. */
+  /** The emulator refuses a token after 5,000 requests, so each is replaced before that. */
   function bearerOf(user: string): string {
     let bearer = bearers.get(user)
     if (!bearer || bearer.used >= 4_000) {
       if (bearer) tokenMap.delete(bearer.token)
-      bearer = { token: `inner-${issued}`, used: 0 }
+      bearer = { token: `emulator-${issued}`, used: 0 }
       issued += 1
       bearers.set(user, bearer)
       tokenMap.set(bearer.token, { login: user, id: 1, scopes: [] })
