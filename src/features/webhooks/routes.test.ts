@@ -9,7 +9,7 @@ import { webhookHouse } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
 import { notFound } from '../../lib/errors.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { deliveryRoutes, endpointRoutes, type ReadMessage } from './index.ts'
+import { deliveryRoutes, endpointRoutes, type ReadMessage, testRoutes } from './index.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -77,6 +77,7 @@ describeEachDatabase('the webhooks API', (open) => {
     closing({ close: () => app.close() })
     endpointRoutes(app, { endpoints: house.endpoints, idempotency: idem })
     deliveryRoutes(app, { ...house, idempotency: idem })
+    testRoutes(app, { ...house, idempotency: idem })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
       const response = await app.inject({ method, url, headers: sent, ...(payload && { payload }) })
