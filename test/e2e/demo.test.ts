@@ -56,7 +56,7 @@ describe('the demo', () => {
       while (!page.html.includes('Welcome back')) {
         page = page.continueUrl === undefined ? await visitor.submit(page, {}) : await visitor.open(page.continueUrl)
       }
-      await eventually(() => demo.output().includes('Ctrl-C ends everything'))
+      await eventually(() => demo.output().includes('Press Ctrl-C to stop'))
       expectScenario(demo.output())
       expect(await demo.end('SIGINT')).toBe(0)
     },
@@ -72,7 +72,7 @@ describe('the demo', () => {
     const failed = run(process.execPath, ['dist/demo.js', '--provider', 'yahoo'])
     await expect(failed).rejects.toMatchObject({
       code: 1,
-      stderr: 'There is no provider yahoo: imap, gmail or microsoft.\n',
+      stderr: 'Unknown provider yahoo. Use imap, gmail or microsoft.\n',
     })
   })
 })
