@@ -430,7 +430,7 @@ describeEachDatabase('the webhooks API', (open) => {
           ...attempt,
           responseStatus: 418,
           responseBody: 'teapot',
-          error: { kind: 'http_status', message: 'The endpoint answered 418.' },
+          error: { kind: 'http_status', message: 'The endpoint returned 418.' },
         },
         { attempt: 2, ...attempt, responseStatus: 201, responseBody: 'thanks', error: null },
       ],
