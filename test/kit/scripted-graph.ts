@@ -5,7 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 import { microsoftProvider } from '../../src/providers/microsoft/index.ts'
 
-export interface GraphRequest {
+export interface ScriptedGraphRequest {
   method: string
   /** Below `/v1.0`, decoded, without the query. */
   path: string
@@ -16,15 +16,15 @@ export interface GraphRequest {
   body: unknown
 }
 
-export interface GraphResponse {
+export interface ScriptedGraphResponse {
   status?: number
   headers?: Record<string, string>
   body?: unknown
 }
 
-/** A scripted Graph API, for responses that the fake never sends. Each part of a batch is answered separately. */
-export async function scriptedGraph(answer: (asked: GraphRequest) => GraphResponse) {
-  const asked: GraphRequest[] = []
+/** A Graph server that returns the responses of the test, for cases that the fake cannot produce. Each part of a batch is a request. */
+export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => ScriptedGraphResponse) {
+  const asked: ScriptedGraphRequest[] = []
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
@@ -36,7 +36,7 @@ export async function scriptedGraph(answer: (asked: GraphRequest) => GraphRespon
     const request = { method: req.method ?? '', path: decodeURIComponent(path), query: url.searchParams, prefer }
     asked.push({ ...request, part: false, body })
     const response =
-      path === '/$batch' ? { body: { responses: parts(body) } } : answer({ ...request, part: false, body })
+      path === '/$batch' ? { body: { responses: parts(body) } } : respond({ ...request, part: false, body })
     res.writeHead(response.status ?? 200, { 'content-type': 'application/json', ...response.headers })
     res.end(response.body === undefined ? '' : JSON.stringify(response.body))
   })
@@ -50,7 +50,7 @@ export async function scriptedGraph(answer: (asked: GraphRequest) => GraphRespon
       const path = decodeURIComponent(at.pathname)
       const part = { method, path, query: at.searchParams, prefer: headers.prefer, part: true, body: undefined }
       asked.push(part)
-      const response = answer(part)
+      const response = respond(part)
       return { id, status: response.status ?? 200, headers: response.headers ?? {}, body: response.body }
     })
   }

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type GraphRequest, type GraphResponse, scriptedGraph } from '../../../test/kit/scripted-graph.ts'
+import {
+  type ScriptedGraphRequest,
+  type ScriptedGraphResponse,
+  scriptedGraph,
+} from '../../../test/kit/scripted-graph.ts'
 import type { MailboxSession, MailboxStep, ScopeSyncRequest } from '../contract/index.ts'
 
 const LONG_ID = `AAMk/${'x'.repeat(1500)}+==`
@@ -18,8 +22,8 @@ const page = (value: object[], token = 'end') => ({
 const gone = { status: 404, body: { error: { code: 'ErrorItemNotFound', message: 'secret words' } } }
 
 /** A mailbox with one message a thousand seconds old, and whatever the test says. */
-function standard(more: (asked: GraphRequest) => GraphResponse | undefined) {
-  return (asked: GraphRequest): GraphResponse => {
+function standard(more: (asked: ScriptedGraphRequest) => ScriptedGraphResponse | undefined) {
+  return (asked: ScriptedGraphRequest): ScriptedGraphResponse => {
     const said = more(asked)
     if (said !== undefined) return said
     if (asked.path === '/me/messages') return { body: { value: [{ id: 'x', receivedDateTime: received(0) }] } }

@@ -28,7 +28,7 @@ describe('the history of a Gmail mailbox', () => {
     return { server, session: mail.openSession(access) }
   }
 
-  /** A mailbox of two mails whose history is `pages`. */
+  /** A mailbox with two messages whose history is `pages`. */
   function answers(pages: object[]) {
     return ({ path, body }: ScriptedRequest): ScriptedResponse => {
       if (path.includes('/labels')) return { body: { labels: [{ id: 'INBOX', name: 'INBOX', type: 'system' }] } }

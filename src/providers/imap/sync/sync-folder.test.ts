@@ -42,13 +42,13 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     return opened
   }
 
-  function mails(from: number, to: number): Buffer[] {
+  function messages(from: number, to: number): Buffer[] {
     return Array.from({ length: to - from + 1 }, (_, i) => plainMail({ subject: `mail ${from + i}`, text: 'short' }))
   }
 
   it('runs a first sync in steps, newest first, and continues after a crash between them', async () => {
     const name = await user()
-    await server.deliverMany(name, mails(1, 130))
+    await server.deliverMany(name, messages(1, 130))
     const mirror = new FolderMirror('INBOX', 120)
     const killed = new Error('killed')
     const kill = () => {
@@ -56,7 +56,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     }
     await expect(mirror.sync(await session(name), kill)).rejects.toBe(killed)
     expect(mirror.steps.map((step) => step.added.length)).toEqual([50])
-    await server.deliverMany(name, mails(131, 132))
+    await server.deliverMany(name, messages(131, 132))
     await mirror.sync(await session(name))
     expect(Math.max(...mirror.steps.map((step) => step.added.length))).toBe(50)
     expect(mirror.subjects()).toEqual(Array.from({ length: 122 }, (_, i) => `mail ${11 + i}`))
@@ -68,11 +68,11 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
 
   it('reports messages that arrive during a long first sync before the rest of it', async () => {
     const name = await user()
-    await server.deliverMany(name, mails(1, 110))
+    await server.deliverMany(name, messages(1, 110))
     const mirror = new FolderMirror('INBOX', 2000)
     let delivered = false
     await mirror.sync(await session(name), async () => {
-      if (!delivered) await server.deliverMany(name, mails(111, 111))
+      if (!delivered) await server.deliverMany(name, messages(111, 111))
       delivered = true
     })
     const subjects = mirror.steps.map((step) => step.added[0]?.subject)
@@ -85,7 +85,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     const name = await user()
     const mirror = new FolderMirror('INBOX')
     await mirror.sync(await session(name))
-    await server.deliverMany(name, mails(1, 115))
+    await server.deliverMany(name, messages(1, 115))
     const steps = await mirror.sync(await session(name))
     expect(steps.map((step) => step.added.length).filter(Boolean)).toEqual([50, 50, 15])
     expect(mirror.subjects()).toEqual(Array.from({ length: 115 }, (_, i) => `mail ${i + 1}`))
@@ -93,7 +93,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
 
   it('syncs a large mailbox that changed while disconnected', async () => {
     const name = await user()
-    await server.deliverMany(name, mails(1, 200))
+    await server.deliverMany(name, messages(1, 200))
     const mirror = new FolderMirror('INBOX', 200)
     await mirror.sync(await session(name))
     await otherClient(server, name, 'secret', async (client) => {
@@ -101,7 +101,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
       await client.messageFlagsAdd('1:100', ['\\Seen'])
       await client.messageDelete('101:190')
     })
-    await server.deliverMany(name, mails(201, 201))
+    await server.deliverMany(name, messages(201, 201))
     const steps = await mirror.sync(await session(name))
     for (const step of steps) expect(step.changed.length + step.removed.length).toBeLessThanOrEqual(250)
     expect(mirror.rows.size).toBe(111)
@@ -112,14 +112,14 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
 
   it('resets after a UIDVALIDITY change, and fetches at least as many messages as were stored', async () => {
     const name = await user()
-    await server.deliverMany(name, mails(1, 70))
+    await server.deliverMany(name, messages(1, 70))
     const mirror = new FolderMirror('INBOX', 20)
     await mirror.sync(await session(name))
-    await server.deliverMany(name, mails(71, 130))
+    await server.deliverMany(name, messages(71, 130))
     await mirror.sync(await session(name))
     expect(mirror.rows.size).toBe(80)
     await server.doveadm('mailbox', 'update', '-u', name, '--uid-validity', '4000000001', 'INBOX')
-    await server.deliverMany(name, mails(131, 131))
+    await server.deliverMany(name, messages(131, 131))
     const steps = await mirror.sync(await session(name))
     expect(steps[0]).toMatchObject({ reset: true, refetched: true })
     expect(steps.filter((step) => step.reset)).toHaveLength(1)
@@ -130,13 +130,13 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
 
   it('notices a UIDVALIDITY change during a session', async () => {
     const name = await user()
-    await server.deliverMany(name, mails(1, 3))
+    await server.deliverMany(name, messages(1, 3))
     const mirror = new FolderMirror('INBOX')
     const opened = await session(name)
     await mirror.sync(opened)
     await opened.watch('INBOX')
     await server.doveadm('mailbox', 'update', '-u', name, '--uid-validity', '4000000002', 'INBOX')
-    await server.deliverMany(name, mails(4, 4))
+    await server.deliverMany(name, messages(4, 4))
     await mirror.sync(opened).catch(async () => mirror.sync(await session(name)))
     if (!mirror.steps.some((step) => step.reset)) await mirror.sync(await session(name))
     expect(mirror.steps.some((step) => step.reset)).toBe(true)
@@ -166,7 +166,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.bySubject('many').to).toHaveLength(1000)
     expect(mirror.bySubject('boundless').snippet).toBe('nobody can split this')
     expect(mirror.bySubject('200 deep').error).toContain('structure')
-    // The same mails one by one, as new ones.
+    // The same messages one by one, as new ones.
     const later = new FolderMirror('INBOX')
     const opened = await session(name)
     await later.sync(opened)
@@ -179,7 +179,7 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     const name = await user()
     const mirror = new FolderMirror('INBOX')
     await mirror.sync(await session(name))
-    await server.deliverMany(name, mails(1, 60))
+    await server.deliverMany(name, messages(1, 60))
     const home = (await server.doveadm('user', '-f', 'home', name)).trim()
     await truncate(`${home}/mail/mailboxes/INBOX/dbox-Mails/u.41`, 60)
     let attempts = 0
