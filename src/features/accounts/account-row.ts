@@ -6,7 +6,7 @@ import type { Account, LinkAccount } from './account.ts'
 import type { accountEvents } from './events.ts'
 import type { AccountRow } from './store.ts'
 
-/** The row as the API shows it. */
+/** An account as the API shows it. */
 export function accountOf(row: AccountRow): Account {
   return {
     id: row.id,
@@ -54,12 +54,12 @@ export function deletedEvent(row: AccountRow): EventOf<AccountEvents, 'account.d
   }
 }
 
-/** The host whose limits the account shares with others. */
+/** The mail host whose limits the account shares with other accounts. */
 export function mailHostOf({ provider, settings: { imap } }: Pick<LinkAccount, 'provider' | 'settings'>): string {
   return provider === 'imap' && imap !== undefined ? `${imap.host.toLowerCase()}:${imap.port}` : provider
 }
 
-/** Two links with the same identity are the same account. JSON keeps the parts apart whatever they contain. */
+/** Links with the same identity are the same account. JSON separates the parts, whatever they contain. */
 export function identityOf(provider: ProviderName, providerUser: string, customUserId: string | null): string {
   return createHash('sha256')
     .update(JSON.stringify([provider, providerUser, customUserId]))

@@ -15,9 +15,9 @@ export interface AccountRoutesDeps {
   accounts: Accounts
   idempotency: Idempotency
   log: Log
-  /** The provider's mail side; undefined for one that cannot connect by credentials. */
+  /** The mail provider. Undefined for one that cannot connect by credentials. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
-  /** How people sign in at the provider; undefined for imap, and for one that is not set up. */
+  /** The OAuth login. Undefined for imap, and for a provider that is not configured. */
   login(provider: ProviderName): LoginProvider | undefined
 }
 
@@ -72,7 +72,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
             operation: 'accounts.create',
             provider: request.body.provider ?? 'imap',
             requestId: request.id,
-            // What the caller is not told: which address was refused and by which setting, what the server said.
+            // Logged only, not returned: the refused address, the setting, and the server's response.
             error: error.cause,
             metadata: { code: error.code },
           })
@@ -148,7 +148,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   )
 }
 
-/** What to link, after the credentials have been tried at the server. */
+/** The account to link, after its credentials were verified at the server. */
 async function verifiedLink(
   body: Static<typeof createBody>,
   { mail: mailOf, login: loginOf }: Pick<AccountRoutesDeps, 'mail' | 'login'>,

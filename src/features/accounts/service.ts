@@ -25,12 +25,12 @@ export interface AccountsDeps {
   sealer: Sealer
   events: Recorder
   log: Log
-  /** How people sign in at a provider; undefined for one that takes passwords, or is not set up. */
+  /** The OAuth login of a provider. Undefined for imap, and for a provider that is not configured. */
   login?(provider: ProviderName): LoginProvider | undefined
   tokenTiming?: Partial<TokenTiming>
   /** Default: no cap. */
   licence?: LicenceCheck
-  /** In the transaction that deletes an account: cancels what is still to be sent about it and asks for its erasure. */
+  /** Runs in the transaction that deletes an account: cancels its deliveries and requests its erasure. */
   onRemove(tx: Tx, accountId: string): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function accounts(deps: AccountsDeps): Accounts {
   const reader = accountStore(db.read, db.dialect)
   const requests = syncRequests(deps)
 
-  /** Records what happened and, once it is committed, tells the owner to look at the account again. */
+  /** Records the event and notifies the account's owner after the commit. */
   async function record(tx: Tx, type: AccountEventType, row: AccountRow): Promise<void> {
     await events.record(tx, [accountEvent(type, row)])
     announce(tx, row.id)
@@ -53,9 +53,9 @@ export function accounts(deps: AccountsDeps): Accounts {
     tx.afterCommit(() => deps.bus.publish(ACCOUNTS_TOPIC, accountId))
   }
 
-  /** What new credentials write, into a new row and an old one alike. */
+  /** The columns that new credentials set, in a new and in an existing row. */
   function accessColumns(accountId: string, input: LinkAccount, row?: AccountRow) {
-    // What a provider refuses already is no help, and the provider would give a new one if it were asked.
+    // A stored refresh token of an account in auth_error was rejected; a new consent gets another one.
     const kept = row === undefined || row.status === 'auth_error' ? undefined : openSecrets(sealer, row)
     const secrets = linkedSecrets(input, kept, clock.now())
     return {
@@ -98,7 +98,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       try {
         await deps.licence?.check(tx, () => countAccounts(tx))
       } catch (error) {
-        // The last place may have gone to another link of the same identity, for which this one waited.
+        // A concurrent link of the same identity may have taken the last account of the licence.
         const twin = await store(tx).lockByIdentity(identity)
         if (twin === undefined) throw error
         return relink(tx, twin, input)
@@ -120,7 +120,7 @@ export function accounts(deps: AccountsDeps): Accounts {
         createdAt: now,
         updatedAt: now,
       })
-      // Nothing inserted: another transaction linked the same identity meanwhile and has committed. Its row is ours to update.
+      // A concurrent transaction linked the same identity and committed, so this one updates that row.
       if (created === undefined) return relink(tx, await lockedTwin(tx, identity), input)
       await record(tx, 'account.connected', created)
       return accountOf(created)
@@ -221,12 +221,12 @@ export function accounts(deps: AccountsDeps): Accounts {
   }
 }
 
-/** What lets an account whose credentials were refused be tried once more; somebody asked for it, so it is no hammering. */
+/** The columns that allow one more attempt after rejected credentials. A person asked for it, so it is no retry loop. */
 function onceMore(row: AccountRow) {
   return row.status === 'auth_error' ? { status: 'connecting' as const, statusReason: null } : undefined
 }
 
-/** Which trouble is announced after this status, and the event that announces the difference. */
+/** The `trouble` column after this status, and the event to record for the change. */
 function troubleAfter(
   row: AccountRow,
   status: WorkStatus,
@@ -250,5 +250,5 @@ function sameIdentity(): AppError {
   })
 }
 
-/** The application's own name for the user; without one it is null, never empty. */
+/** The application's user id; null, never empty, without one. */
 const cleanAlias = (customUserId: string | null) => cleanText(customUserId ?? '') || null

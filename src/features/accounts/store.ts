@@ -18,7 +18,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       return found
     },
 
-    /** The row, kept from changing until the transaction ends. */
+    /** The row, locked until the transaction ends. Throws not_found. */
     async lock(id: string): Promise<AccountRow> {
       const found = await row(id).modifyEnd(dialect.forUpdate).executeTakeFirst()
       if (found === undefined) throw notFound('account', id)
@@ -33,7 +33,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .modifyEnd(dialect.forUpdate)
         .executeTakeFirst(),
 
-    /** Undefined when another account has this identity; waits for a transaction that is making one. */
+    /** Undefined when another account has this identity. Waits for concurrent transactions that insert it. */
     insert: (values: Insertable<Tables['accounts']>): Promise<AccountRow | undefined> =>
       handle
         .insertInto('accounts')
@@ -42,7 +42,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .returningAll()
         .executeTakeFirst(),
 
-    /** A change the API shows: the version goes up with it. */
+    /** Applies a change that the API shows, and increments the version. */
     change: (id: string, changes: Updateable<Tables['accounts']>, now: number): Promise<AccountRow> =>
       handle
         .updateTable('accounts')
@@ -52,7 +52,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .returningAll()
         .executeTakeFirstOrThrow(),
 
-    /** Refreshed tokens: nothing that the version or an event would tell of. Ends the lease with it. */
+    /** Stores refreshed tokens and ends the lease. Changes neither the version nor records an event. */
     async keepTokens(id: string, kept: { secrets: string; tokens: string }): Promise<void> {
       await handle
         .updateTable('accounts')
@@ -61,7 +61,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
 
-    /** The row, when nobody else refreshes its tokens; `holder` then does, for `leaseMs` at most. */
+    /** Takes the token lease for `holder`, for at most `leaseMs`, and returns the row. Undefined while another holds it. */
     takeTokenLease: (id: string, holder: string, leaseMs: number): Promise<AccountRow | undefined> =>
       handle
         .updateTable('accounts')
@@ -97,7 +97,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
 
-    /** Takes the account away and leaves a note of what is still to be erased and revoked. */
+    /** Deletes the account and inserts the row for its erasure and revocation. */
     async remove(id: string, now: number, revocation: string | null): Promise<void> {
       await handle.insertInto('accountErasures').values({ accountId: id, requestedAt: now, revocation }).execute()
       await handle.deleteFrom('accounts').where('id', '=', id).execute()
@@ -130,7 +130,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       await handle.updateTable('accountErasures').set({ revocation: null }).where('accountId', '=', accountId).execute()
     },
 
-    /** Does any account belong to this user of the provider? */
+    /** Whether any account belongs to this user of the provider. */
     async hasUser(provider: ProviderName, providerUser: string): Promise<boolean> {
       const row = await handle
         .selectFrom('accounts')
@@ -148,7 +148,7 @@ export function accountStore(handle: Handle, dialect: Dialect) {
   }
 }
 
-/** Which of these accounts were deleted and are not erased to the end: nothing more may be said about them. */
+/** The accounts among these whose erasure is not complete. No further events about them may be sent. */
 export async function accountsBeingErased(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await handle.selectFrom('accountErasures').select('accountId').where('accountId', 'in', ids).execute()
@@ -170,7 +170,7 @@ export async function resolveAccount(
   idOrAlias: string,
 ): Promise<{ id: string; provider: ProviderName }> {
   const select = () => handle.selectFrom('accounts').select(['id', 'provider'])
-  // The id comes first, so nobody can hide an account by choosing its id as a customUserId.
+  // The id wins, so that a customUserId equal to an account's id cannot hide that account.
   const byId = await select().where('id', '=', idOrAlias).executeTakeFirst()
   if (byId !== undefined) return byId
   const [first, ...others] = await select()

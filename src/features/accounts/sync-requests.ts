@@ -3,9 +3,9 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Db, Handle, Tx } from '../../infra/db/index.ts'
 import type { SyncScope } from './account.ts'
 
-/** The bus topic of requested syncs; the payload is the scope, a space, and account ids separated by commas. */
+/** The bus topic of requested syncs. The payload is the scope, a space, and comma-separated account ids. */
 export const SYNC_TOPIC = 'accounts.sync'
-/** Of the 4 KB that a hint may have. */
+/** A bus payload may have up to 4 KB. */
 const IDS_PER_HINT = 100
 
 /** Writes `accounts.syncRequestedAt` and publishes hints; the contract is that of `Accounts.requestSync`. */
@@ -14,7 +14,7 @@ export function syncRequests({ db, bus }: { db: Db; bus: Bus }) {
   return {
     async request(tx: Tx, accountIds: readonly string[], scope: SyncScope): Promise<void> {
       if (accountIds.length === 0) return
-      // Two transactions that request several accounts lock their rows in the same order.
+      // One lock order for transactions that request several accounts.
       await tx
         .selectFrom('accounts')
         .select('id')
@@ -49,7 +49,7 @@ export function syncRequests({ db, bus }: { db: Db; bus: Bus }) {
   }
 }
 
-/** What a hint says; anything unreadable asks for nothing. */
+/** Parses a hint. An invalid one has no account ids. */
 export function readSyncHint(payload: string): { scope: SyncScope; accountIds: string[] } {
   const [scope, ids = ''] = payload.split(' ')
   return { scope: scope === 'changes' ? 'changes' : 'everything', accountIds: ids.split(',').filter((id) => id !== '') }
@@ -66,7 +66,7 @@ export async function requestedSyncs(handle: Handle, instanceId: string): Promis
   return new Map(rows.map(({ id, syncRequestedAt }) => [id, syncRequestedAt ?? 0]))
 }
 
-/** The next accounts after this id that work and could be synced now: neither paused nor refused by their provider. */
+/** The next accounts after this id that can be synced: neither paused nor in auth_error. */
 export async function syncableAccounts(handle: Handle, after: string, limit: number): Promise<string[]> {
   const rows = await handle
     .selectFrom('accounts')

@@ -10,7 +10,7 @@ import type {
   SmtpSettings,
 } from '../../../providers/contract/index.ts'
 
-/** The fields of the hosted form and of `POST /accounts` as they arrive: forms send text only, and empty means absent. */
+/** The raw fields of the hosted form and of `POST /accounts`. Forms send only text; empty means absent. */
 export type ImapFields = { [Name in ImapField]?: unknown }
 
 export type ImapField =
@@ -31,7 +31,7 @@ export type ImapField =
   | 'caldavUsername'
   | 'caldavPassword'
 
-/** What the fields mean: everything a verified account needs but its owner's name for it. */
+/** The parsed fields: everything an account needs except its customUserId. */
 export interface ImapConnection {
   email: string
   providerUser: string
@@ -47,9 +47,9 @@ const MAX_LENGTH = 1024
 const MAX_PASSWORD_LENGTH = 8192
 
 /**
- * Reads the fields, every fault tied to its own. `port` may be text or a number, booleans text or boolean; `secure` absent
- * means TLS, except on port 143 (STARTTLS); `secure` false is STARTTLS too, for plain text is never spoken.
- * `optional` names fields that may be missing here: the folder list works without `email`.
+ * Parses the fields, with one error per invalid field. `port` may be text or a number, booleans text or boolean. `secure`
+ * absent means TLS, except on port 143 (STARTTLS); `secure` false means STARTTLS, never plain text. `optional` names fields
+ * that may be missing: the folder list works without `email`.
  */
 export function parseImapConnection(
   fields: ImapFields,
@@ -91,7 +91,7 @@ export function parseImapConnection(
   }
 }
 
-/** Every host and port the connection names, with the field that names it; for the rules about ports. */
+/** The hosts and ports of the connection, each with its field, for the port rules. */
 export function connectionTargets(connection: ImapConnection): { field: ImapField; host: string; port: number }[] {
   const { imap, smtp, caldav } = connection.settings
   const targets: { field: ImapField; host: string; port: number }[] = [
@@ -112,7 +112,7 @@ function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
   const secure = read.boolean('smtpSecure')
   const username = read.text('smtpUsername')
   const given = read.port('smtpPort')
-  // A host alone or a way to secure it alone still says which port it is; nothing at all leaves all to be derived.
+  // A host or `secure` alone determines the port. Without any field, everything is derived from the address later.
   const port = given ?? (secure === undefined ? undefined : secure ? SUBMISSIONS_PORT : SUBMISSION_PORT)
   const tls = secure ?? (port === undefined ? undefined : port === SUBMISSIONS_PORT)
   const smtp: Partial<SmtpSettings> = {
@@ -135,7 +135,7 @@ function caldavSettings(read: FieldReader): CaldavSettings | undefined {
   return { url, ...(username !== undefined && { username }) }
 }
 
-/** Reads single fields and collects what is wrong with them; an absent field is undefined. */
+/** Reads single fields and collects their errors. An absent field is undefined. */
 function fieldReader(fields: ImapFields) {
   const faults: ErrorDetail[] = []
   const fail = (field: ImapField, message: string) => {
@@ -156,7 +156,7 @@ function fieldReader(fields: ImapFields) {
     return text
   }
 
-  /** Surrounding spaces come from copying and are never meant. */
+  /** Trimmed: surrounding spaces come from copying. */
   const text = (field: ImapField) => string(field, MAX_LENGTH)?.trim() || undefined
 
   return {
@@ -165,7 +165,7 @@ function fieldReader(fields: ImapFields) {
     failed,
     text,
 
-    /** As typed: a password may begin or end with a space. */
+    /** Unchanged: a password may begin or end with a space. */
     password: (field: ImapField) => string(field, MAX_PASSWORD_LENGTH),
 
     boolean(field: ImapField): boolean | undefined {
@@ -196,17 +196,17 @@ const TRUE = new Set(['true', 'on', '1', 'yes'])
 const FALSE = new Set(['false', 'off', '0', 'no'])
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9_]([a-z0-9_-]{0,62})?)*$/
 
-/** Lower case and ASCII, so that two spellings of one host are one identity. */
+/** Lower-case ASCII, so that two spellings of a host give one identity. */
 function hostName(text: string): string | undefined {
   const lower = text.toLowerCase().replace(/\.$/, '')
   const address = lower.startsWith('[') && lower.endsWith(']') ? lower.slice(1, -1) : lower
-  // A zone names an interface of this machine, which nobody outside has a say in.
+  // A zone id names a network interface of this machine, which callers must not choose.
   if (isIPv6(address) && !address.includes('%')) return address
   const ascii = domainToASCII(lower)
   return DNS_NAME.test(ascii) ? ascii : undefined
 }
 
-/** RFC 3501: INBOX is the one folder name whose case does not matter. */
+/** RFC 3501: only the folder name INBOX is case-insensitive. */
 const folderPath = (path: string) => (path.toUpperCase() === 'INBOX' ? 'INBOX' : path)
 
 function isWebAddress(text: string): boolean {

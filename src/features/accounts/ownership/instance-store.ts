@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Dialect, Handle } from '../../../infra/db/index.ts'
 import type { RunTotals } from '../scheduler/owned-scheduler.ts'
 
-/** An account this instance owns, and everything about it that a session depends on. */
+/** An owned account, with every column on which its session depends. */
 export interface OwnedAccount {
   id: string
   epoch: number
@@ -13,19 +13,19 @@ export interface OwnedAccount {
 }
 
 /**
- * Rows of `instances`, and the owner and epoch of `accounts`. Times are the database's own: the clocks of the machines
- * never meet. An account whose owner has no row here is free. Writes only inside a transaction.
+ * Rows of `instances`, and the owner and epoch of `accounts`. Uses only the database's time, because the clocks of machines
+ * differ. An account whose owner has no row here is free. Write only inside a transaction.
  */
 export function instanceStore(handle: Handle, dialect: Dialect) {
   const living = () => handle.selectFrom('instances').select('id')
   return {
-    /** Does an account have no owner? Accounts of instances without a row are not counted. */
+    /** Whether an account has no owner. Does not include accounts of removed instances. */
     async hasUnowned(): Promise<boolean> {
       const accounts = handle.selectFrom('accounts').select('id').where('ownerInstance', 'is', null)
       return (await accounts.limit(1).execute()).length > 0
     },
 
-    /** Registers the instance, or begins its life anew. */
+    /** Registers the instance, or resets its heartbeat and start. */
     async register(id: string): Promise<void> {
       const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs }
       await handle
@@ -35,7 +35,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .execute()
     },
 
-    /** False when somebody has declared this instance dead. */
+    /** False when another instance declared this one dead. */
     async beat(id: string, syncTotals: string | null): Promise<boolean> {
       const { numUpdatedRows } = await handle
         .updateTable('instances')
@@ -45,11 +45,11 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       return numUpdatedRows === 1n
     },
 
-    /** Declares dead whoever was silent for `silentMs`, or everybody else; answers who. */
-    async bury(me: string, silentMs: number | 'whatever'): Promise<string[]> {
+    /** Removes instances without a heartbeat for `silentMs`, or all others. Returns their ids. */
+    async removeDead(me: string, silentMs: number | 'all'): Promise<string[]> {
       const others = handle.deleteFrom('instances').where('id', '!=', me)
       const dead =
-        silentMs === 'whatever'
+        silentMs === 'all'
           ? others
           : others.where('heartbeatAt', '<', sql<number>`${dialect.nowMs} - ${sql.lit(silentMs)}`)
       const rows = await dead.returning('id').execute()
@@ -60,7 +60,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       await handle.deleteFrom('instances').where('id', '=', id).execute()
     },
 
-    /** How many accounts each living instance owns, those without one included, and how many are free. */
+    /** The number of accounts per live instance, zero included, and the number of free accounts. */
     async shares(): Promise<{ owned: Map<string, number>; free: number }> {
       const owned = new Map((await living().execute()).map((row) => [row.id, 0]))
       const counts = await handle
@@ -77,8 +77,8 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /**
-     * Takes up to `limit` free accounts, each under its next epoch; answers how many. A row that a transaction of the former
-     * owner still holds is left for the next round: waiting for it would keep all the others waiting too.
+     * Takes up to `limit` free accounts, each under its next epoch, and returns how many. Skips rows locked by a transaction
+     * of the former owner; the next round takes them.
      */
     async take(me: string, limit: number): Promise<number> {
       const free = await handle
@@ -99,7 +99,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       return free.length
     },
 
-    /** Gives back up to `limit` accounts, newest first. The epoch stays: the next owner counts it on. */
+    /** Releases up to `limit` accounts, newest first. The next owner increments the epoch. */
     async giveBack(me: string, limit: number): Promise<void> {
       const mine = await handle
         .selectFrom('accounts')
@@ -125,12 +125,12 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 
-/** The instances that live now, in the order of their ids; a dead one is among them until it is buried. */
+/** The ids of the live instances, sorted. Includes a dead instance until it is removed. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
   return idsOf(await handle.selectFrom('instances').select('id').orderBy('id').execute())
 }
 
-/** What each living instance last reported about its sync scheduler; an instance that has not reported yet is left out. */
+/** The last sync totals of each live instance that has reported some. */
 export async function syncTotalsOfAll(handle: Handle): Promise<Map<string, RunTotals>> {
   const rows = await handle.selectFrom('instances').select(['id', 'syncTotals']).execute()
   return new Map(rows.flatMap(({ id, syncTotals }) => (syncTotals === null ? [] : [[id, JSON.parse(syncTotals)]])))

@@ -12,35 +12,35 @@ export interface OwnershipDeps {
   bus: Bus
   clock: Clock
   log: Log
-  /** One per process life; the same id the queue leases under. */
+  /** The id of this process, also used for its queue leases. */
   instanceId: string
-  /** Frees what else a dead process held. Called once per death, by one of the living. */
+  /** Releases what a dead instance held. Called by the one instance that removed it. */
   onInstanceDead(instanceId: string): Promise<void>
   timing?: Partial<OwnershipTiming>
 }
 
 export interface OwnershipTiming {
-  /** Between two rounds. */
+  /** Interval between rounds. */
   roundMs: number
-  /** At most this long between two rounds that read every account, with or without a hint. */
+  /** Longest interval between full rounds, which read every account. */
   fullRoundMs: number
-  /** An instance that was silent for so long is dead. */
+  /** An instance without a heartbeat for this long is dead. */
   deadAfterMs: number
-  /** Least time between two rounds that were asked for by hints. */
+  /** Shortest interval between rounds caused by hints. */
   hintGapMs: number
-  /** How many accounts an instance gives back per round when another has joined. */
+  /** How many accounts an instance releases per round after another one joined. */
   movesPerRound: number
-  /** No other process can be alive: everything is free at once. True for the file store, whose folder is locked. */
+  /** True when no other process can be alive, so every account is free at the start: on the file store, whose folder is locked. */
   soleProcess: boolean
 }
 
 const TAKEN_PER_TRANSACTION = 200
 
 /**
- * One round: beat → bury the dead → take or give back a fair share → read the owned accounts and notify the listeners. The
- * last two read every account, so they run only when a hint, another set of instances or a free account asks for them,
- * when the last full round did not finish, and every `fullRoundMs`: a lost hint delays a change by that long. Ownership is
- * always read from the rows, so a round that failed halfway costs nothing but time.
+ * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
+ * listeners. The last two read every account. They run after a hint, a change of the set of instances, a free account or an
+ * unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Ownership is always read from the
+ * rows, so a failed round only delays changes.
  */
 export function ownership(deps: OwnershipDeps): Ownership {
   return new Rounds(deps)
@@ -110,7 +110,7 @@ class Rounds implements Ownership {
   async start(): Promise<void> {
     await this.#register()
     this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
-    if (this.#timing.soleProcess) await this.#bury('whatever')
+    if (this.#timing.soleProcess) await this.#removeDead('all')
     this.#running = this.#round()
     try {
       await this.#running
@@ -129,21 +129,24 @@ class Rounds implements Ownership {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
     await this.#running?.catch(() => {})
-    this.#see([])
+    this.#update([])
     try {
       await this.#write((store) => store.unregister(this.instanceId))
       this.#deps.bus.publish(ACCOUNTS_TOPIC)
     } catch (error) {
-      // The others find out by themselves: this instance beats no more.
-      this.#deps.log.warn('The accounts could not be given back', { operation: 'accounts.ownership', error })
+      // The other instances notice the missing heartbeat.
+      this.#deps.log.warn('Cannot release the accounts; other instances take over once the heartbeat is missing.', {
+        operation: 'accounts.ownership',
+        error,
+      })
     }
   }
 
-  /** Somebody said that there is something to take. Many hints make one round, and rounds keep their distance. */
+  /** Runs a full round soon. Several hints cause one round. */
   #hint(): void {
     if (this.#hinted || this.#stopping !== undefined) return
     this.#hinted = true
-    // Without a timer a round is running, or the first has not begun; what follows it sees the hint.
+    // Without a timer a round is running or has not started yet; the next one is scheduled after it.
     if (this.#timer !== undefined) this.#schedule()
   }
 
@@ -163,12 +166,12 @@ class Rounds implements Ownership {
       await this.#running
       for (const listener of this.#roundListeners) listener()
     } catch (error) {
-      this.#deps.log.warn('A round of account ownership failed; the next one looks again', {
+      this.#deps.log.warn('An ownership round failed; the next one tries again.', {
         operation: 'accounts.ownership',
         error,
       })
-      // Others may have taken everything by now. Without a beat this process must not act as an owner.
-      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#see([])
+      // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
+      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#update([])
     } finally {
       this.#running = undefined
       this.#schedule()
@@ -180,24 +183,26 @@ class Rounds implements Ownership {
     if (await this.#beat()) {
       this.#lastBeatMs = beatAtMs
     } else {
-      this.#deps.log.warn('This instance was declared dead and begins anew', { operation: 'accounts.ownership' })
-      this.#see([])
+      this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
+        operation: 'accounts.ownership',
+      })
+      this.#update([])
       this.#fullDue = true
       await this.#register()
     }
-    if (!this.#timing.soleProcess) await this.#bury(this.#timing.deadAfterMs)
+    if (!this.#timing.soleProcess) await this.#removeDead(this.#timing.deadAfterMs)
     const living = (await livingInstances(this.#deps.db.read)).join()
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
     const isBalanced = await this.#move()
-    this.#see(await this.#reader().mine(this.instanceId))
+    this.#update(await this.#reader().mine(this.instanceId))
     this.#fullDue = !isBalanced
     this.#lastFullMs = beatAtMs
     this.#living = living
   }
 
-  /** The one write that comes every few seconds, whether there is work or not: what it meets, others would. */
+  /** The only write that happens every few seconds even without work, so its error is reported in health. */
   async #beat(): Promise<boolean> {
     try {
       const totals = this.#syncTotals()
@@ -216,17 +221,17 @@ class Rounds implements Ownership {
     await this.#write((store) => store.register(this.instanceId))
   }
 
-  async #bury(silentMs: number | 'whatever'): Promise<void> {
-    for (const id of await this.#write((store) => store.bury(this.instanceId, silentMs))) {
-      this.#deps.log.warn('An instance is dead; its accounts are taken over', {
+  async #removeDead(silentMs: number | 'all'): Promise<void> {
+    for (const id of await this.#write((store) => store.removeDead(this.instanceId, silentMs))) {
+      this.#deps.log.warn('An instance is dead; taking over its accounts.', {
         operation: 'accounts.ownership',
         metadata: { dead: id },
       })
       try {
         await this.#deps.onInstanceDead(id)
       } catch (error) {
-        // Its leases end by themselves; this only would have been faster.
-        this.#deps.log.warn('What a dead instance held could not be freed', {
+        // The leases of the dead instance expire by themselves.
+        this.#deps.log.warn('Cannot release the leases of a dead instance; they expire.', {
           operation: 'accounts.ownership',
           error,
           metadata: { dead: id },
@@ -238,11 +243,11 @@ class Rounds implements Ownership {
   /** Returns false when the next round has to move more accounts. */
   async #move(): Promise<boolean> {
     const shares = await this.#reader().shares()
-    // Buried since the beat: the next round begins anew.
+    // Removed since the heartbeat: the next round registers again.
     if (!shares.owned.has(this.instanceId)) return false
     const { take, giveBack } = fairMove({ me: this.instanceId, ...shares })
     const nowMs = this.#deps.clock.monotonic()
-    // Hints make rounds frequent; giving back stays gradual, or thousands of mailboxes would reconnect at once.
+    // Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once.
     if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
       this.#lastGiveBackMs = nowMs
       const limit = Math.min(giveBack, this.#timing.movesPerRound)
@@ -258,8 +263,8 @@ class Rounds implements Ownership {
     return giveBack === 0
   }
 
-  /** Compares what is ours now with what was, and tells the difference. */
-  #see(rows: readonly OwnedAccount[]): void {
+  /** Compares the owned accounts with those of the last round and notifies the listeners. */
+  #update(rows: readonly OwnedAccount[]): void {
     const before = this.#accounts
     const now = new Map(rows.map((row) => [row.id, row]))
     const change: OwnershipChange = { lost: [], gained: [], changed: [] }
@@ -276,7 +281,7 @@ class Rounds implements Ownership {
       try {
         listener(change)
       } catch (error) {
-        this.#deps.log.error('A listener failed on a change of ownership', { operation: 'accounts.ownership', error })
+        this.#deps.log.error('A listener of ownership changes failed.', { operation: 'accounts.ownership', error })
       }
     }
   }

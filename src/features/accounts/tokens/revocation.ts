@@ -12,14 +12,14 @@ export interface RevocationDeps {
   login(provider: ProviderName): LoginProvider | undefined
 }
 
-/** What outlives a deleted account until its tokens are revoked. */
+/** What is stored of a deleted account until its tokens are revoked. */
 interface Revocation {
   provider: ProviderName
   providerUser: string
   refreshToken: string
 }
 
-/** For the erasure's row; null when there is nothing to revoke. */
+/** The sealed value for the erasure row. Null when there is nothing to revoke. */
 export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
   const { oauth } = openSecrets(sealer, row)
   if (oauth === undefined) return null
@@ -28,7 +28,7 @@ export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
   return sealer.seal(JSON.stringify(revocation), contextOf(row.id))
 }
 
-/** Gives back what a deleted account held at its provider. One try: what fails is told in the log, and people can revoke it there themselves. */
+/** Revokes the tokens of a deleted account at its provider. One attempt: a failure is logged, and the user can revoke access there. */
 export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string) => Promise<void> {
   const store = accountStore(db.read, db.dialect)
 
@@ -38,20 +38,23 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
       const sealed = await store.revocation(accountId)
       if (sealed === null) return
       const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
-      // The grant is the user's, not the account's: revoked here, it would end for the user's other accounts too.
+      // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
       if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
     } catch (error) {
-      log.warn('The access of a deleted account could not be revoked at its provider', { ...about, error })
+      log.warn('Cannot revoke the tokens of a deleted account. The user can revoke access at the provider.', {
+        ...about,
+        error,
+      })
     }
     await db
       .transaction((tx) => accountStore(tx, db.dialect).forgetRevocation(accountId))
       .catch((error: unknown) => {
-        log.warn('A revocation may be repeated', { ...about, error })
+        log.warn('Cannot delete a completed revocation; it may be repeated.', { ...about, error })
       })
   }
 }
 
-/** The refresh token of a deleted account until it is revoked: for what else is to be ended at the provider before. */
+/** The refresh token of a deleted account until it is revoked, for ending its push subscription first. */
 export function refreshTokenOfGone({
   db,
   sealer,

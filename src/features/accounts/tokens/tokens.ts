@@ -24,38 +24,37 @@ export interface TokensDeps {
   sealer: Sealer
   log: Log
   login?(provider: ProviderName): LoginProvider | undefined
-  /** Lets an account that counts as refused be tried once more. */
+  /** Allows one more refresh for an account in auth_error. */
   tryAgain(tx: Tx, accountId: string): Promise<unknown>
   timing?: Partial<TokenTiming> | undefined
 }
 
 export interface TokenTiming {
-  /** How long one process may take to refresh: more than the provider's 10 s and the storing. */
+  /** The lease of one refresh: longer than the provider's 10 s timeout and the commit. */
   leaseMs: number
-  /** How long others wait for what it stores. */
+  /** How long other processes wait for the refreshed token. */
   waitMs: number
-  /** Between two looks at what was stored, about. */
+  /** Interval at which waiting processes read the row, jittered. */
   lookMs: number
 }
 
 const TIMING: TokenTiming = { leaseMs: 20_000, waitMs: 10_000, lookMs: 100 }
-/** After trouble at the provider it is left alone for so long, unless it named a time itself. */
+/** Pause after a temporary failure of the provider without `Retry-After`. */
 const REST_MS = 2_000
 const MAX_REST_MS = 60_000
-/** Before each try to store what was refreshed: of a rotated token it is the only copy. */
+/** Before each attempt to store refreshed tokens: a rotated token exists nowhere else. */
 const STORE_AFTER_MS = [0, 200, 1000, 3000]
 
 /**
- * Access tokens that work, refreshed once for all replicas:
+ * Valid access tokens, refreshed once for all replicas:
  *
- *   row's token works ──────────────────────────────────► hand it out
- *   else: take the lease ──► provider ──► store ──► hand it out
- *         lease is taken ──► look at the row until the winner has stored its token
+ *   token in the row valid ─────────────────────────────► return it
+ *   else: take the lease ──► refresh ──► store ──► return it
+ *         lease is held ──► read the row until the holder has stored its token
  *
- * The row is the truth and nothing is awaited on the network inside a transaction. What a provider answered is stored before it is
- * used. A process that dies in between leaves the refresh token that it used: Google's works on for good, Microsoft's for some time
- * after it was replaced, so the next refresh gets through when the lease has run out. A provider that ends the old token at once would ask
- * for a new consent.
+ * Tokens are stored before they are used, and no transaction waits for the network. A process that dies in between leaves the
+ * refresh token it used. Google's stays valid, Microsoft's for some time after its rotation, so the next refresh succeeds once
+ * the lease has expired. A provider that invalidates the old token at once would need a new consent.
  */
 export function tokens(deps: TokensDeps) {
   const { db, clock, sealer, log } = deps
@@ -68,7 +67,7 @@ export function tokens(deps: TokensDeps) {
     perf: { now: () => clock.monotonic() },
   })
 
-  /** One refresh per account in this process; whoever comes meanwhile gets what it gets. */
+  /** The refreshes in this process, one per account, shared by concurrent callers. */
   function shared(accountId: string, refused: string | undefined): Promise<string> {
     const known = flights.get(accountId)
     if (known !== undefined) return known
@@ -93,7 +92,7 @@ export function tokens(deps: TokensDeps) {
         if (token !== undefined) return token
       } else {
         if (clock.monotonic() >= giveUpAt) {
-          const late = new ProviderError('unavailable', 'another process did not end refreshing the tokens', {
+          const late = new ProviderError('unavailable', 'another process did not finish refreshing the tokens', {
             timedOut: true,
           })
           return fallback(oauth, refused, late)
@@ -119,7 +118,7 @@ export function tokens(deps: TokensDeps) {
     return { row, oauth, login }
   }
 
-  /** The new token; undefined when the tokens were replaced meanwhile and the row is to be looked at again. */
+  /** Returns the new token. Undefined when the tokens were replaced meanwhile; then read the row again. */
   async function underLease(
     leased: AccountRow,
     login: LoginProvider,
@@ -129,7 +128,7 @@ export function tokens(deps: TokensDeps) {
     const { id } = leased
     const { oauth } = openSecrets(sealer, leased)
     const endLease = () => db.transaction((tx) => accountStore(tx, db.dialect).endTokenLease(id, holder))
-    // The former holder stored a token between the look and the lease.
+    // The former holder stored a token after this process read the row.
     if (oauth === undefined || isFresh(oauth, refused)) {
       await endLease()
       return undefined
@@ -148,7 +147,7 @@ export function tokens(deps: TokensDeps) {
     return undefined
   }
 
-  /** Undefined when it failed for tokens that are no longer those of the row. */
+  /** Undefined when the refresh failed for tokens that have been replaced in the row. */
   async function failed(
     leased: AccountRow,
     oauth: OAuthSecrets,
@@ -160,7 +159,7 @@ export function tokens(deps: TokensDeps) {
     if (error.kind === 'auth_expired') throw error
     const restMs = Math.min(error.retryAfterMs ?? REST_MS, MAX_REST_MS)
     resting.set(restKey(leased), error, { ttl: Math.max(1, restMs) })
-    log.warn('The tokens of an account could not be refreshed', {
+    log.warn('Cannot refresh the tokens of an account.', {
       accountId: leased.id,
       provider: leased.provider,
       operation: 'accounts.tokens',
@@ -169,7 +168,7 @@ export function tokens(deps: TokensDeps) {
     return fallback(oauth, refused, error)
   }
 
-  /** While the provider has trouble the old token does, as long as it works. */
+  /** While the provider is failing, the old token is used until it expires. */
   function fallback(oauth: OAuthSecrets, refused: string | undefined, error: ProviderError): string {
     const works = oauth.accessToken !== refused && oauth.expiresAt - clock.now() >= LEAST_LIFE_MS
     if (works) return oauth.accessToken
@@ -182,9 +181,9 @@ export function tokens(deps: TokensDeps) {
       try {
         return await db.transaction((tx) => store(tx, leased.id, used, answer))
       } catch (error) {
-        // An AppError: the account is gone.
+        // An AppError: the account was deleted.
         if (error instanceof AppError || tried === STORE_AFTER_MS.length - 1) throw error
-        log.warn('Refreshed tokens could not be stored; it is tried again', {
+        log.warn('Cannot store refreshed tokens; trying again.', {
           accountId: leased.id,
           operation: 'accounts.tokens',
           error,
@@ -194,7 +193,7 @@ export function tokens(deps: TokensDeps) {
     return false
   }
 
-  /** False when the tokens were replaced meanwhile: those of a new consent are newer than ours. */
+  /** False when a new consent replaced the tokens meanwhile. */
   async function store(tx: Tx, accountId: string, used: string, answer: TokenSet): Promise<boolean> {
     const rows = accountStore(tx, db.dialect)
     const row = await rows.lock(accountId)
@@ -205,7 +204,7 @@ export function tokens(deps: TokensDeps) {
       secrets: sealSecrets(sealer, accountId, { ...secrets, oauth }),
       tokens: JSON.stringify(tokenSummary(oauth, answer.scopes)),
     })
-    // Another process found the old refresh token ended before this one, held up for longer than its lease, stored the new one.
+    // This process outlived its lease, and another one saw the old refresh token rejected before the new one was stored.
     if (row.status === 'auth_error') await deps.tryAgain(tx, accountId)
     return true
   }
@@ -214,19 +213,19 @@ export function tokens(deps: TokensDeps) {
     oauth.accessToken !== refused && clock.now() < oauth.refreshAt
 
   return {
-    /** See `MailAccess.accessToken`. Throws not_found when the account is gone. */
+    /** See `MailAccess.accessToken`. Throws not_found when the account was deleted. */
     async accessToken(accountId: string, refused?: string): Promise<string> {
       const { oauth } = openSecrets(sealer, await reader.get(accountId))
       if (oauth !== undefined && isFresh(oauth, refused)) return oauth.accessToken
       const token = await shared(accountId, refused)
       if (token !== refused) return token
-      // The flight that was joined had begun before this token was refused.
+      // The joined refresh began before this token was rejected.
       const next = await shared(accountId, refused)
       if (next !== refused) return next
-      throw new ProviderError('unavailable', 'the provider answers with a token that it refuses')
+      throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
     },
   }
 }
 
-/** New credentials are tried at once. */
+/** New credentials are used at once. */
 const restKey = (row: AccountRow) => `${row.id} ${row.accessVersion}`
