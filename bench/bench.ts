@@ -3,6 +3,7 @@ import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
+import { responsive } from './responsive.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
@@ -13,6 +14,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   idle,
   'many-accounts': manyAccounts,
   deliver,
+  responsive,
 }
 
 /** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */

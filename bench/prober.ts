@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export interface Samples {
+  /** Milliseconds from when the request was due until its response was read; failed requests count as 10,000. */
+  live: number[]
+  list: number[]
+}
+
+export interface Prober {
+  /** Requests due since the last call. */
+  take(): Promise<Samples>
+  stop(): void
+}
+
+/** Asks `/health/live` every 10 ms and the list page every 50 ms, from a process of its own so that only the service is measured. */
+export async function startProber(base: string, listPath: string, key: string): Promise<Prober> {
+  const child = spawn(process.execPath, ['-e', SCRIPT, base, listPath, key], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  return {
+    async take() {
+      const line = once(lines, 'line')
+      child.stdin.write('take\n')
+      return JSON.parse(String((await line)[0]))
+    },
+    stop: () => void child.kill(),
+  }
+}
+
+const SCRIPT = `
+const [base, listPath, key] = process.argv.slice(1)
+const http = require('node:http')
+const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+let samples = { live: [], list: [] }
+function ask(kind, path, dueMs) {
+  const into = samples[kind]
+  const done = (ms) => into.push(ms)
+  const request = http.get(base + path, { agent, headers: { authorization: 'Bearer ' + key }, timeout: 10000 }, (response) => {
+    response.resume().on('end', () => done(response.statusCode === 200 ? performance.now() - dueMs : 10000))
+  })
+  request.on('timeout', () => request.destroy()).on('error', () => done(10000))
+}
+function every(ms, kind, path) {
+  setInterval(() => ask(kind, path, performance.now()), ms)
+}
+every(10, 'live', '/health/live')
+every(50, 'list', listPath)
+process.stdin.on('data', () => {
+  process.stdout.write(JSON.stringify(samples) + '\\n')
+  samples = { live: [], list: [] }
+})
+`
