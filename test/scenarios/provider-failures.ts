@@ -107,7 +107,7 @@ export function testEveryProviderFailure(databases: Databases): void {
       const { server } = stage.sites[name]
       server.fail({ as: 'missing-scope', on: MAIL[name], user: box.email, times: ALWAYS })
       const fresh = await changeMailbox(box)
-      expect(await box.waitForStatus('error')).toMatch(/did not grant the scope|the access granted does not cover it/)
+      expect(await box.waitForStatus('error')).toMatch(/did not grant the scope|the granted scopes do not allow it/)
       await expectOthersUnaffected(name)
       server.faults.clear()
       await box.consentAgain()
