@@ -6,12 +6,10 @@ import {
   type FoundMessage,
   type IdMailProvider,
   type KnownMailboxMessage,
-  type MailAccess,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
   type RemoteFolder,
-  type RemoteMessage,
   type ScopeSyncRequest,
 } from '../../src/providers/contract/index.ts'
 
@@ -24,10 +22,6 @@ export interface DoubleMail {
   receivedAt: number
   subject: string
   text: string
-  /** What the text alone does not say: addresses, attachments. */
-  parsed?: Partial<Omit<RemoteMessage, 'providerMessageId'>>
-  /** Contents of the attachments in base64, by their ids. */
-  files?: Record<string, string>
   /** Number of the change by which it came. */
   arrived: number
 }
@@ -47,8 +41,6 @@ export interface DoubleStore {
   read(): DoubleState
   write(state: DoubleState): void
 }
-
-type DoubleRequest = ScopeSyncRequest & { access: MailAccess }
 
 /** Where a cursor stands: listing what is there, comparing, or following the changes. */
 interface Position {
@@ -85,8 +77,6 @@ export class MailboxDouble {
   readonly calls: string[] = []
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
-  /** The access token that requests must carry; undefined: none. */
-  token: string | undefined
   /** What the owner does between requests: one piece before each. */
   readonly script: (() => void)[] = []
 
@@ -177,7 +167,6 @@ export class MailboxDouble {
     })
   }
 
-  /** Every method throws `ProviderError`: the next failure, or `auth_expired` without the right token. */
   get mail(): IdMailProvider {
     const find = (id: string): DoubleMail => {
       const mail = this.state.mails[id]
@@ -187,52 +176,46 @@ export class MailboxDouble {
     const raw = (mail: DoubleMail) => `Subject: ${mail.subject}\r\n\r\n${mail.text}`
     return {
       kind: 'mailbox',
-      verify: async (access) => ({ folders: await this.#listFolders(access) }),
+      verify: async () => ({ folders: this.state.folders }),
       closeConnections: async () => {},
-      openSession: (access) => this.#session(access),
-      liveReads: (access) => ({
-        listFolders: () => this.#listFolders(access),
+      openSession: () => this.#session(),
+      liveReads: () => ({
+        listFolders: () => this.#listFolders(),
         getBody: async ({ providerMessageId }) => {
-          await this.#request(access, `body ${providerMessageId}`)
+          this.#request(`body ${providerMessageId}`)
           const { text, subject } = find(providerMessageId)
           return { text, html: null, headers: [{ name: 'Subject', value: subject }] }
         },
         openRaw: async ({ providerMessageId }) => {
-          await this.#request(access, `raw ${providerMessageId}`)
+          this.#request(`raw ${providerMessageId}`)
           const text = raw(find(providerMessageId))
           return { sizeBytes: text.length, stream: Readable.from([text]) }
         },
         openAttachment: async ({ providerMessageId }, attachmentId) => {
-          await this.#request(access, `attachment ${providerMessageId} ${attachmentId}`)
-          const { parsed, files } = find(providerMessageId)
-          const attachment = parsed?.attachments?.find(({ id }) => id === attachmentId)
-          const content = files?.[attachmentId]
-          if (attachment === undefined || content === undefined) {
-            throw new ProviderError('not_found', 'there is no such attachment')
-          }
-          const { contentType, filename } = attachment
-          return { contentType, filename, stream: Readable.from([Buffer.from(content, 'base64')]) }
+          this.#request(`attachment ${providerMessageId} ${attachmentId}`)
+          const { text } = find(providerMessageId)
+          return { contentType: 'text/plain', filename: 'note.txt', stream: Readable.from([text]) }
         },
       }),
     }
   }
 
-  #session(access: MailAccess): MailboxSession {
+  #session(): MailboxSession {
     return {
       pollIntervalMs: this.pollMs,
-      listFolders: () => this.#listFolders(access),
+      listFolders: () => this.#listFolders(),
       scopes: (folders) => (this.kind === 'whole' ? [ENTIRE_MAILBOX] : folders.map((folder) => folder.path)),
-      syncScope: (request) => this.#sync({ ...request, access }),
+      syncScope: (request) => this.#sync(request),
       close: async () => {},
     }
   }
 
-  async #listFolders(access: MailAccess): Promise<RemoteFolder[]> {
-    await this.#request(access, 'folders')
+  async #listFolders(): Promise<RemoteFolder[]> {
+    this.#request('folders')
     return this.state.folders
   }
 
-  async *#sync(request: DoubleRequest): AsyncGenerator<MailboxStep> {
+  async *#sync(request: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
     const { number } = this.state
     const begun: Position = { mode: request.comparison ? 'compare' : 'list', number, baseline: number, listed: 0 }
     let position = request.cursor === null ? begun : parsePosition(request.cursor)
@@ -245,9 +228,9 @@ export class MailboxDouble {
     }
   }
 
-  async *#list({ scope, access, initialMessages, signal }: DoubleRequest, position: Position) {
+  async *#list({ scope, initialMessages, signal }: ScopeSyncRequest, position: Position) {
     const { after, listed } = position
-    const state = await this.#look(access, `list ${scope}`, scope, signal)
+    const state = this.#look(`list ${scope}`, scope, signal)
     const limit = Math.min(this.pageSize, initialMessages - listed)
     const mails = this.#within(state, scope).filter((mail) => after === undefined || isBehind(mail, after))
     const page = mails.slice(0, limit)
@@ -260,7 +243,7 @@ export class MailboxDouble {
     return next
   }
 
-  async *#compare({ scope, access, comparison, oldest: oldestStored, signal }: DoubleRequest, position: Position) {
+  async *#compare({ scope, comparison, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
     if (comparison === undefined) throw new Error('a comparison goes on without what it compares')
     const known = new Map<string, KnownMailboxMessage>()
     for (let page = await comparison.known(); page.length > 0; page = await comparison.known(page.at(-1))) {
@@ -270,7 +253,7 @@ export class MailboxDouble {
       }
     }
     const oldest = (await oldestStored()) ?? Number.POSITIVE_INFINITY
-    const mails = this.#within(await this.#look(access, `compare ${scope}`, scope, signal), scope)
+    const mails = this.#within(this.#look(`compare ${scope}`, scope, signal), scope)
     const there = new Set(mails.map((mail) => mail.id))
     const different = mails.filter((mail) => {
       const stored = known.get(mail.id)
@@ -279,7 +262,7 @@ export class MailboxDouble {
     const removed = [...known.keys()].filter((id) => !there.has(id))
     for (let start = 0; start < different.length; start += this.pageSize) {
       const page = different.slice(start, start + this.pageSize)
-      await this.#request(access, `compare more ${scope}`)
+      this.#request(`compare more ${scope}`)
       yield { ...this.#step({ found: page.map((mail) => found(mail, position)) }, position), refetched: true }
     }
     const next: Position = { ...position, mode: 'follow' }
@@ -287,8 +270,8 @@ export class MailboxDouble {
     return next
   }
 
-  async *#follow({ scope, access, signal }: DoubleRequest, position: Position) {
-    const state = await this.#look(access, `follow ${scope}`, scope, signal)
+  async *#follow({ scope, signal }: ScopeSyncRequest, position: Position) {
+    const state = this.#look(`follow ${scope}`, scope, signal)
     if (position.number < state.expiredBelow) throw new ProviderError('cursor_expired', 'the cursor is too old')
     const entries = state.log.filter((entry) => entry.number > position.number).slice(0, this.pageSize)
     const last = entries.at(-1)
@@ -328,9 +311,9 @@ export class MailboxDouble {
     return scope === ENTIRE_MAILBOX || folders.includes(scope)
   }
 
-  async #look(access: MailAccess, what: string, scope: string, signal: AbortSignal): Promise<DoubleState> {
+  #look(what: string, scope: string, signal: AbortSignal): DoubleState {
     signal.throwIfAborted()
-    await this.#request(access, what)
+    this.#request(what)
     const { state } = this
     if (scope !== ENTIRE_MAILBOX && !state.folders.some((folder) => folder.path === scope)) {
       throw new ProviderError('not_found', `there is no folder "${scope}"`)
@@ -338,17 +321,11 @@ export class MailboxDouble {
     return state
   }
 
-  async #request(access: MailAccess, what: string): Promise<void> {
+  #request(what: string): void {
     this.calls.push(what)
     this.script.shift()?.()
     const failure = this.failures.shift()
-    // Like the real ones, it waits out a pause of nothing by itself.
-    if (failure !== undefined && failure.retryAfterMs !== 0) throw failure
-    if (this.token === undefined) return
-    const token = await access.accessToken?.()
-    if (token !== this.token && (await access.accessToken?.(token)) !== this.token) {
-      throw new ProviderError('auth_expired', 'the token is refused')
-    }
+    if (failure !== undefined) throw failure
   }
 
   #change(work: (state: DoubleState) => { id: string; from: string[] }[]): void {
@@ -386,7 +363,6 @@ function found(mail: DoubleMail, { baseline }: Position): FoundMessage {
       receivedAt: mail.receivedAt,
       unread: mail.unread,
       starred: mail.starred,
-      ...mail.parsed,
     },
   }
 }
@@ -401,11 +377,7 @@ function isBehind(mail: DoubleMail, after: { receivedAt: number; id: string }): 
 }
 
 function parsePosition(cursor: string): Position {
-  try {
-    return JSON.parse(cursor)
-  } catch {
-    throw new ProviderError('cursor_expired', 'the cursor cannot be read')
-  }
+  return JSON.parse(cursor)
 }
 
 function folderOf(path: string, role: FolderRole | null, name = path): RemoteFolder {
