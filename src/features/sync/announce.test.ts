@@ -3,7 +3,7 @@ import { MAX_DATA_BYTES } from '../../events/index.ts'
 import { newLabelRow } from '../labels/index.ts'
 import { incomingRow, newMessageRow } from '../messages/index.ts'
 import { messageEvent } from './announce.ts'
-import { splitStep } from './folders/step.ts'
+import { splitStep } from './folders/sync.ts'
 
 const label = newLabelRow(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },

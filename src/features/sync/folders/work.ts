@@ -1,15 +1,37 @@
-import { type FolderMailProvider, ProviderError } from '../../../providers/contract/index.ts'
+import {
+  type FolderMailProvider,
+  type FolderSession,
+  type FolderStep,
+  ProviderError,
+} from '../../../providers/contract/index.ts'
 import type { Account } from '../../accounts/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
+import { eventBodies } from '../event-bodies.ts'
+import { chooseSyncedFolders, planFolders, storeFolders } from '../folder-listing.ts'
+import { cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
-import { AccountFolders, type OpenMailbox } from './account-folders.ts'
+import { deleteFolder, deleteMissing } from './deletion.ts'
+import { detectRenames } from './renames.ts'
+import { syncFolder } from './sync.ts'
 
-interface Open extends OpenMailbox {
+/** A run syncs folders that change again this many times before it ends and other accounts run. */
+const MAX_ROUNDS = 10
+const MAX_DELETION_ROUNDS = 3
+/** Delay of the next full sync after a listed folder turned out to be missing. Prevents a loop if the server contradicts itself. */
+const VANISHED_MS = 5_000
+
+interface Open {
+  session: FolderSession
   accessVersion: number
+  /** `mailbox` is the path of the account's main folder. */
+  context: OwnedAccount & { mailbox: string }
 }
 
 /**
- * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls.
+ * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls. Changed folders are
+ * remembered across sessions until they are synced.
  *
  *   open ──► every minute: list folders, STATUS each ──► sync changed folders ──► delete missing messages ──► watch
  *     ▲                                                          ▲
@@ -21,13 +43,20 @@ export class FolderWork implements AccountWork {
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: FolderMailProvider
-  readonly #folders: AccountFolders
   readonly #onChange: () => void
   #open: Open | undefined
   #accessChanged = false
   #triedAccessVersion: number | undefined
   /** The error that ended the last connection and asked for a pause. The next `open` throws it. */
   #pauseError: ProviderError | undefined
+  /** The synced folders, the main folder first. */
+  #folders: LabelRow[] = []
+  /** Paths of the changed folders. */
+  #dirty = new Set<string>()
+  /** Monotonic; when the next full sync is due. */
+  #fullSyncAt = Number.NEGATIVE_INFINITY
+  /** Ids of folders that failed to sync since the last full sync began. */
+  readonly #failed = new Set<string>()
 
   /** Calls `onChange` when a folder changed or the connection was lost, so that a run should follow. */
   constructor(
@@ -42,7 +71,6 @@ export class FolderWork implements AccountWork {
     this.#account = account
     this.#mail = mail
     this.#onChange = onChange
-    this.#folders = new AccountFolders(deps, timing, account.accountId)
   }
 
   get isOpen(): boolean {
@@ -54,7 +82,7 @@ export class FolderWork implements AccountWork {
   }
 
   get isInSync(): boolean {
-    return this.#folders.areInSync
+    return this.#failed.size === 0
   }
 
   accessChanged(): void {
@@ -63,7 +91,7 @@ export class FolderWork implements AccountWork {
   }
 
   requestFullSync(): void {
-    this.#folders.requestFullSync()
+    this.#fullSyncAt = Number.NEGATIVE_INFINITY
   }
 
   async open(account: Account, signal: AbortSignal): Promise<void> {
@@ -99,31 +127,31 @@ export class FolderWork implements AccountWork {
       },
       signal,
     )
-    const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
-    const context = { ...this.#account, provider: account.provider, mailbox }
-    const isOpen = () => this.#open?.session === session
     if (signal.aborted || !isCurrent) {
       await session.close()
       throw new ProviderError('unavailable', 'the connection ended before it was used')
     }
-    this.#open = { session, mail: this.#mail, accessVersion: access.accessVersion, context, isOpen }
+    const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
+    const context = { ...this.#account, provider: account.provider, mailbox }
+    this.#open = { session, accessVersion: access.accessVersion, context }
   }
 
   async sync(account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
-    const isFullSync = this.#folders.isFullSyncDue
-    if (isFullSync) await this.#folders.checkAll(open, signal)
-    const { main } = this.#folders
+    const isFullSync = this.#now() >= this.#fullSyncAt
+    if (isFullSync) await this.#checkAll(open, signal)
+    const [main] = this.#folders
     // Watches before the folders are read, so that changes made meanwhile are reported.
     if (account.watch && main !== undefined) await open.session.watch(main.providerId)
-    await this.#folders.syncChanged(open, signal)
+    await this.#syncChanged(open, signal)
+    await this.#deleteMissing(open, signal)
     return isFullSync
   }
 
   nextRunInMs({ watch }: Account): number {
-    if (this.#folders.hasChanges) return 0
-    return watch ? this.#folders.nextFullSyncInMs : this.#timing.pollMs
+    if (this.#dirty.size > 0) return 0
+    return watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
   }
 
   async close(): Promise<void> {
@@ -143,7 +171,97 @@ export class FolderWork implements AccountWork {
   /** Without a path, any folder may have changed. */
   #changed(path: string | undefined): void {
     if (path === undefined) this.requestFullSync()
-    else this.#folders.changed(path)
+    else this.#dirty.add(path)
     this.#onChange()
   }
+
+  /** Lists the folders, stores new, renamed and deleted ones, and marks the changed ones. */
+  async #checkAll({ session, context }: Open, signal: AbortSignal): Promise<void> {
+    const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
+    this.#failed.clear()
+    const folders = await session.listFolders()
+    // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
+    if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
+    const labels = labelStore(this.#deps.db.read)
+    const listed = planFolders(await labels.all(context.accountId), folders)
+    const plan = await detectRenames(this.#deps, session, listed, signal)
+    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
+    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: true })
+    for (const label of plan.vanished) await deleteFolder(this.#deps, context, label)
+    const synced = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
+    this.#folders = synced.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
+    this.#fullSyncAt = fullSyncAt
+    if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
+      throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
+    }
+  }
+
+  async #changedFolders(session: FolderSession): Promise<string[]> {
+    const cursors = await cursorStore(this.#deps.db.read).all(this.#account.accountId)
+    const positions = this.#folders.map((label) => ({
+      path: label.providerId,
+      cursor: cursors.get(label.id)?.cursor ?? null,
+    }))
+    const unfinished = this.#folders.filter((label) => {
+      const position = cursors.get(label.id)
+      return position === undefined || position.cursor === null || position.announceAfter !== null
+    })
+    return [...(await session.changedFolders(positions)), ...unfinished.map((label) => label.providerId)]
+  }
+
+  async #syncChanged(open: Open, signal: AbortSignal): Promise<void> {
+    for (let round = 0; round < MAX_ROUNDS && this.#dirty.size > 0; round += 1) {
+      const dirty = this.#dirty
+      this.#dirty = new Set()
+      for (const label of this.#folders) {
+        if (dirty.has(label.providerId)) await this.#syncOne(open, label, signal)
+      }
+    }
+  }
+
+  async #syncOne({ session, context }: Open, label: LabelRow, signal: AbortSignal): Promise<void> {
+    const bodies = (step: FolderStep) => eventBodies(this.#deps, this.#mail, context.accountId, label, step)
+    try {
+      const exists = await syncFolder(this.#deps, { ...context, session, label, bodies, signal })
+      this.#failed.delete(label.id)
+      if (!exists) this.#fullSyncAt = Math.min(this.#fullSyncAt, this.#now() + VANISHED_MS)
+    } catch (error) {
+      // The server may refuse one folder, or a second connection for it. The other folders are synced all the same.
+      const isOver = this.#open?.session !== session || signal.aborted || isMain(label)
+      if (isOver || !(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
+      this.#failed.add(label.id)
+      this.#deps.log.warn('Cannot sync a folder. The other folders are synced.', {
+        ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
+        metadata: { labelId: label.id },
+      })
+    }
+  }
+
+  /** Deletes messages that were missing before a full sync began, and that it did not find in another folder. */
+  async #deleteMissing(open: Open, signal: AbortSignal): Promise<void> {
+    const store = messageStore(this.#deps.db.read)
+    for (let round = 0; round < MAX_DELETION_ROUNDS; round += 1) {
+      const begunAt = this.#deps.clock.now()
+      if ((await store.missing(open.context.accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
+      await this.#checkAll(open, signal)
+      await this.#syncChanged(open, signal)
+      if (this.#failed.size > 0) return
+      if (await this.#foldersStillExist(open.session)) await deleteMissing(this.#deps, open.context, begunAt)
+    }
+  }
+
+  /** A folder that was renamed during the full sync may contain the missing messages. */
+  async #foldersStillExist(session: FolderSession): Promise<boolean> {
+    const paths = new Set((await session.listFolders()).map((folder) => folder.path))
+    return this.#folders.every((label) => paths.has(label.providerId))
+  }
+
+  #now(): number {
+    return this.#deps.clock.monotonic()
+  }
+}
+
+function isMain(label: LabelRow): boolean {
+  return label.syncedAs?.startsWith('main:') === true
 }

@@ -1,6 +1,7 @@
 import {
   type Comparison,
   ENTIRE_MAILBOX,
+  type FoundMessage,
   type KnownMailboxMessage,
   type MailboxSession,
   type MailboxStep,
@@ -8,11 +9,11 @@ import {
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import type { EventBodies } from '../announce.ts'
-import { notifyAfter } from '../announce.ts'
+import { type EventBodies, notifyAfter } from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
-import { applyMailboxPart, cursorIdOf, mailboxParts } from './step.ts'
+import { type MailboxContext, mailboxChange } from './change.ts'
 
 export interface ScopeSync extends OwnedAccount {
   session: MailboxSession
@@ -70,12 +71,57 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
   for await (const step of steps) {
     const labels = await scope.labels([...step.found, ...step.changed].flatMap(({ folders = [] }) => folders))
     const bodies = await scope.bodies(step, cursorRow)
-    for (const part of mailboxParts(step)) {
+    for (const part of partsOf(step)) {
       signal.throwIfAborted()
-      await applyMailboxPart(deps, { ...scope, labels, bodies }, part)
+      await storePart(deps, { ...scope, labels, bodies }, part)
     }
   }
   if (isRestarted) await save(deps, scope, { announceAfter: null, lastSyncAt: deps.clock.now() })
+}
+
+type Changed = MailboxStep['changed'][number]
+type MailboxPart = StepPart<FoundMessage, Changed, string>
+
+/** Each message once: a complete message wins over its removal, and a removal over a change. */
+function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
+  const complete = new Map(found.map((one) => [one.message.providerMessageId, one]))
+  const changes = new Map<string, Changed>()
+  for (const one of changed) {
+    if (complete.has(one.providerMessageId)) continue
+    changes.set(one.providerMessageId, { ...changes.get(one.providerMessageId), ...one })
+  }
+  const removals = new Set(removed.filter((id) => !complete.has(id)))
+  return splitStep({
+    refetched,
+    added: [...complete.values()],
+    changed: [...changes.values()].filter(({ providerMessageId }) => !removals.has(providerMessageId)),
+    removed: [...removals],
+    cursor,
+  })
+}
+
+/**
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
+ * without storing anything.
+ */
+async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart): Promise<void> {
+  const { accountId } = context
+  await deps.db.transaction(async (tx) => {
+    await deps.fence(tx, accountId, context.epoch)
+    const cursors = cursorStore(tx)
+    const cursorId = cursorIdOf(context)
+    const change = mailboxChange(deps, tx, context)
+    await change.remove(part.removed)
+    await change.change(part.changed)
+    await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
+    await change.record()
+    if (part.cursor !== undefined) await cursors.save(accountId, cursorId, { cursor: part.cursor })
+  })
+}
+
+/** The id under which a scope's cursor is stored: the label's, or the account's when the entire mailbox is one scope. */
+export function cursorIdOf({ accountId, scope }: Pick<MailboxContext, 'accountId' | 'scope'>): string {
+  return scope?.id ?? accountId
 }
 
 /** After an expired cursor: compares every message, and announces unknown ones only if they arrived since the last sync. */

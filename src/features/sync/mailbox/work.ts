@@ -16,8 +16,7 @@ import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
 import { deleteLabel } from './deletion.ts'
-import { cursorIdOf } from './step.ts'
-import { syncScope } from './sync.ts'
+import { cursorIdOf, syncScope } from './sync.ts'
 
 interface Open {
   session: MailboxSession
