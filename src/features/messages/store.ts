@@ -1,10 +1,18 @@
 import { type Selectable, sql } from 'kysely'
 import type { Handle, Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
-import { isAllMail } from './storing/label-counters.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
+
+/** The label of every message that is not in trash or junk, for providers with message ids. It has the account's id. */
+export function allMail(accountId: string): string {
+  return accountId
+}
+
+function isAllMail(labelId: string): boolean {
+  return labelId.startsWith('acc_')
+}
 
 const IDS_PER_QUERY = 500
 const KNOWN_PER_QUERY = 1000
