@@ -5,8 +5,8 @@
 import './tables.ts'
 
 export type { DeliveryQuery, DeliveryView } from './deliveries/api.ts'
-export type { DuplicateFinder, FindDuplicates } from './deliveries/duplicates.ts'
 export { cancelForAccount, eraseDeliveries, purgeDeliveries } from './deliveries/erasure.ts'
+export type { DuplicateFinder, FindDuplicates } from './deliveries/fan-out.ts'
 export { deliveryRoutes } from './deliveries/routes.ts'
 export { deliveryStore } from './deliveries/store.ts'
 export type { CreateBody, EndpointView } from './endpoints/api.ts'

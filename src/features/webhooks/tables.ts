@@ -1,3 +1,5 @@
+import type { Selectable } from 'kysely'
+
 /** An endpoint of the application. Secrets and header values are sealed with context `endpoint:<id>`. */
 interface WebhookEndpointTable {
   id: string
@@ -78,6 +80,9 @@ interface WebhookAttemptTable {
   /** JSON list of the names of the custom headers sent; null without. */
   headerNames: string | null
 }
+
+export type DeliveryRow = Selectable<WebhookDeliveryTable>
+export type AttemptRow = Selectable<WebhookAttemptTable>
 
 declare module '../../infra/db/db.ts' {
   interface Tables {

@@ -5,7 +5,7 @@ import { nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
 import { MASK, maskedHeaders } from '../endpoints/validation.ts'
 import { deliveryBody, USER_AGENT } from '../sending/attempt.ts'
-import type { AttemptRow, DeliveryRow } from './delivery.ts'
+import type { AttemptRow, DeliveryRow } from '../tables.ts'
 
 const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const
 const TRIGGERS = ['event', 'retry', 'recover', 'test', 'test-message'] as const

@@ -11,7 +11,7 @@ import {
   releaseAllLeases,
   renewLease,
 } from '../sending/leases.ts'
-import { markDuplicates } from './duplicates.ts'
+import { markDuplicates } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
 const LEASE = { token: 'lease', forMs: 1000 }

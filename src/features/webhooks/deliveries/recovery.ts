@@ -7,8 +7,7 @@ import { accountsBeingErased } from '../../accounts/index.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
-import { newDelivery } from './delivery.ts'
-import { DELIVER_QUEUE } from './fan-out.ts'
+import { DELIVER_QUEUE, newDelivery } from './fan-out.ts'
 import { insertDeliveries } from './store.ts'
 
 export interface RecoverDeps {

@@ -3,9 +3,9 @@ import { findEvents } from '../../../events/index.ts'
 import type { Dialect, Handle, Tables, Tx } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
+import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { DeliveryQuery, DeliveryView } from './api.ts'
 import { deliveryView } from './api.ts'
-import type { AttemptRow, DeliveryRow } from './delivery.ts'
 
 export interface DeliveryStore {
   /** Newest first. */

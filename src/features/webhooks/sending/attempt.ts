@@ -5,8 +5,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
 import { webhookHeaders } from '../../../lib/signature.ts'
 import { cleanText, truncateText } from '../../../lib/text.ts'
-import type { DeliveryRow } from '../deliveries/delivery.ts'
 import { type OpenEndpoint, validSecrets } from '../endpoints/endpoint.ts'
+import type { DeliveryRow } from '../tables.ts'
 
 /** Why an attempt failed: no response, or one that is not 2xx. */
 export type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'

@@ -1,6 +1,6 @@
 import { isoTimeOrNull } from '../../../lib/time.ts'
-import type { DeliveryRow } from '../deliveries/delivery.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
+import type { DeliveryRow } from '../tables.ts'
 import type { Outcome } from './attempt.ts'
 
 /**

@@ -3,11 +3,11 @@ import { type EventRow, findEvents } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import type { DeliveryRow, Lease } from '../deliveries/delivery.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
+import type { DeliveryRow } from '../tables.ts'
 import { opensAt, probing } from './circuit.ts'
-import { cancelForEndpoint, cancelHeld, claimDue, releaseLease, renewLease } from './leases.ts'
+import { cancelForEndpoint, cancelHeld, claimDue, type Lease, releaseLease, renewLease } from './leases.ts'
 
 /** A delivery ready to be sent, with its event and its endpoint's current settings (at most a second old). */
 export interface Claimed {

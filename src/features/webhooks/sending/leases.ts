@@ -1,6 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Dialect, Tx } from '../../../infra/db/index.ts'
-import type { DeliveryRow, Lease } from '../deliveries/delivery.ts'
+import type { DeliveryRow } from '../tables.ts'
+
+/** Identifies the worker that holds a delivery, and for how long. A worker that does not renew in time loses it. */
+export interface Lease {
+  token: string
+  forMs: number
+}
 
 /** Leases use the database's time, the only clock that replicas share. */
 export const untilOf = (dialect: Dialect, lease: Lease) => sql<number>`${dialect.nowMs} + ${sql.lit(lease.forMs)}`

@@ -1,9 +1,9 @@
 import type { Recorder } from '../../../events/index.ts'
 import type { Db, Dialect, Tx } from '../../../infra/db/index.ts'
 import { isoTime } from '../../../lib/time.ts'
-import type { AttemptRow, DeliveryRow, DeliveryStatus } from '../deliveries/delivery.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
+import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { Outcome } from './attempt.ts'
 import { afterOutcomes, type Circuit, type CircuitOutcome, outcomeOf } from './circuit.ts'
 import { retryDelayMs } from './retry-schedule.ts'
@@ -81,7 +81,7 @@ async function updateCircuit(
 }
 
 interface NextState {
-  status: DeliveryStatus
+  status: DeliveryRow['status']
   nextAttemptAt: number | null
   url: string
 }

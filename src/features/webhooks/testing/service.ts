@@ -14,7 +14,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import { type DeliveryRow, newDelivery } from '../deliveries/delivery.ts'
+import { newDelivery } from '../deliveries/fan-out.ts'
 import { holdForRetry, retryable } from '../deliveries/retry.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 import { type EndpointRow, openEndpoint } from '../endpoints/endpoint.ts'
@@ -24,6 +24,7 @@ import { webhookEvents } from '../events.ts'
 import { attempt, attemptInput } from '../sending/attempt.ts'
 import { renewLease } from '../sending/leases.ts'
 import { recordResults } from '../sending/results.ts'
+import type { DeliveryRow } from '../tables.ts'
 
 /** A stored message as the fields of its `message.received` event. */
 export type MessageEvent = EventContent
