@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { KEY_FIELD_PATTERN } from './key.ts'
+import { KEY_FIELD_PATTERN } from './duplicates.ts'
 
 const MAX_KEY_FIELDS = 20
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { configBody, configSchema, testBody, testResult } from './api.ts'
 import { databaseClaims } from './database-claims.ts'
-import { deduplicationKey } from './key.ts'
+import { deduplicationKey } from './duplicates.ts'
 import type { SharedClaims } from './redis-claims.ts'
 import { deduplicationStore } from './store.ts'
 

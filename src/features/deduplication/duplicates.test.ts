@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deduplicationKey, KEY_FIELD_PATTERN, type KeySource } from './key.ts'
+import { deduplicationKey, KEY_FIELD_PATTERN, type KeySource } from './duplicates.ts'
 
 const SUBJECT: KeySource = {
   accountId: 'acc_1',
