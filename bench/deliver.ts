@@ -13,7 +13,7 @@ import { idGenerator } from '../src/lib/ids.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
-import { type WebhookHouse, webhookHouse } from '../test/kit/webhooks.ts'
+import { type WebhookFixture, webhookFixture } from '../test/kit/webhooks.ts'
 import { startRedis } from '../test/servers/redis.ts'
 import { spread } from './figures.ts'
 import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
@@ -59,7 +59,7 @@ async function fileStore(bench: Bench): Promise<void> {
   }
   const db = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
   try {
-    await measure('file store', webhookHouse(db), bench)
+    await measure('file store', webhookFixture(db), bench)
     bench.say(`  slow statements (over 20 ms)           ${slow}`)
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -68,7 +68,7 @@ async function fileStore(bench: Bench): Promise<void> {
 
 const postgres = (bench: Bench) =>
   withPostgres(async (db) => {
-    await measure('PostgreSQL', webhookHouse(db), bench)
+    await measure('PostgreSQL', webhookFixture(db), bench)
   })
 
 const postgresAndRedis = (bench: Bench) =>
@@ -78,7 +78,7 @@ const postgresAndRedis = (bench: Bench) =>
     try {
       const bus = await openRedisBus(deps)
       const queue = redisQueue({ ...deps, ids: idGenerator(systemClock) })
-      await measure('PostgreSQL + Redis', webhookHouse(db, { bus, queue, claims: sharedClaims(deps) }), bench)
+      await measure('PostgreSQL + Redis', webhookFixture(db, { bus, queue, claims: sharedClaims(deps) }), bench)
     } finally {
       await deps.redis.close()
       await server.close()
@@ -100,7 +100,7 @@ async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
 }
 
 /** Closes the engine and its database afterwards. */
-async function measure(title: string, app: WebhookHouse, { sink, bare, say }: Bench): Promise<void> {
+async function measure(title: string, app: WebhookFixture, { sink, bare, say }: Bench): Promise<void> {
   const { db } = app
   await migrateUp(db, migrations, () => {})
   for (const type of TYPES) await app.create({ url: sink.url, eventTypes: [type] })
@@ -132,7 +132,7 @@ const batchOf = (from: number, count: number) =>
     data: DATA,
   }))
 
-async function recordFor(app: WebhookHouse, sink: Sink, forMs: number): Promise<number> {
+async function recordFor(app: WebhookFixture, sink: Sink, forMs: number): Promise<number> {
   const endMs = performance.now() + forMs
   const before = await sink.received()
   let recorded = 0
@@ -144,7 +144,7 @@ async function recordFor(app: WebhookHouse, sink: Sink, forMs: number): Promise<
   return recorded
 }
 
-async function recordAtPace(app: WebhookHouse, perSecond: number, forMs: number): Promise<number> {
+async function recordAtPace(app: WebhookFixture, perSecond: number, forMs: number): Promise<number> {
   const count = Math.round((perSecond * forMs) / 1000)
   const startedMs = performance.now()
   for (let recorded = 0; recorded < count; recorded += 1) {
@@ -154,7 +154,7 @@ async function recordAtPace(app: WebhookHouse, perSecond: number, forMs: number)
   return count
 }
 
-async function allDelivered({ db }: WebhookHouse): Promise<void> {
+async function allDelivered({ db }: WebhookFixture): Promise<void> {
   await eventually(
     async () => {
       const unstamped = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()

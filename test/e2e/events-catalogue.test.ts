@@ -8,7 +8,7 @@ import { closing } from '../kit/closing.ts'
 import { describeEachDatabase } from '../kit/database.ts'
 import { type EventType, eventOf, sampleEvent, schemaErrors } from '../kit/events.ts'
 import { eventually } from '../kit/eventually.ts'
-import { webhookHouse } from '../kit/webhooks.ts'
+import { webhookFixture } from '../kit/webhooks.ts'
 import { LIBRARIES, startReceiver, verifyWith } from '../servers/receiver.ts'
 
 const types = Object.keys(eventDeclarations) as EventType[]
@@ -54,7 +54,7 @@ describe('the event catalogue', () => {
 describeEachDatabase('an event of every type', (open) => {
   it('arrives as documented and verifies with both libraries', async () => {
     const receiver = closing(await startReceiver())
-    const app = closing(webhookHouse(await open()))
+    const app = closing(webhookFixture(await open()))
     const { secret = '' } = await app.create({ url: receiver.url, eventTypes: ['*'] })
     await app.engine.start()
     await app.db.transaction((tx) =>

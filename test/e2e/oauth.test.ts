@@ -88,7 +88,7 @@ describe.each([
     expect(await subjects(created.json.id)).toEqual(['Before'])
   })
 
-  it('tells operators that it can be connected, and the redirect URI', async () => {
+  it('reports the provider and its redirect URI in the detailed health', async () => {
     const { providers, onboarding } = (await client.get('/health/detailed')).json.data
     const redirectUri = `${service.url}/providers/${site.provider}/callback`
     expect(providers).toContainEqual({ name: site.provider, canConnect: true, redirectUri })

@@ -319,7 +319,7 @@ describeEachDatabase('push from Graph', (open) => {
   })
 
   it.each(['http://posthorn.example.com', 'https://localhost', 'https://127.0.0.1:8443'])(
-    'at %s, where Graph cannot tell it, mailboxes are asked',
+    'polls instead of subscribing when Graph cannot reach %s',
     async (publicUrl) => {
       await pushed({ PUBLIC_URL: publicUrl })
       await quiet()

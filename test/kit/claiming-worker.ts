@@ -5,7 +5,7 @@ import { silentLog } from '../../src/infra/log/index.ts'
 import { openRedis } from '../../src/infra/redis/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Place } from './database.ts'
-import { webhookHouse } from './webhooks.ts'
+import { webhookFixture } from './webhooks.ts'
 
 /**
  * A process that fans out recorded events and stops between the claims and the deliveries, where the test kills it.
@@ -21,7 +21,7 @@ const db =
 const redis = redisUrl === undefined ? undefined : await openRedis({ url: redisUrl, log: silentLog })
 const claims = redis && sharedClaims({ redis, clock: systemClock, log: silentLog })
 const finder = duplicateFinder({ db, claims })
-const house = webhookHouse(db, {
+const fixture = webhookFixture(db, {
   ring,
   instanceId: 'worker',
   duplicates: {
@@ -40,7 +40,7 @@ const house = webhookHouse(db, {
     }),
   },
 })
-await house.engine.start()
+await fixture.engine.start()
 
 async function stopHere(): Promise<void> {
   process.stdout.write('claimed\n')

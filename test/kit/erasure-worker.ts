@@ -1,5 +1,5 @@
 /**
- * Erases deleted accounts until none is left, or kills itself (SIGKILL) inside the transaction of the given step.
+ * Erases deleted accounts until none is left, or kills itself (SIGKILL) in the transaction of the given step.
  * Arguments: the database as JSON, the instance name, the step to die in (0: none), the instance that died before.
  */
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const queue = databaseQueue({ ...deps, instanceId })
 if (dead !== '') await queue.releaseInstance(dead)
 
 let steps = 0
-const dyingInStep =
+const dyingAtStep =
   (erase: Erase): Erase =>
   async (tx, accountId, limit) => {
     const rows = await erase(tx, accountId, limit)
@@ -40,7 +40,7 @@ const erasing = erasure({
   db,
   queue,
   log,
-  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(dyingInStep),
+  erase: [eraseEvents, eraseDeliveries, eraseMessages].map(dyingAtStep),
   forget: async () => {},
 })
 await erasing.start()

@@ -13,8 +13,8 @@ import {
   type ScopeSyncRequest,
 } from '../../src/providers/contract/index.ts'
 
-/** A mail at the provider. */
-export interface DoubleMail {
+/** A message at the provider. */
+export interface DoubleMessage {
   id: string
   folders: string[]
   unread: boolean
@@ -22,18 +22,18 @@ export interface DoubleMail {
   receivedAt: number
   subject: string
   text: string
-  /** Number of the change by which it came. */
+  /** Number of the change that added it. */
   arrived: number
 }
 
-/** All that the provider knows, as JSON, so that several processes can share it in a file. */
+/** The provider's state, as JSON, so that several processes can share it in a file. */
 export interface DoubleState {
   folders: RemoteFolder[]
-  mails: Record<string, DoubleMail>
-  /** Every change in order: which mail, and where it stood before. */
+  messages: Record<string, DoubleMessage>
+  /** Every change in order: the message and its folders before the change. */
   log: { number: number; id: string; from: string[] }[]
   number: number
-  /** Cursors from before this change are too old. */
+  /** Cursors from before this change have expired. */
   expiredBelow: number
 }
 
@@ -42,12 +42,12 @@ export interface DoubleStore {
   write(state: DoubleState): void
 }
 
-/** Where a cursor stands: listing what is there, comparing, or following the changes. */
+/** The content of a cursor: the provider is listing messages, comparing them, or following changes. */
 interface Position {
   mode: 'list' | 'compare' | 'follow'
-  /** The change up to which everything is told once the listing is through. */
+  /** The last change that was returned; following starts behind it. */
   number: number
-  /** The change after which mail is new. */
+  /** Messages that arrive after this change are new. */
   baseline: number
   listed: number
   after?: { receivedAt: number; id: string }
@@ -64,8 +64,9 @@ const ROLES: [path: string, role: FolderRole | null][] = [
 ]
 
 /**
- * A provider whose mails have ids of their own, kept in memory or in a file: the whole contract, exact and scriptable. `whole`: one
- * scope and many labels, as Gmail; `folders`: a scope per folder, as Graph. Methods are what the owner of the mailbox does.
+ * A provider that assigns message ids, in memory or in a file. It implements the complete contract and runs scripted
+ * changes. `whole`: one scope and many labels, as Gmail; `folders`: a scope per folder, as Graph. Its methods change the
+ * mailbox as its owner would.
  */
 export class MailboxDouble {
   readonly kind: 'whole' | 'folders'
@@ -77,7 +78,7 @@ export class MailboxDouble {
   readonly calls: string[] = []
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
-  /** What the owner does between requests: one piece before each. */
+  /** Changes to the mailbox, one before each request. */
   readonly script: (() => void)[] = []
 
   constructor(kind: 'whole' | 'folders', store: DoubleStore = memoryStore()) {
@@ -89,9 +90,9 @@ export class MailboxDouble {
     return this.#store.read()
   }
 
-  deliver(id: string, given: Partial<DoubleMail> = {}): void {
+  deliver(id: string, given: Partial<DoubleMessage> = {}): void {
     this.#change((state) => {
-      const mail = {
+      const message = {
         id,
         folders: ['INBOX'],
         unread: true,
@@ -100,31 +101,31 @@ export class MailboxDouble {
         subject: id,
         text: id,
       }
-      state.mails[id] = { ...mail, ...given, arrived: state.number + 1 }
+      state.messages[id] = { ...message, ...given, arrived: state.number + 1 }
       return [{ id, from: [] }]
     })
   }
 
-  deliverAll(ids: readonly string[], given: (place: number) => Partial<DoubleMail> = () => ({})): void {
+  deliverAll(ids: readonly string[], given: (place: number) => Partial<DoubleMessage> = () => ({})): void {
     for (const [place, id] of ids.entries()) this.deliver(id, given(place))
   }
 
-  /** Flags, folders or content; of a mail that is gone, nothing. */
-  set(id: string, changes: Partial<DoubleMail>): void {
+  /** Changes flags, folders or content; ignores a deleted message. */
+  set(id: string, changes: Partial<DoubleMessage>): void {
     this.#change((state) => {
-      const mail = state.mails[id]
-      if (mail === undefined) return []
-      state.mails[id] = { ...mail, ...changes }
-      return [{ id, from: mail.folders }]
+      const message = state.messages[id]
+      if (message === undefined) return []
+      state.messages[id] = { ...message, ...changes }
+      return [{ id, from: message.folders }]
     })
   }
 
   remove(id: string): void {
     this.#change((state) => {
-      const mail = state.mails[id]
-      if (mail === undefined) return []
-      delete state.mails[id]
-      return [{ id, from: mail.folders }]
+      const message = state.messages[id]
+      if (message === undefined) return []
+      delete state.messages[id]
+      return [{ id, from: message.folders }]
     })
   }
 
@@ -142,23 +143,23 @@ export class MailboxDouble {
     })
   }
 
-  /** Mails lose the label; those of a folder that is their only one go to `mailsTo`, or with it. */
-  dropFolder(path: string, mailsTo?: string): void {
+  /** Removes the label from its messages. Messages in no other folder move to `moveTo`, or are deleted with the folder. */
+  dropFolder(path: string, moveTo?: string): void {
     this.#change((state) => {
       state.folders = state.folders.filter((folder) => folder.path !== path)
-      const touched = Object.values(state.mails).filter((mail) => mail.folders.includes(path))
-      for (const mail of touched) {
-        const rest = mail.folders.filter((folder) => folder !== path)
-        const folders = mailsTo === undefined ? rest : [...rest, mailsTo]
-        if (this.kind === 'folders' && folders.length === 0) delete state.mails[mail.id]
-        else state.mails[mail.id] = { ...mail, folders }
+      const touched = Object.values(state.messages).filter((message) => message.folders.includes(path))
+      for (const message of touched) {
+        const rest = message.folders.filter((folder) => folder !== path)
+        const folders = moveTo === undefined ? rest : [...rest, moveTo]
+        if (this.kind === 'folders' && folders.length === 0) delete state.messages[message.id]
+        else state.messages[message.id] = { ...message, folders }
       }
-      // As Gmail: a label that goes is no change of its mails.
+      // Gmail reports no message changes when a label is deleted.
       return this.kind === 'whole' ? [] : touched.map(({ id, folders }) => ({ id, from: folders }))
     })
   }
 
-  /** Every cursor given so far is too old. */
+  /** Expires every cursor issued so far. */
   expireCursors(): void {
     this.#change((state) => {
       state.number += 1
@@ -168,12 +169,12 @@ export class MailboxDouble {
   }
 
   get mail(): IdMailProvider {
-    const find = (id: string): DoubleMail => {
-      const mail = this.state.mails[id]
-      if (mail === undefined) throw new ProviderError('not_found', 'there is no such mail')
-      return mail
+    const find = (id: string): DoubleMessage => {
+      const message = this.state.messages[id]
+      if (message === undefined) throw new ProviderError('not_found', 'there is no such message')
+      return message
     }
-    const raw = (mail: DoubleMail) => `Subject: ${mail.subject}\r\n\r\n${mail.text}`
+    const raw = (message: DoubleMessage) => `Subject: ${message.subject}\r\n\r\n${message.text}`
     return {
       kind: 'mailbox',
       verify: async () => ({ folders: this.state.folders }),
@@ -230,40 +231,40 @@ export class MailboxDouble {
 
   async *#list({ scope, initialMessages, signal }: ScopeSyncRequest, position: Position) {
     const { after, listed } = position
-    const state = this.#look(`list ${scope}`, scope, signal)
+    const state = this.#read(`list ${scope}`, scope, signal)
     const limit = Math.min(this.pageSize, initialMessages - listed)
-    const mails = this.#within(state, scope).filter((mail) => after === undefined || isBehind(mail, after))
-    const page = mails.slice(0, limit)
+    const messages = this.#within(state, scope).filter((message) => after === undefined || isBehind(message, after))
+    const page = messages.slice(0, limit)
     const last = page.at(-1)
-    const more = last !== undefined && mails.length > page.length && listed + page.length < initialMessages
+    const more = last !== undefined && messages.length > page.length && listed + page.length < initialMessages
     const next: Position = more
       ? { ...position, listed: listed + page.length, after: { receivedAt: last.receivedAt, id: last.id } }
       : { ...position, mode: 'follow' }
-    yield this.#step({ found: page.map((mail) => found(mail, position)) }, next)
+    yield this.#step({ found: page.map((message) => found(message, position)) }, next)
     return next
   }
 
   async *#compare({ scope, comparison, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
-    if (comparison === undefined) throw new Error('a comparison goes on without what it compares')
+    if (comparison === undefined) throw new Error('a comparison continues without its `comparison`')
     const known = new Map<string, KnownMailboxMessage>()
     for (let page = await comparison.known(); page.length > 0; page = await comparison.known(page.at(-1))) {
-      for (const mail of page) {
-        if (known.has(mail.providerMessageId)) throw new Error('a page of known mails repeats one')
-        known.set(mail.providerMessageId, mail)
+      for (const message of page) {
+        if (known.has(message.providerMessageId)) throw new Error('a page of known messages repeats one')
+        known.set(message.providerMessageId, message)
       }
     }
     const oldest = (await oldestStored()) ?? Number.POSITIVE_INFINITY
-    const mails = this.#within(this.#look(`compare ${scope}`, scope, signal), scope)
-    const there = new Set(mails.map((mail) => mail.id))
-    const different = mails.filter((mail) => {
-      const stored = known.get(mail.id)
-      return stored === undefined ? mail.receivedAt >= oldest : differs(mail, stored)
+    const messages = this.#within(this.#read(`compare ${scope}`, scope, signal), scope)
+    const present = new Set(messages.map((message) => message.id))
+    const different = messages.filter((message) => {
+      const stored = known.get(message.id)
+      return stored === undefined ? message.receivedAt >= oldest : differs(message, stored)
     })
-    const removed = [...known.keys()].filter((id) => !there.has(id))
+    const removed = [...known.keys()].filter((id) => !present.has(id))
     for (let start = 0; start < different.length; start += this.pageSize) {
       const page = different.slice(start, start + this.pageSize)
       this.#request(`compare more ${scope}`)
-      yield { ...this.#step({ found: page.map((mail) => found(mail, position)) }, position), refetched: true }
+      yield { ...this.#step({ found: page.map((message) => found(message, position)) }, position), refetched: true }
     }
     const next: Position = { ...position, mode: 'follow' }
     yield { ...this.#step({ removed }, next), refetched: true }
@@ -271,7 +272,7 @@ export class MailboxDouble {
   }
 
   async *#follow({ scope, signal }: ScopeSyncRequest, position: Position) {
-    const state = this.#look(`follow ${scope}`, scope, signal)
+    const state = this.#read(`follow ${scope}`, scope, signal)
     if (position.number < state.expiredBelow) throw new ProviderError('cursor_expired', 'the cursor is too old')
     const entries = state.log.filter((entry) => entry.number > position.number).slice(0, this.pageSize)
     const last = entries.at(-1)
@@ -279,15 +280,15 @@ export class MailboxDouble {
     const next: Position = { ...position, number: last.number }
     const step = { found: [] as FoundMessage[], changed: [] as MailboxStep['changed'], removed: [] as string[] }
     for (const id of new Set(entries.map((entry) => entry.id))) {
-      const mail = state.mails[id]
-      const came = entries.some(
-        (entry) => entry.id === id && (entry.number === mail?.arrived || !this.#isIn(entry.from, scope)),
+      const message = state.messages[id]
+      const arrived = entries.some(
+        (entry) => entry.id === id && (entry.number === message?.arrived || !this.#isIn(entry.from, scope)),
       )
-      const isDraft = mail?.folders.includes('DRAFT')
-      if (mail === undefined || !this.#isIn(mail.folders, scope)) step.removed.push(id)
-      else if (came || isDraft) step.found.push(found(mail, position))
+      const isDraft = message?.folders.includes('DRAFT')
+      if (message === undefined || !this.#isIn(message.folders, scope)) step.removed.push(id)
+      else if (arrived || isDraft) step.found.push(found(message, position))
       else {
-        const { unread, starred, folders } = mail
+        const { unread, starred, folders } = message
         step.changed.push({ providerMessageId: id, unread, starred, ...(this.kind === 'whole' && { folders }) })
       }
     }
@@ -300,18 +301,18 @@ export class MailboxDouble {
   }
 
   /** Newest first. */
-  #within(state: DoubleState, scope: string): DoubleMail[] {
-    return Object.values(state.mails)
-      .filter((mail) => this.#isIn(mail.folders, scope))
+  #within(state: DoubleState, scope: string): DoubleMessage[] {
+    return Object.values(state.messages)
+      .filter((message) => this.#isIn(message.folders, scope))
       .sort((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
   }
 
-  /** A mail of the whole mailbox may have no label; one that came from nowhere had nothing. */
+  /** In the scope of the entire mailbox, a message needs no label. */
   #isIn(folders: readonly string[], scope: string): boolean {
     return scope === ENTIRE_MAILBOX || folders.includes(scope)
   }
 
-  #look(what: string, scope: string, signal: AbortSignal): DoubleState {
+  #read(what: string, scope: string, signal: AbortSignal): DoubleState {
     signal.throwIfAborted()
     this.#request(what)
     const { state } = this
@@ -338,15 +339,15 @@ export class MailboxDouble {
   }
 }
 
-function found(mail: DoubleMail, { baseline }: Position): FoundMessage {
+function found(message: DoubleMessage, { baseline }: Position): FoundMessage {
   return {
-    folders: mail.folders,
+    folders: message.folders,
     message: {
-      providerMessageId: mail.id,
-      isNew: mail.arrived > baseline,
+      providerMessageId: message.id,
+      isNew: message.arrived > baseline,
       emailId: null,
-      threadId: `thread of ${mail.id}`,
-      messageId: `<${mail.id}@x>`,
+      threadId: `thread of ${message.id}`,
+      messageId: `<${message.id}@x>`,
       ...{
         inReplyTo: null,
         references: [],
@@ -358,22 +359,22 @@ function found(mail: DoubleMail, { baseline }: Position): FoundMessage {
         date: null,
         sizeBytes: 1,
       },
-      ...{ attachments: [], headerHash: mail.id, error: null, text: mail.text, snippet: mail.text },
-      subject: mail.subject,
-      receivedAt: mail.receivedAt,
-      unread: mail.unread,
-      starred: mail.starred,
+      ...{ attachments: [], headerHash: message.id, error: null, text: message.text, snippet: message.text },
+      subject: message.subject,
+      receivedAt: message.receivedAt,
+      unread: message.unread,
+      starred: message.starred,
     },
   }
 }
 
-function differs(mail: DoubleMail, stored: KnownMailboxMessage): boolean {
-  const [now, before] = [mail.folders, stored.folders].map((folders) => folders.toSorted().join('\n'))
-  return mail.unread !== stored.unread || mail.starred !== stored.starred || now !== before
+function differs(message: DoubleMessage, stored: KnownMailboxMessage): boolean {
+  const [now, before] = [message.folders, stored.folders].map((folders) => folders.toSorted().join('\n'))
+  return message.unread !== stored.unread || message.starred !== stored.starred || now !== before
 }
 
-function isBehind(mail: DoubleMail, after: { receivedAt: number; id: string }): boolean {
-  return mail.receivedAt < after.receivedAt || (mail.receivedAt === after.receivedAt && mail.id < after.id)
+function isBehind(message: DoubleMessage, after: { receivedAt: number; id: string }): boolean {
+  return message.receivedAt < after.receivedAt || (message.receivedAt === after.receivedAt && message.id < after.id)
 }
 
 function parsePosition(cursor: string): Position {
@@ -386,7 +387,7 @@ function folderOf(path: string, role: FolderRole | null, name = path): RemoteFol
 
 function emptyState(): DoubleState {
   const folders = ROLES.map(([path, role]) => folderOf(path, role))
-  return { folders, mails: {}, log: [], number: 0, expiredBelow: 0 }
+  return { folders, messages: {}, log: [], number: 0, expiredBelow: 0 }
 }
 
 function memoryStore(): DoubleStore {
@@ -399,7 +400,7 @@ function memoryStore(): DoubleStore {
   }
 }
 
-/** Shared with other processes: one writes, any number read. */
+/** A store in a file that one process writes and any number read. */
 export function fileStore(file: string, isNew: boolean): DoubleStore {
   const write = (state: DoubleState) => {
     writeFileSync(`${file}.new`, JSON.stringify(state))

@@ -1,11 +1,11 @@
 import type { Db } from '../../src/infra/db/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 
-/** A mail in a folder, as both sides can tell it: which, where, and its flags. */
-export type Standing = string
+/** A message in a folder, as the store and the server can both describe it: folder, UID, Message-ID and flags. */
+export type MessageState = string
 
-/** What the store holds of the folders kept in step, sorted: `INBOX <1@x> unread`. */
-export async function storedMails(db: Db, accountId: string): Promise<Standing[]> {
+/** The stored messages of the synced folders, sorted: `INBOX 7 <1@x> unread`. */
+export async function storedMessages(db: Db, accountId: string): Promise<MessageState[]> {
   const rows = await db.read
     .selectFrom('messageLabels')
     .innerJoin('messages', 'messages.id', 'messageLabels.messageId')
@@ -15,14 +15,18 @@ export async function storedMails(db: Db, accountId: string): Promise<Standing[]
     .execute()
   return rows
     .map((row) =>
-      standing(row.providerId, JSON.parse(row.fields).messageId, row.unread === 1, row.starred === 1, row.uid),
+      messageState(row.providerId, JSON.parse(row.fields).messageId, row.unread === 1, row.starred === 1, row.uid),
     )
     .sort()
 }
 
-/** The same of the server. */
-export async function servedMails(server: Dovecot, user: string, folders: readonly string[]): Promise<Standing[]> {
-  const found: Standing[] = []
+/** The server's messages in these folders, in the form of `storedMessages`. */
+export async function serverMessages(
+  server: Dovecot,
+  user: string,
+  folders: readonly string[],
+): Promise<MessageState[]> {
+  const found: MessageState[] = []
   for (const folder of folders) {
     const printed = await server
       .doveadm('-f', 'tab', 'fetch', '-u', user, 'uid flags hdr.message-id', 'mailbox', folder)
@@ -30,19 +34,19 @@ export async function servedMails(server: Dovecot, user: string, folders: readon
     for (const line of printed.split('\n').slice(1)) {
       const [uid, flags = '', messageId = ''] = line.split('\t')
       if (uid === undefined || uid === '') continue
-      found.push(standing(folder, messageId, !flags.includes('\\Seen'), flags.includes('\\Flagged'), Number(uid)))
+      found.push(messageState(folder, messageId, !flags.includes('\\Seen'), flags.includes('\\Flagged'), Number(uid)))
     }
   }
   return found.sort()
 }
 
-function standing(
+function messageState(
   folder: string,
   messageId: string | null,
   unread: boolean,
   starred: boolean,
   uid: number | null,
-): Standing {
+): MessageState {
   return `${folder} ${uid} ${messageId || '-'} ${unread ? 'unread' : 'read'}${starred ? ' starred' : ''}`
 }
 
@@ -53,7 +57,7 @@ export interface StoredEvent {
   data: Record<string, unknown>
 }
 
-/** Every event of the account about messages and folders, in order. */
+/** Every message and folder event of the account, in order. */
 export async function mailEvents(db: Db, accountId: string): Promise<StoredEvent[]> {
   const rows = await db.read
     .selectFrom('events')

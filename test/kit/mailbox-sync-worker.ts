@@ -1,4 +1,7 @@
-/** A process that brings mailboxes of ids in step until it is killed. Arguments: data folder, database URL or '', kind, file of the provider, poll interval, pause at the end of each pass. Says `started`. */
+/**
+ * A process that syncs the accounts of a `MailboxDouble` until it is killed. Prints `started`. Arguments: data folder,
+ * database URL or '', kind, the double's file, poll interval in ms, pause after each sync in ms.
+ */
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { sleep } from '../../src/lib/abort.ts'
@@ -13,7 +16,7 @@ const db =
 const box = new MailboxDouble(kind === 'whole' ? 'whole' : 'folders', fileStore(file, false))
 box.pollMs = Number(pollMs)
 
-/** What happens in the mailbox during the pause is for the next run to find. */
+/** The next sync finds what changes in the mailbox during the pause. */
 const openSession: typeof box.mail.openSession = (access) => {
   const session = box.mail.openSession(access)
   return {

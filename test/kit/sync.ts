@@ -30,15 +30,15 @@ export interface SyncServiceOptions {
   imap?: Partial<ImapLimits>
   owning?: Partial<OwnershipTiming>
   log?: SyncDeps['log']
-  /** Another provider than imap, such as a `MailboxDouble`. */
+  /** Replaces the IMAP provider, for example by a `MailboxDouble`. */
   mail?: MailProvider
-  /** In place of that inside the process; closed with the service. */
+  /** Replaces the in-memory bus; closed with the service. */
   bus?: Bus
-  /** Keep bodies, as `sync.storeBodies` says. */
+  /** The setting `sync.storeBodies`. */
   storeBodies?: boolean
 }
 
-/** What of the service brings mailboxes in step, on a database, with the real IMAP provider or the one given. */
+/** The parts of the service that sync mailboxes, on a database, with the IMAP provider or `options.mail`. */
 export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const clock = systemClock
   const ids = idGenerator(clock)
@@ -49,34 +49,34 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
   const queue = pausableQueue(databaseQueue({ db, bus, clock, ids, log, instanceId, backoff }))
   const events = recorder({ catalogue, clock, ids, bus })
   const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
-  const room = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
+  const linked = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
   const owning = ownership({
     ...{ db, bus, clock, log, instanceId },
     onInstanceDead: (dead) => queue.releaseInstance(dead),
     timing: { hintGapMs: 10, ...options.owning },
   })
   const mail = () => options.mail ?? imap.mail
-  const bodies = bodyFetcher({ db, queue, log, accounts: room, mail })
+  const bodies = bodyFetcher({ db, queue, log, accounts: linked, mail })
   const engine = sync({
-    ...{ db, bus, accounts: room, ownership: owning, fence, events, mail, clock, ids, log },
+    ...{ db, bus, accounts: linked, ownership: owning, fence, events, mail, clock, ids, log },
     ...(options.storeBodies && { requestBodies: bodies.request }),
     settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
     timing: { retry: { baseMs: 100, capMs: 1000 }, ...options.timing },
   })
   return {
-    accounts: room,
+    accounts: linked,
     queue,
     ownership: owning,
-    reader: messageReader({ db, accounts: room, mail, clock, ids }),
+    reader: messageReader({ db, accounts: linked, mail, clock, ids }),
     sync: engine,
     /** As `POST /debounced-queue/clear` does. */
-    clear: () => debouncedQueue({ db, bus, instanceId, accounts: room, sync: engine }).clear(),
+    clear: () => debouncedQueue({ db, bus, instanceId, accounts: linked, sync: engine }).clear(),
     /** Requests a sync and waits until a run has served it. */
     async synced(accountId: string): Promise<void> {
-      await db.transaction((tx) => room.requestSync(tx, [accountId], 'everything'))
+      await db.transaction((tx) => linked.requestSync(tx, [accountId], 'everything'))
       await eventually(async () => expect(await requestOf(db, accountId)).toBeNull())
     },
-    wake: (accountId: string) => db.transaction((tx) => room.requestSync(tx, [accountId], 'everything')),
+    wake: (accountId: string) => db.transaction((tx) => linked.requestSync(tx, [accountId], 'everything')),
     async start() {
       engine.start()
       if (options.storeBodies) await bodies.start()
@@ -89,16 +89,16 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await queue.close()
       await bus.close()
     },
-    /** Links a mailbox of the provider given. */
+    /** Links a mailbox of this provider. */
     async linkMailbox(provider: ProviderName, user = 'ada') {
       const input = { provider, email: `${user}@example.com`, customUserId: null, providerUser: user }
-      const { id } = await db.transaction((tx) => room.link(tx, { ...input, settings: {}, secrets: {} }))
+      const { id } = await db.transaction((tx) => linked.link(tx, { ...input, settings: {}, secrets: {} }))
       return id
     },
     /** Links a mailbox of the test server. */
     async link(server: Pick<Dovecot, 'host' | 'imapsPort'>, user: string, password: string, mailbox = 'INBOX') {
       const { id } = await db.transaction((tx) =>
-        room.link(
+        linked.link(
           tx,
           imapLink({
             email: user,

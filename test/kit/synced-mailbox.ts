@@ -4,7 +4,7 @@ import type { Dovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
 import type { Databases } from './database.ts'
 import { eventually } from './eventually.ts'
-import { announced, mailEvents, servedMails, storedMails } from './mailbox-state.ts'
+import { announced, mailEvents, serverMessages, storedMessages } from './mailbox-state.ts'
 import { type SyncService, type SyncServiceOptions, syncService } from './sync.ts'
 
 const PASSWORD = 'one'
@@ -75,7 +75,7 @@ function watched(server: Dovecot, db: Db, user: string, accountId: string, { set
     /** Waits until the store equals the server's mailbox and no row awaits completion. */
     async same(inFolders: readonly string[] = folders): Promise<void> {
       await eventually(async () => {
-        expect(await storedMails(db, accountId)).toEqual(await servedMails(server, user, inFolders))
+        expect(await storedMessages(db, accountId)).toEqual(await serverMessages(server, user, inFolders))
         expect(await countIncomplete(db, accountId)).toBe(0)
       })
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import type { Place } from './database.ts'
-import { webhookHouse } from './webhooks.ts'
+import { webhookFixture } from './webhooks.ts'
 
 /**
  * A process that records events and delivers them until it is killed. Arguments: the database as JSON, the key ring, the
@@ -15,13 +15,13 @@ const db =
   databaseUrl === undefined
     ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
     : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
-const house = webhookHouse(db, { ring, leaseMs: Number(leaseMs), instanceId: 'worker' })
+const fixture = webhookFixture(db, { ring, leaseMs: Number(leaseMs), instanceId: 'worker' })
 // The previous process of this name is dead. The service learns that from heartbeats.
-await house.queue.releaseInstance('worker')
-await house.engine.start()
+await fixture.queue.releaseInstance('worker')
+await fixture.engine.start()
 process.stdout.write('ready\n')
 for (;;) {
   const objectId = randomUUID()
-  await house.record({ objectId }, { objectId }, { objectId })
+  await fixture.record({ objectId }, { objectId }, { objectId })
   await new Promise((resolve) => setTimeout(resolve, 5))
 }

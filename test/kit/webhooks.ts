@@ -28,29 +28,30 @@ import { type Ids, idGenerator } from '../../src/lib/ids.ts'
 import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
 import { type EventSketch, eventOf } from './events.ts'
 
-export interface WebhookHouseOptions {
+export interface WebhookFixtureOptions {
   clock?: Clock
-  /** The same ring for two houses on one database. */
+  /** Two fixtures on one database share a key ring. */
   ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
-  /** In place of those in memory and in the database; closed with the house. */
+  /** Replaces the in-memory bus; closed with the fixture. */
   bus?: Bus
+  /** Replaces the database queue; closed with the fixture. */
   queue?: Queue
-  /** Deduplication keys outside the database. */
+  /** Keeps deduplication keys outside the database. */
   claims?: SharedClaims
-  /** In place of the deduplication itself. */
+  /** Replaces deduplication. */
   duplicates?: DuplicateFinder
   /** A certificate to trust. */
   ca?: string
-  /** The setting; default `loopback`. */
+  /** The setting `security.privateTargets`; default `loopback`. */
   privateTargets?: string
-  /** Names the process in the queue, so that another may free what it held. */
+  /** Identifies the process in the queue, so that another process can release its leases. */
   instanceId?: string
 }
 
-/** Everything of the webhook room on one database, as `app.ts` puts it together. */
-export interface WebhookHouse {
+/** The webhook feature on one database, composed as in `src/app`. */
+export interface WebhookFixture {
   catalogue: EventCatalogue
   db: Db
   bus: Bus
@@ -64,7 +65,7 @@ export interface WebhookHouse {
   testDeliveries: TestDeliveries
   engine: WebhookEngine
   create(body: CreateBody): Promise<EndpointView>
-  /** Records events in one transaction; answers their ids. */
+  /** Records events in one transaction and returns their ids. */
   record(...events: EventSketch[]): Promise<string[]>
   /** Deliveries, oldest first. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryView[]>
@@ -73,8 +74,8 @@ export interface WebhookHouse {
 
 export const TEST_RING = generateKeyRing()
 
-/** Not started: call `house.engine.start()`. */
-export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): WebhookHouse {
+/** Not started: call `fixture.engine.start()`. */
+export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): WebhookFixture {
   const clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const log = silentLog
@@ -84,7 +85,7 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
   const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
   const guard = addressGuard({
     privateTargets: options.privateTargets ?? 'loopback',
-    resolve: everyNameIsHere,
+    resolve: resolveToLoopback,
     clock: systemClock,
   })
   const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
@@ -110,17 +111,17 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     leaseMs,
     sweepMs: 1000,
   }
-  const room = endpoints(deps)
+  const store = endpoints(deps)
   const attempts = testDeliveries({ ...deps, readMessage })
   const engine = new WebhookEngine(deps)
-  // Each event is a change of its own, unless a test says that it repeats another.
+  // Each event is a separate change unless the test sets a version.
   let version = 0
   const nextVersion = () => {
     version += 1
     return version
   }
   let closing: Promise<void> | undefined
-  const house: WebhookHouse = {
+  const fixture: WebhookFixture = {
     catalogue,
     db,
     bus,
@@ -130,11 +131,11 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
     recorder: events,
     outbound: client,
     sealer: seal,
-    endpoints: room,
+    endpoints: store,
     testDeliveries: attempts,
     engine,
     async create(body) {
-      const commit = await room.create(body)
+      const commit = await store.create(body)
       return db.transaction(commit)
     },
     record: (...given) =>
@@ -161,17 +162,17 @@ export function webhookHouse(db: Db, options: WebhookHouseOptions = {}): Webhook
       return closing
     },
   }
-  return house
+  return fixture
 }
 
-/** No name is looked up in the world; `.invalid` never resolves. */
-async function everyNameIsHere(host: string): Promise<Resolved> {
+/** Resolves without DNS; `.invalid` never resolves. */
+async function resolveToLoopback(host: string): Promise<Resolved> {
   if (host.endsWith('.invalid')) throw new Error('NXDOMAIN')
   return { addresses: ['127.0.0.1'], ttlMs: 60_000 }
 }
 
 const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))
 
-/** What a test does not say about an event. */
+/** Defaults for the fields of an event that a test leaves out. */
 const OF_MESSAGE: EventSketch = { accountId: 'acc_test', provider: 'imap', objectId: 'msg_test', version: 1 }
 const MESSAGE: EventSketch = { ...OF_MESSAGE, data: { id: 'msg_test', subject: 'Grüße, 東京 & “quotes”' } }

@@ -72,7 +72,7 @@ describe('the fake Google', () => {
       code_verifier: verifier,
     })
 
-  it('signs in through a page, checks PKCE, takes a code once, and gives a refresh token with the first consent only', async () => {
+  it('signs in through a page, checks PKCE, accepts a code once, and issues a refresh token only at the first consent', async () => {
     const { google } = await started()
     google.revokeGrants(ANN)
     const verifier = randomBytes(32).toString('base64url')
@@ -91,7 +91,7 @@ describe('the fake Google', () => {
     expect((await consent(google, verifier, { redirect_uri: 'http://else.test/' })).page.status).toBe(400)
   })
 
-  it('refuses consent, and leaves out a scope, when told', async () => {
+  it('refuses consent or omits a scope on request', async () => {
     const { google, mail } = await started()
     google.denyConsent(ANN)
     const verifier = randomBytes(32).toString('base64url')
@@ -124,7 +124,7 @@ describe('the fake Google', () => {
     expect((await mail('profile', 'unknown')).status).toBe(401)
   })
 
-  it('lists the newest first, in pages that stay whole while mail arrives', async () => {
+  it('lists newest first, in pages that stay consistent while messages arrive', async () => {
     const { google, mail } = await started()
     const at = (minute: number) => ({ date: new Date(Date.UTC(2026, 0, 1, 0, minute)) })
     const ids = [1, 2, 3, 4, 5].map((minute) => google.deliver(ANN, plainMail(), at(minute)))
@@ -138,7 +138,7 @@ describe('the fake Google', () => {
     expect((await mail('messages?labelIds=TRASH')).body.messages).toHaveLength(1)
   })
 
-  it('shows a mail as parts, as headers, and raw, with its attachments', async () => {
+  it('returns a message as parts, as headers and raw, with its attachments', async () => {
     const { google, mail } = await started()
     const raw = attachmentMail({ subject: 'Grüße' })
     const id = google.deliver(ANN, raw)
@@ -154,7 +154,7 @@ describe('the fake Google', () => {
     expect((await mail('messages/none')).status).toBe(404)
   })
 
-  it('tells what changed since a historyId, and answers 404 for one that is too old', async () => {
+  it('lists changes since a historyId, and returns 404 for an expired one', async () => {
     const { google, mail } = await started()
     const start = (await mail('profile')).body.historyId
     expect((await mail(`history?startHistoryId=${start}`)).body).toEqual({ historyId: start })
@@ -182,7 +182,7 @@ describe('the fake Google', () => {
     expect((await mail(`history?startHistoryId=${fresh}`)).status).toBe(200)
   })
 
-  it('answers each part of a batch with a status of its own', async () => {
+  it('responds to each part of a batch with its own status', async () => {
     const { google, accessToken } = await started()
     const id = google.deliver(ANN, plainMail({ subject: 'one' }))
     google.fail({ as: 'rate-limited', parts: true, on: /limited/ })
@@ -200,7 +200,7 @@ describe('the fake Google', () => {
     expect((await batch(Array<string>(101).fill(id))).status).toBe(400)
   })
 
-  it('fails as it is told, and then no more', async () => {
+  it('fails as requested, then recovers', async () => {
     const { google, mail } = await started()
     google.fail({ as: 'rate-limited', user: ANN, retryAfter: 2 })
     google.fail({ as: 'rate-limited-403' })
@@ -214,7 +214,7 @@ describe('the fake Google', () => {
     expect((await mail('profile')).status).toBe(200)
   })
 
-  it('publishes what changes in a watched mailbox, again when it is not acknowledged in time', async () => {
+  it('publishes changes of a watched mailbox, and again if they are not acknowledged in time', async () => {
     const { google, post } = await started()
     const credentials = JSON.parse(google.pubsub.credentials)
     const now = Math.floor(Date.now() / 1000)
@@ -242,14 +242,14 @@ describe('the fake Google', () => {
     const waiting = act('pull', { maxMessages: 10 })
     await eventually(() => google.calls.all.some(({ path, status }) => path.endsWith(':pull') && status === undefined))
     google.deliver(ANN, plainMail())
-    const [told] = (await waiting).receivedMessages ?? []
-    expect(JSON.parse(Buffer.from(told?.message.data ?? '', 'base64').toString())).toEqual({
+    const [notification] = (await waiting).receivedMessages ?? []
+    expect(JSON.parse(Buffer.from(notification?.message.data ?? '', 'base64').toString())).toEqual({
       emailAddress: ANN,
       historyId: google.historyId(ANN),
     })
-    await act('modifyAckDeadline', { ackIds: [told?.ackId], ackDeadlineSeconds: 0 })
+    await act('modifyAckDeadline', { ackIds: [notification?.ackId], ackDeadlineSeconds: 0 })
     const [again] = (await act('pull', { maxMessages: 10 })).receivedMessages ?? []
-    expect(again?.message.messageId).toBe(told?.message.messageId)
+    expect(again?.message.messageId).toBe(notification?.message.messageId)
     await act('acknowledge', { ackIds: [again?.ackId] })
     expect(google.pubsub.waiting).toBe(0)
     google.watch.expire()

@@ -81,7 +81,7 @@ export function hugeMail(sizeBytes = 30 * 1024 * 1024, fields: MailFields = {}):
 }
 
 /** Malformed messages that old mailboxes contain, by their defect. */
-export const uglyMails: Record<string, Buffer> = {
+export const malformedMessages: Record<string, Buffer> = {
   'no Date, Message-ID or From': lines(['Subject: bare', '', 'only a subject']),
   'no header at all': Buffer.from('\r\njust a body\r\n'),
   'nothing at all': Buffer.from('\r\n'),

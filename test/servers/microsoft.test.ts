@@ -84,7 +84,7 @@ describe('the fake Microsoft', () => {
     expect((await consent(microsoft, verifier)).redirected.searchParams.get('error')).toBe('access_denied')
   })
 
-  it('rotates refresh tokens, and refuses them when told', async () => {
+  it('rotates refresh tokens, and refuses them on request', async () => {
     const { microsoft, call, refreshToken } = await started()
     const refresh = (refresh_token: string) => token(microsoft, { grant_type: 'refresh_token', refresh_token })
     microsoft.expireAccessTokens()
@@ -103,7 +103,7 @@ describe('the fake Microsoft', () => {
     expect((await call('/me', {}, 'nobody-gave-this')).status).toBe(401)
   })
 
-  it('lists, filters, orders and shows mails, their MIME and their attachments', async () => {
+  it('lists, filters, orders and returns messages, their MIME and their attachments', async () => {
     const { microsoft, call, page } = await started()
     const raw = attachmentMail({ subject: 'Grüße' })
     const old = await microsoft.deliver(BOB, raw, { date: new Date('2026-01-01T00:00:00Z') })
@@ -125,7 +125,7 @@ describe('the fake Microsoft', () => {
     expect((await call('/me/messages/none')).status).toBe(404)
   })
 
-  it('shows a body as text, and the size and thread of a mail, to who asks for them', async () => {
+  it('returns a body as text, and the size and thread of a message, on request', async () => {
     const { microsoft, page } = await started()
     const raw = alternativeMail({ text: 'The plain one.', headers: ['In-Reply-To: <first@example.test>'] })
     await microsoft.deliver(BOB, raw)
@@ -143,7 +143,7 @@ describe('the fake Microsoft', () => {
     expect((await page('/me/messages')).value[0]).toMatchObject({ body: { contentType: 'html' } })
   })
 
-  it('changes an id with a move, except an immutable one', async () => {
+  it('changes the id of a moved message, except an immutable id', async () => {
     const { microsoft, call, page, send } = await started()
     const id = await microsoft.deliver(BOB, plainMail())
     const [before] = (await page('/me/messages?$select=id')).value
@@ -163,7 +163,7 @@ describe('the fake Microsoft', () => {
     expect(microsoft.messages(BOB)).toEqual([])
   })
 
-  it('tells by delta what came, changed, moved out and went, and answers 410 when told', async () => {
+  it('lists new, changed, moved and deleted messages by delta, and returns 410 on request', async () => {
     const { microsoft, page, call } = await started()
     const ids = []
     for (const subject of ['one', 'two', 'three']) ids.push(await microsoft.deliver(BOB, plainMail({ subject })))
@@ -193,7 +193,7 @@ describe('the fake Microsoft', () => {
     expect(await gone.json()).toMatchObject({ error: { code: 'syncStateNotFound' } })
   })
 
-  it('nests folders, hides well-known names, and tells of them by delta', async () => {
+  it('nests folders, hides well-known names, and lists folder changes by delta', async () => {
     const { microsoft, page, send } = await started()
     const parent = microsoft.createFolder(BOB, 'Projects')
     const since = (await page('/me/mailFolders/delta', { prefer: 'odata.maxpagesize=100' }))['@odata.deltaLink'] ?? ''
@@ -209,7 +209,7 @@ describe('the fake Microsoft', () => {
     expect((await send('DELETE', '/me/mailFolders/inbox')).status).toBe(403)
   })
 
-  it('answers each part of a batch, twenty at most', async () => {
+  it('responds to each part of a batch of at most twenty', async () => {
     const { microsoft, send } = await started()
     const id = await microsoft.deliver(BOB, plainMail({ subject: 'one' }))
     microsoft.fail({ as: 'rate-limited', parts: true, on: /limited/, retryAfter: 3 })
@@ -234,7 +234,7 @@ describe('the fake Microsoft', () => {
     expect(microsoft.calls.total({ user: BOB, part: true })).toBe(4)
   })
 
-  it('refuses a fifth request at once, and fails as it is told', async () => {
+  it('refuses a fifth concurrent request, and fails as requested', async () => {
     const { microsoft, call, page } = await started()
     microsoft.latencyMs = 200
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => call('/me/messages')))).map(
@@ -256,7 +256,7 @@ describe('the fake Microsoft', () => {
     expect((await call('/me/messages', {}, (await microsoft.grant(BOB)).accessToken)).status).toBe(403)
   })
 
-  it('subscribes after a handshake, tells of changes, and of the life of the subscription', async () => {
+  it('subscribes after a handshake, and sends change and lifecycle notifications', async () => {
     const { microsoft, send } = await started()
     const app = await startReceiver()
     open.push(app)

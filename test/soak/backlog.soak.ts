@@ -5,7 +5,7 @@ import { DATA, startSink } from '../../bench/sink.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { closing } from '../kit/closing.ts'
 import { describeEachDatabase } from '../kit/database.ts'
-import { webhookHouse } from '../kit/webhooks.ts'
+import { webhookFixture } from '../kit/webhooks.ts'
 
 const DELIVERIES = 1_000_000
 const ENDPOINTS = 50
@@ -36,20 +36,20 @@ describeEachDatabase('a million due deliveries', (open, engine) => {
   it('are sent in bounded memory', { timeout: 600_000 }, async () => {
     const db = await open()
     const sink = await startSink()
-    const house = closing(webhookHouse(db))
-    for (let index = 0; index < ENDPOINTS; index += 1) await house.create({ id: `hook-${index}`, url: sink.url })
+    const fixture = closing(webhookFixture(db))
+    for (let index = 0; index < ENDPOINTS; index += 1) await fixture.create({ id: `hook-${index}`, url: sink.url })
     await insertBacklog(db, sink.url)
     const before = process.memoryUsage().rss
     let highest = before
     const startedMs = performance.now()
-    await house.engine.start()
+    await fixture.engine.start()
     const startMs = Math.round(performance.now() - startedMs)
     const endMs = performance.now() + RUN_MS
     while (performance.now() < endMs) {
       await sleep(100)
       highest = Math.max(highest, process.memoryUsage().rss)
     }
-    await house.close()
+    await fixture.close()
     sink.stop()
     const attempts = await countAttempts(db)
     console.log(

@@ -12,28 +12,28 @@ import { idGenerator } from '../../lib/ids.ts'
 import { type Erase, type Erasure, erasure, requestErasure } from './index.ts'
 
 describeEachDatabase('the erasure of a deleted account', (open) => {
-  let erasing: Erasure | undefined
+  let current: Erasure | undefined
   let queue: Queue | undefined
   afterEach(async () => {
-    await erasing?.stop()
-    await erasing?.stop()
+    await current?.stop()
+    await current?.stop()
     await queue?.close()
   })
 
-  async function room(erase: readonly Erase[], forget: (accountId: string) => Promise<void> = async () => {}) {
+  async function prepare(erase: readonly Erase[], forget: (accountId: string) => Promise<void> = async () => {}) {
     const db = await open()
     const bus = memoryBus({ log: silentLog })
     const deps = { db, bus, clock: systemClock, ids: idGenerator(systemClock), log: silentLog }
     const jobs = databaseQueue({ ...deps, instanceId: 'me', backoff: { baseMs: 20, capMs: 20 } })
     const parts = erasure({ db, queue: jobs, log: silentLog, erase, forget })
     queue = jobs
-    erasing = parts
+    current = parts
     const accounts = testAccounts(db, { bus, onRemove: requestErasure(jobs) })
     const remove = (id: string) => db.transaction((tx) => accounts.accounts.remove(tx, id))
     return { db, jobs, erasing: parts, accounts, remove }
   }
 
-  /** So many events of each account, as if mail had come. */
+  /** Inserts this many events, as if messages had arrived. */
   async function fill(db: Db, accountId: string, count: number): Promise<void> {
     const ids = idGenerator(systemClock)
     await db.transaction(async (tx) => {
@@ -66,7 +66,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     return { events, sequences, erasures }
   }
 
-  it('takes everything but the last event, in parts, while others get their turns', async () => {
+  it('erases everything but the last event, in parts, and yields to the event loop between them', async () => {
     const steps: number[] = []
     const turnsAtStep: number[] = []
     let turns = 0
@@ -76,12 +76,7 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
       if (counting) setImmediate(count)
     }
     const forgotten: string[] = []
-    const {
-      db,
-      accounts,
-      erasing: room1,
-      remove,
-    } = await room(
+    const { db, accounts, erasing, remove } = await prepare(
       [
         async (tx, id, limit) => {
           const rows = await eraseEvents(tx, id, limit)
@@ -98,11 +93,11 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     await remove(gone.id)
     expect(await left(db)).toMatchObject({ erasures: [{ accountId: gone.id }] })
     count()
-    await room1.start()
+    await erasing.start()
     await eventually(async () => expect((await left(db)).erasures).toEqual([]))
     counting = false
     expect(steps).toEqual([200, 200, 101, 0, 0])
-    // Between any two parts the event loop went round.
+    // The event loop ran between any two parts.
     expect([...new Set(turnsAtStep)]).toEqual(turnsAtStep)
     expect(forgotten).toEqual([gone.id, gone.id])
     expect(await left(db)).toEqual({
@@ -115,14 +110,9 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     })
   })
 
-  it('goes on after a failure, and when its job was lost', async () => {
+  it('continues after a failure, and after its job was lost', async () => {
     let failures = 2
-    const {
-      db,
-      accounts,
-      erasing: room1,
-      remove,
-    } = await room([
+    const { db, accounts, erasing, remove } = await prepare([
       async (tx, id, limit) => {
         failures -= 1
         if (failures >= 0) throw new Error('the disk is full')
@@ -132,12 +122,12 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
     const { id } = await accounts.link()
     await remove(id)
     await db.transaction((tx) => tx.deleteFrom('jobs').where('key', '=', id).execute())
-    await room1.start()
+    await erasing.start()
     await eventually(async () => expect((await left(db)).erasures).toEqual([]))
     expect((await left(db)).events).toEqual([{ accountId: id, type: 'account.deleted' }])
   })
 
-  it('stops between two parts and is finished by whoever comes next', async () => {
+  it('stops between two parts, and another process finishes the erasure', async () => {
     let began = () => {}
     const inside = new Promise<void>((resolve) => {
       began = resolve
@@ -147,16 +137,16 @@ describeEachDatabase('the erasure of a deleted account', (open) => {
       began()
       return endless ? 1 : 0
     }
-    const { db, accounts, erasing: room1, remove, jobs } = await room([endlessly])
+    const { db, accounts, erasing, remove, jobs } = await prepare([endlessly])
     const { id } = await accounts.link()
     await remove(id)
-    await room1.start()
+    await erasing.start()
     await inside
-    await room1.stop()
+    await erasing.stop()
     expect((await left(db)).erasures).toEqual([{ accountId: id }])
     endless = false
-    erasing = erasure({ db, queue: jobs, log: silentLog, erase: [endlessly], forget: async () => {} })
-    await erasing.start()
+    current = erasure({ db, queue: jobs, log: silentLog, erase: [endlessly], forget: async () => {} })
+    await current.start()
     await eventually(async () => expect((await left(db)).erasures).toEqual([]))
   })
 })

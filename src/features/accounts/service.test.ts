@@ -226,7 +226,7 @@ describeEachDatabase('accounts', (open) => {
     await expect(fixture.accounts.list({ cursor: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
   })
 
-  it('a deleted account is gone at once and leaves an event that tells nothing about the person', async () => {
+  it('deletes an account at once and leaves an event without personal data', async () => {
     const db = await open()
     const erased: string[] = []
     const fixture = testAccounts(db, { onRemove: async (_tx, id) => void erased.push(id) })

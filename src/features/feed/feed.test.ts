@@ -8,7 +8,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { explain } from '../../../test/kit/explain.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { webhookHouse } from '../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../test/kit/webhooks.ts'
 import { eraseEvents, eventFeed, purgeEvents, silenceEvents } from '../../events/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
@@ -20,10 +20,10 @@ const KEY = { authorization: 'Bearer good' }
 describeEachDatabase('events over HTTP', (open) => {
   async function serve(options: { heartbeatMs?: number; stallMs?: number; maxStreams?: number } = {}) {
     const clock = fixedClock(Date.parse('2026-11-20T08:00:00Z'))
-    const house = closing(webhookHouse(await open(), { clock }))
-    const streams = new EventStreams({ db: house.db, bus: house.bus, log: silentLog, ...options })
+    const fixture = closing(webhookFixture(await open(), { clock }))
+    const streams = new EventStreams({ db: fixture.db, bus: fixture.bus, log: silentLog, ...options })
     const app = testServer()
-    feedRoutes(app, { db: house.db, streams, catalogue: house.catalogue, isSubscription, subscribes })
+    feedRoutes(app, { db: fixture.db, streams, catalogue: fixture.catalogue, isSubscription, subscribes })
     await app.listen({ host: '127.0.0.1', port: 0 })
     closing({
       async close() {
@@ -31,7 +31,7 @@ describeEachDatabase('events over HTTP', (open) => {
         await app.close()
       },
     })
-    await house.engine.start()
+    await fixture.engine.start()
     const { port } = app.server.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const get = async (query: string) => {
@@ -41,7 +41,7 @@ describeEachDatabase('events over HTTP', (open) => {
     }
     const stamped = (count: number) =>
       eventually(async () => expect((await get('?limit=1')).body.pagination.total).toBe(count))
-    return { house, streams, clock, url, port, get, stamped }
+    return { fixture, streams, clock, url, port, get, stamped }
   }
 
   /** A client that reads the stream in the background. */
@@ -74,12 +74,12 @@ describeEachDatabase('events over HTTP', (open) => {
     }))
 
   it('are listed newest first, or on from a position or a time, by type and account, in pages', async () => {
-    const { house, get, clock, stamped } = await serve()
-    const [first] = await house.record({ accountId: 'acc_a' })
+    const { fixture, get, clock, stamped } = await serve()
+    const [first] = await fixture.record({ accountId: 'acc_a' })
     clock.advance(1000)
-    await house.record({ accountId: 'acc_b' }, { accountId: 'acc_a', type: 'mailbox.changed' })
+    await fixture.record({ accountId: 'acc_b' }, { accountId: 'acc_a', type: 'mailbox.changed' })
     clock.advance(1000)
-    await house.record({ accountId: 'acc_a', fanOut: false })
+    await fixture.record({ accountId: 'acc_a', fanOut: false })
     await stamped(4)
     const positions = async (query: string) =>
       (await get(query)).body.events.map((event: { position: number }) => event.position)
@@ -128,19 +128,19 @@ describeEachDatabase('events over HTTP', (open) => {
     expect([status, body.error.code]).toEqual([400, 'validation_failed'])
   })
 
-  it('need the key, and an unknown one is 404', async () => {
+  it('requires the key, and returns 404 for an unknown event', async () => {
     const { url, get } = await serve()
     for (const path of ['/events', '/events/stream', '/events/x']) expect((await fetch(url + path)).status).toBe(401)
     expect((await get('/evt_none')).status).toBe(404)
     expect((await fetch(`${url}/events/stream`, { method: 'HEAD', headers: KEY })).status).not.toBe(200)
   })
 
-  it('of a deleted account are told no more; the count goes down with what is removed', async () => {
-    const { house, get, stamped, clock } = await serve()
-    await house.record({}, {}, { accountId: 'acc_gone' })
+  it('hides the events of a deleted account, and lowers the count when they are removed', async () => {
+    const { fixture, get, stamped, clock } = await serve()
+    await fixture.record({}, {}, { accountId: 'acc_gone' })
     await stamped(3)
-    await house.db.transaction(async (tx) => {
-      await house.recorder.record(tx, [
+    await fixture.db.transaction(async (tx) => {
+      await fixture.recorder.record(tx, [
         {
           type: 'message.received',
           accountId: 'acc_gone',
@@ -154,15 +154,15 @@ describeEachDatabase('events over HTTP', (open) => {
     })
     await stamped(4)
     expect((await get('')).body.events.map((event: { position: number }) => event.position)).toEqual([3, 2, 1])
-    expect(await house.db.transaction((tx) => eraseEvents(tx, 'acc_gone', 10))).toBe(2)
+    expect(await fixture.db.transaction((tx) => eraseEvents(tx, 'acc_gone', 10))).toBe(2)
     await stamped(2)
-    await house.db.transaction((tx) => purgeEvents(tx, clock.now() + 1, 1))
+    await fixture.db.transaction((tx) => purgeEvents(tx, clock.now() + 1, 1))
     await stamped(1)
   })
 
-  it('come as a stream while they happen, in order, in a form that proxies pass on', async () => {
-    const { house, url, stamped } = await serve()
-    await house.record({})
+  it('streams events as they happen, in order, with headers that keep proxies from buffering', async () => {
+    const { fixture, url, stamped } = await serve()
+    await fixture.record({})
     await stamped(1)
     const client = await listen(url)
     expect(Object.fromEntries(client.response.headers)).toMatchObject({
@@ -171,7 +171,7 @@ describeEachDatabase('events over HTTP', (open) => {
       'x-accel-buffering': 'no',
     })
     await eventually(() => expect(client.text).toBe('retry: 1000\nid: 1\n\n'))
-    const ids = await house.record({}, { type: 'mailbox.changed' })
+    const ids = await fixture.record({}, { type: 'mailbox.changed' })
     await eventually(() => expect(seen(client)).toHaveLength(2))
     expect(seen(client)).toMatchObject([
       { id: 2, event: 'message.received', data: { id: ids[0], position: 2, test: false } },
@@ -179,11 +179,11 @@ describeEachDatabase('events over HTTP', (open) => {
     ])
   })
 
-  it('go on behind Last-Event-ID, a position or a time, without a gap and without a repeat', async () => {
-    const { house, url, clock, stamped } = await serve()
-    await house.record({}, {})
+  it('resumes after Last-Event-ID, a position or a time, without gaps or duplicates', async () => {
+    const { fixture, url, clock, stamped } = await serve()
+    await fixture.record({}, {})
     clock.advance(1000)
-    await house.record(...Array.from({ length: 600 }, () => ({})))
+    await fixture.record(...Array.from({ length: 600 }, () => ({})))
     await stamped(602)
     const clients = [
       await listen(url, '', { 'last-event-id': '2' }),
@@ -195,10 +195,10 @@ describeEachDatabase('events over HTTP', (open) => {
     for (const client of clients) await eventually(() => expect(seen(client).map(({ id }) => id)).toEqual(expected))
   })
 
-  it('are only those asked for; a heartbeat tells how far the stream has come', async () => {
-    const { house, url } = await serve({ heartbeatMs: 50 })
+  it('streams only the requested events, and a heartbeat carries the position of the stream', async () => {
+    const { fixture, url } = await serve({ heartbeatMs: 50 })
     const client = await listen(url, '?type=mailbox.*,message.sent&accountId=acc_a')
-    await house.record(
+    await fixture.record(
       { accountId: 'acc_a' },
       { accountId: 'acc_a', type: 'mailbox.changed' },
       { accountId: 'acc_b', type: 'message.sent' },
@@ -207,7 +207,7 @@ describeEachDatabase('events over HTTP', (open) => {
     expect(seen(client).map(({ event }) => event)).toEqual(['mailbox.changed'])
   })
 
-  it('end when the service stops, and free their place when a client leaves', async () => {
+  it('ends streams when the service stops, and frees a slot when a client disconnects', async () => {
     const { url, streams } = await serve({ maxStreams: 2 })
     const [one, two] = [await listen(url), await listen(url)]
     const refused = await listen(url)
@@ -221,10 +221,10 @@ describeEachDatabase('events over HTTP', (open) => {
   })
 
   it('a client that takes nothing costs one batch of memory and is cut off', async () => {
-    const { house, port, stamped, streams } = await serve({ stallMs: 500 })
+    const { fixture, port, stamped, streams } = await serve({ stallMs: 500 })
     const text = 'x'.repeat(200_000)
     for (let index = 0; index < 4; index += 1) {
-      await house.record(...Array.from({ length: 25 }, () => ({ data: { snippet: text } })))
+      await fixture.record(...Array.from({ length: 25 }, () => ({ data: { snippet: text } })))
     }
     await stamped(100)
     const socket = createConnection(port, '127.0.0.1')
@@ -241,10 +241,10 @@ describeEachDatabase('events over HTTP', (open) => {
   })
 
   it('are read by indexes', async () => {
-    const { house } = await serve()
+    const { fixture } = await serve()
     const page = { from: undefined, offset: 0, limit: 51 }
     const filters = [{}, { type: 'message.sent' }, { accountId: 'a' }, { type: 'message.sent', accountId: 'a' }]
-    const plan = await explain(house.db, async (tx) => {
+    const plan = await explain(fixture.db, async (tx) => {
       const feed = eventFeed(tx)
       for (const filter of filters) {
         for (const order of ['asc', 'desc'] as const) {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase } from '../../../test/kit/database.ts'
-import { type MailboxInStepOptions, mailboxInStep } from '../../../test/kit/mailbox-in-step.ts'
 import { testServer } from '../../../test/kit/server.ts'
+import { type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { labelRoutes } from '../labels/index.ts'
 import { messageRoutes } from './routes.ts'
@@ -130,8 +130,8 @@ describeEachDatabase('a message with several labels', (open) => {
   })
 })
 
-async function served(kind: 'whole' | 'folders', open: Databases, options: MailboxInStepOptions = {}) {
-  const mailbox = await mailboxInStep(kind, open, options)
+async function served(kind: 'whole' | 'folders', open: Databases, options: SyncedDoubleOptions = {}) {
+  const mailbox = await syncedDouble(kind, open, options)
   const app = testServer()
   messageRoutes(app, { reader: mailbox.service.reader })
   labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts })

@@ -61,7 +61,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       const row = { id: 'ins_b', heartbeatAt: db.dialect.nowMs, startedAt: db.dialect.nowMs, syncTotals }
       await tx.insertInto('instances').values(row).execute()
       await tx.updateTable('accounts').set({ ownerInstance: 'ins_b' }).where('id', 'in', [other, fresh]).execute()
-      const state = { accountId: other, attempts: 2, lastRunAt: 1000, nextRunAt: 2000, lastError: 'it hiccups' }
+      const state = { accountId: other, attempts: 2, lastRunAt: 1000, nextRunAt: 2000, lastError: 'temporary failure' }
       await syncStateStore(tx).save(state)
     })
     await service.start()
@@ -122,7 +122,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       attempts: 2,
       lastRunAt: '1970-01-01T00:00:01.000Z',
       nextRunAt: '1970-01-01T00:00:02.000Z',
-      lastError: 'it hiccups',
+      lastError: 'temporary failure',
     })
     expect((await call('GET', `/debounced-queue/accounts/${fresh}`)).body).toEqual({
       accountId: fresh,
@@ -140,7 +140,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
   it('stores the failures of an account for the other instances, and clears them after a success', async () => {
     const { db, service, box } = await serve()
     const accountId = await service.linkMailbox('gmail', 'well')
-    box.failures.push(new ProviderError('unavailable', 'it hiccups'))
+    box.failures.push(new ProviderError('unavailable', 'temporary failure'))
     const stored = () => syncStateStore(db.read).find(accountId)
     await service.start()
     await eventually(async () => {

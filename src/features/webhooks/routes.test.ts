@@ -5,7 +5,7 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { sampleEvent } from '../../../test/kit/events.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { webhookHouse } from '../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../test/servers/receiver.ts'
 import { notFound } from '../../lib/errors.ts'
 import { idempotency } from '../idempotency/index.ts'
@@ -71,19 +71,19 @@ describeEachDatabase('the webhooks API', (open) => {
   async function serve() {
     const db = await open()
     const receiver = closing(await startReceiver())
-    const house = closing(webhookHouse(db, { readMessage }))
-    const idem = idempotency({ db, clock: house.clock, sealer: house.sealer })
+    const fixture = closing(webhookFixture(db, { readMessage }))
+    const idem = idempotency({ db, clock: fixture.clock, sealer: fixture.sealer })
     const app = testServer({ idempotency: idem })
     closing({ close: () => app.close() })
-    endpointRoutes(app, { endpoints: house.endpoints, idempotency: idem })
-    deliveryRoutes(app, { ...house, idempotency: idem })
-    testRoutes(app, { ...house, idempotency: idem })
+    endpointRoutes(app, { endpoints: fixture.endpoints, idempotency: idem })
+    deliveryRoutes(app, { ...fixture, idempotency: idem })
+    testRoutes(app, { ...fixture, idempotency: idem })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
       const response = await app.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, house, receiver }
+    return { call, fixture, receiver }
   }
 
   it('creates an endpoint with the defaults and returns its secret once', async () => {
@@ -163,7 +163,7 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('updates only the given fields; a client can write back what it read', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     const created = await call('POST', '/webhooks/endpoints', {
       url: receiver.url,
       headers: { 'X-A': '1', 'X-B': '2' },
@@ -174,8 +174,8 @@ describeEachDatabase('the webhooks API', (open) => {
     const { body } = await call('PUT', path, { ...unchanged, retryCount: 7, headers: { 'X-A': '***', 'X-C': '3' } })
     expect(body).toMatchObject({ retryCount: 7, headers: { 'X-A': '***', 'X-C': '***' }, hasSecret: true })
     expect(body.headers).not.toHaveProperty('X-B')
-    await house.engine.start()
-    await house.record({})
+    await fixture.engine.start()
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     expect(receiver.requests[0]?.headers).toMatchObject({ 'x-a': '1', 'x-c': '3' })
     expect((await call('PUT', path, { headers: null, secret: null })).body).toMatchObject({
@@ -250,21 +250,21 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('stops the service although a test delivery hangs', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     receiver.always('hang')
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url })
     const test = call('POST', `/webhooks/endpoints/${created.body.id}/test`)
     await eventually(() => expect(receiver.requests).toHaveLength(1))
-    await house.testDeliveries.stop(50)
+    await fixture.testDeliveries.stop(50)
     expect((await test).body.error.code).toBe('not_ready')
   })
 
   it('never fans out a test event', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, eventTypes: ['*'] })
-    await house.engine.start()
+    await fixture.engine.start()
     await call('POST', `/webhooks/endpoints/${created.body.id}/test`)
-    await house.record({})
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(2))
     expect((await call('GET', '/webhooks/deliveries')).body.pagination.total).toBe(2)
   })
@@ -295,14 +295,18 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('lists deliveries newest first, with filters and cursors', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     receiver.script({ status: 500 })
     const options = { url: receiver.url, retryCount: 0 }
     await call('POST', '/webhooks/endpoints', { ...options, id: 'all', eventTypes: ['*'] })
-    await house.engine.start()
-    await house.record({ type: 'message.sent', accountId: 'acc_b' })
+    await fixture.engine.start()
+    await fixture.record({ type: 'message.sent', accountId: 'acc_b' })
     await eventually(() => expect(receiver.requests).toHaveLength(1))
-    await house.record({ accountId: 'acc_a' }, { accountId: 'acc_a' }, { type: 'mailbox.changed', accountId: 'acc_b' })
+    await fixture.record(
+      { accountId: 'acc_a' },
+      { accountId: 'acc_a' },
+      { type: 'mailbox.changed', accountId: 'acc_b' },
+    )
     await eventually(async () => {
       const { body } = await call('GET', '/webhooks/deliveries?status=success')
       expect(body.pagination.total).toBe(3)
@@ -346,11 +350,11 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('recovers a time range and rejects an empty one', async () => {
-    const { call, receiver, house } = await serve()
-    await house.engine.start()
-    await house.record({})
+    const { call, receiver, fixture } = await serve()
+    await fixture.engine.start()
+    await fixture.record({})
     await eventually(async () =>
-      expect(await house.db.read.selectFrom('events').select('position').execute()).toEqual([{ position: 1 }]),
+      expect(await fixture.db.read.selectFrom('events').select('position').execute()).toEqual([{ position: 1 }]),
     )
     await call('POST', '/webhooks/endpoints', { url: receiver.url, id: 'late' })
     const recover = (body: object) => call('POST', '/webhooks/endpoints/late/recover', body)
@@ -377,7 +381,7 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('returns a complete delivery', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     receiver.script({ status: 418, body: 'teapot' }, { status: 201, body: 'thanks' })
     await call('POST', '/webhooks/endpoints', {
       url: receiver.url,
@@ -385,8 +389,8 @@ describeEachDatabase('the webhooks API', (open) => {
       retryDelayMs: 0,
       headers: { 'X-A': '1' },
     })
-    await house.engine.start()
-    const [eventId] = await house.record({})
+    await fixture.engine.start()
+    const [eventId] = await fixture.record({})
     const { id } = await eventually(async () => {
       const { body } = await call('GET', '/webhooks/deliveries')
       expect(body.deliveries[0]?.status).toBe('success')
@@ -440,11 +444,11 @@ describeEachDatabase('the webhooks API', (open) => {
   })
 
   it('retries a delivery on request with the same ids, the same body and a valid signature', async () => {
-    const { call, receiver, house } = await serve()
+    const { call, receiver, fixture } = await serve()
     receiver.script({ status: 500 })
     const created = await call('POST', '/webhooks/endpoints', { url: receiver.url, retryCount: 0 })
-    await house.engine.start()
-    await house.record({})
+    await fixture.engine.start()
+    await fixture.record({})
     const failed = await eventually(async () => {
       const { body } = await call('GET', '/webhooks/deliveries?status=failed')
       expect(body.deliveries).toHaveLength(1)

@@ -163,8 +163,8 @@ export function failureConformance(suite: MailboxSuite): void {
           const all: string[] = []
           await mirror.sync(session())
           for (const { kind, pick } of acts) {
-            const mails = await suite.box.contents()
-            const id = mails[pick % Math.max(1, mails.length)]?.id
+            const messages = await suite.box.contents()
+            const id = messages[pick % Math.max(1, messages.length)]?.id
             if (kind === 'deliver') all.push(...(await deliverAll(all.length + 1, all.length + 1)))
             if (kind === 'sync') await mirror.sync(session()).catch(() => {})
             if (kind === 'expire') await suite.box.expireCursors()

@@ -21,7 +21,7 @@ describe('an IMAP error as ProviderError', () => {
       login('2 NO [AUTHENTICATIONFAILED] Authentication failed.', 'AUTHENTICATIONFAILED'),
       'auth_expired',
     ],
-    ['wrong password, told in words only', login('A1 NO LOGIN failed.'), 'auth_expired'],
+    ['wrong password, in words only', login('A1 NO LOGIN failed.'), 'auth_expired'],
     [
       'app password needed',
       login('NO [ALERT] Application-specific password required (Failure)', 'ALERT'),

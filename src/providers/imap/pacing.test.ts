@@ -4,7 +4,7 @@ import { pacing } from './pacing.ts'
 
 const never = () => new AbortController().signal
 
-/** An attempt that ends when it is told to. */
+/** An attempt that runs until `finish` is called. */
 function held() {
   let finish = () => {}
   const done = new Promise<void>((resolve) => {

@@ -113,13 +113,13 @@ describe.each([
 
   it.each<[string, TokenResponse, Partial<ProviderError>]>([
     ['a revoked grant', errorResponse('invalid_grant'), { kind: 'auth_expired' }],
-    ['a demand for the user', errorResponse('interaction_required'), { kind: 'auth_expired' }],
+    ['a demand for interaction', errorResponse('interaction_required'), { kind: 'auth_expired' }],
     ['a wrong client secret', errorResponse('invalid_client', 401), { kind: 'rejected', missingScope: false }],
     ['an unknown redirect address', errorResponse('redirect_uri_mismatch'), { kind: 'rejected' }],
-    ['a code nobody knows', errorResponse('deleted_client', 403), { kind: 'rejected' }],
-    ['trouble told by a code', errorResponse('temporarily_unavailable'), { kind: 'unavailable' }],
+    ['an unknown error code', errorResponse('deleted_client', 403), { kind: 'rejected' }],
+    ['a temporary failure in the error code', errorResponse('temporarily_unavailable'), { kind: 'unavailable' }],
     [
-      'trouble of the directory',
+      'a temporary failure of the directory',
       errorResponse('invalid_grant', 400, { error_codes: [90033] }),
       { kind: 'unavailable' },
     ],
@@ -139,17 +139,17 @@ describe.each([
       { status: 400, headers: { 'content-type': 'text/plain' }, body: 'x' },
       { kind: 'unavailable' },
     ],
-    ['half an answer', { status: 200, body: '{"token_type":"Bearer"}' }, { kind: 'unavailable' }],
+    ['an incomplete response', { status: 200, body: '{"token_type":"Bearer"}' }, { kind: 'unavailable' }],
     ['no object', { status: 200, body: '[]' }, { kind: 'unavailable' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, { kind: 'unavailable' }],
-    ['an endless answer', { status: 200, body: `"${'x'.repeat(300_000)}"` }, { kind: 'unavailable' }],
-  ])('knows %s by its kind and says nothing secret', async (_title, answer, expected) => {
+    ['a response that is too large', { status: 200, body: `"${'x'.repeat(300_000)}"` }, { kind: 'unavailable' }],
+  ])('maps %s to an error kind and leaks no secret', async (_title, answer, expected) => {
     const token = oauthServer.refreshToken()
     oauthServer.nextResponses.push(answer)
     const error = await failureOf(login.refresh(token))
     expect(error).toMatchObject(expected)
-    const told = JSON.stringify([error.message, error.stack, error.cause])
-    for (const secret of [token, OAUTH_CLIENT.clientSecret, 'ada@example.com']) expect(told).not.toContain(secret)
+    const text = JSON.stringify([error.message, error.stack, error.cause])
+    for (const secret of [token, OAUTH_CLIENT.clientSecret, 'ada@example.com']) expect(text).not.toContain(secret)
   })
 
   it('throws unavailable when the service cannot be reached or disconnects', async () => {

@@ -71,15 +71,15 @@ describe('the REST client', () => {
   })
 
   it('requests a new token once when one is refused, then throws auth_expired', async () => {
-    const told: (string | undefined)[] = []
+    const refusedTokens: (string | undefined)[] = []
     const tokens = async (refused?: string) => {
-      told.push(refused)
+      refusedTokens.push(refused)
       return refused === undefined ? 'old' : 'new'
     }
     answers.push(status(401), json({ name: 'one' }))
     expect(await mailbox(tokens).json(get, named)).toEqual({ name: 'one' })
     expect(asked.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new'])
-    expect(told).toEqual([undefined, 'old'])
+    expect(refusedTokens).toEqual([undefined, 'old'])
     answers.push(status(401), status(401))
     await expect(mailbox(tokens).json(get, named)).rejects.toMatchObject({ kind: 'auth_expired' })
     expect(asked).toHaveLength(4)
@@ -126,7 +126,7 @@ describe('the REST client', () => {
     answers.push(status(429, { 'retry-after': '60' }))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 })
     expect(asked).toHaveLength(3)
-    // Until then the mailbox is left alone, whoever asks.
+    // Until then the client sends no request for this mailbox, not even an urgent one.
     await expect(client.mailbox(access(), { urgent: true }).json(get, named)).rejects.toMatchObject({
       kind: 'rate_limited',
     })

@@ -55,7 +55,7 @@ describe('the connection fields', () => {
     expect(connection(fields).settings.imap).toMatchObject({ port, security })
   })
 
-  it('are told apart by what they mean, not by how they are spelt', () => {
+  it('compares mailboxes by meaning, not by spelling', () => {
     const plain = connection().providerUser
     expect(connection({ host: ' IMAP.Example.COM. ', mailbox: 'inbox', port: 143 }).providerUser).toBe(plain)
     expect(connection({ mailbox: 'Support' }).providerUser).not.toBe(plain)
@@ -151,7 +151,7 @@ describe('the ports of a public form', () => {
   })
 })
 
-describe('the check at the server', () => {
+describe('checking the credentials at the server', () => {
   const verify = (error: unknown) => verifyImap({ verify: () => Promise.reject(error) }, connection())
 
   it.each([
@@ -160,11 +160,11 @@ describe('the check at the server', () => {
     [new ProviderError('unavailable', 'refused'), 'imap_unreachable'],
     [new ProviderError('rate_limited', 'too many connections'), 'imap_unreachable'],
     [new ProviderError('not_found', 'no such folder'), 'validation_failed'],
-  ])('tells %s as %s', async (error, code) => {
+  ])('reports %s as %s', async (error, code) => {
     await expect(verify(error)).rejects.toMatchObject({ code, status: 400 })
   })
 
-  it('lets a mistake of ours pass as what it is, and gives up on silence', async () => {
+  it('rethrows a programming error, and gives up on a silent server', async () => {
     await expect(verify(new TypeError('ours'))).rejects.toBeInstanceOf(TypeError)
     const signals: AbortSignal[] = []
     const silent = (_access: unknown, signal: AbortSignal) => {

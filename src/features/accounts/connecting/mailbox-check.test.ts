@@ -4,7 +4,7 @@ import { checkMailbox } from './mailbox-check.ts'
 
 const tokens = { accessToken: 'at', expiresAt: 0, scopes: [] }
 
-it('links an account whose provider is silent: its mailbox is looked at later', async () => {
+it('links an account whose provider does not respond, and leaves the check to the first sync', async () => {
   const over = new AbortController()
   const silent = {
     closeConnections: async () => {},
@@ -22,7 +22,7 @@ it.each([
   ['unavailable', false],
   ['rate_limited', false],
   ['auth_expired', false],
-] as const)('%s by the provider keeps an account from being linked: %s', async (kind, isRefused) => {
+] as const)('the provider error %s prevents linking: %s', async (kind, isRefused) => {
   const mail = { closeConnections: async () => {}, verify: () => Promise.reject(new ProviderError(kind, 'no')) }
   const checked = checkMailbox(mail, 'ada@m.de', tokens)
   await (isRefused ? expect(checked).rejects.toMatchObject({ kind }) : expect(checked).resolves.toBeUndefined())

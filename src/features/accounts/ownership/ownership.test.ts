@@ -26,7 +26,7 @@ describeEachDatabase('ownership', (open) => {
     await Promise.all(running.splice(0).map((instance) => instance.stop()))
   })
 
-  /** An instance that thinks it has company, on both engines; rounds every 50 ms unless told otherwise. */
+  /** An instance that expects others, on both engines; by default it runs a round every 50 ms. */
   function instance(db: Db, bus: Bus, instanceId: string, timing: Partial<OwnershipTiming> = {}) {
     const dead: string[] = []
     const changes: OwnershipChange[] = []
@@ -61,7 +61,7 @@ describeEachDatabase('ownership', (open) => {
     return epoch
   }
 
-  it('the only instance owns everything, each account under a new epoch', async () => {
+  it('owns every account as the only instance, each under a new epoch', async () => {
     const { db, bus, ids } = await linked(5)
     const a = instance(db, bus, 'a')
     await a.start()
@@ -70,7 +70,7 @@ describeEachDatabase('ownership', (open) => {
     expect(a.changes).toEqual([{ lost: [], gained: expect.arrayContaining(ids), changed: [] }])
   })
 
-  it('a new account is taken at once, a changed one is told, a deleted one is lost', async () => {
+  it('takes a new account at once, reports a changed one, and loses a deleted one', async () => {
     const { db, fixture, bus } = await linked(0)
     const a = instance(db, bus, 'a', { roundMs: HOUR })
     await a.start()
@@ -78,13 +78,13 @@ describeEachDatabase('ownership', (open) => {
     await eventually(() => expect(a.owned().get(id)).toBe(1))
     await db.transaction((tx) => fixture.accounts.change(tx, id, { paused: true }))
     await eventually(() => expect(a.changes.at(-1)).toEqual({ lost: [], gained: [], changed: [id] }))
-    const told = a.changes.length
+    const reported = a.changes.length
     await fixture.link()
-    await eventually(() => expect(a.changes.length).toBe(told + 1))
+    await eventually(() => expect(a.changes.length).toBe(reported + 1))
     await db.transaction((tx) => fixture.accounts.setStatus(tx, id, 'connected', null))
     await db.transaction((tx) => fixture.accounts.remove(tx, id))
     await eventually(() => expect(a.count()).toBe(0))
-    expect(a.changes.slice(told)).toEqual([
+    expect(a.changes.slice(reported)).toEqual([
       { lost: [], gained: [], changed: [id] },
       { lost: [id], gained: [], changed: [] },
     ])
@@ -124,7 +124,7 @@ describeEachDatabase('ownership', (open) => {
     expect(plan).toMatch(/accounts_ownerInstance/)
   })
 
-  it('instances that join get their share little by little, and nothing moves afterwards', async () => {
+  it('moves a fair share to instances that join, a few accounts per round, and then nothing more', async () => {
     const { db, bus, ids } = await linked(12)
     const [a, b, c] = ['a', 'b', 'c'].map((name) => instance(db, bus, name, { movesPerRound: 2 }))
     if (a === undefined || b === undefined || c === undefined) throw new Error('three instances')
@@ -137,15 +137,15 @@ describeEachDatabase('ownership', (open) => {
     const owners = [a, b, c].flatMap((owner) => [...owner.owned().keys()])
     expect(owners.sort()).toEqual(ids)
     const moves = () => [a, b, c].reduce((sum, owner) => sum + owner.changes.length, 0)
-    const settled = moves()
+    const movesBefore = moves()
     const beats = async () =>
       (await db.read.selectFrom('instances').select('heartbeatAt').execute()).map((row) => row.heartbeatAt)
     const before = Math.max(...(await beats()))
     await eventually(async () => expect(Math.min(...(await beats()))).toBeGreaterThan(before))
-    expect(moves()).toBe(settled)
+    expect(moves()).toBe(movesBefore)
   })
 
-  it('an instance that stops gives everything back at once', async () => {
+  it('releases all accounts at once when it stops', async () => {
     const { db, bus, ids } = await linked(6)
     const a = instance(db, bus, 'a')
     const b = instance(db, bus, 'b')
@@ -164,10 +164,10 @@ describeEachDatabase('ownership', (open) => {
     await eventually(() => expect(waiting.count()).toBe(6))
   })
 
-  it('the accounts of a silent instance are taken over; when it speaks again it begins anew', async () => {
+  it('takes over the accounts of a silent instance, which starts afresh when it returns', async () => {
     const { db, bus, ids } = await linked(4)
-    const ear = memoryBus({ log: silentLog })
-    const silent = instance(db, ear, 'silent', { roundMs: HOUR })
+    const silentBus = memoryBus({ log: silentLog })
+    const silent = instance(db, silentBus, 'silent', { roundMs: HOUR })
     await silent.start()
     const epochs = new Map(silent.owned())
     const b = instance(db, bus, 'b', { deadAfterMs: 2000 })
@@ -183,7 +183,7 @@ describeEachDatabase('ownership', (open) => {
     expect(silent.count()).toBe(4)
     await b.stop()
     silent.changes.length = 0
-    ear.publish(ACCOUNTS_TOPIC)
+    silentBus.publish(ACCOUNTS_TOPIC)
     await eventually(() => expect(silent.changes).toHaveLength(2))
     const [first, second] = silent.changes.map(({ lost, gained }) => ({ lost: lost.sort(), gained: gained.sort() }))
     expect(first).toEqual({ lost: ids, gained: [] })
@@ -191,7 +191,7 @@ describeEachDatabase('ownership', (open) => {
     expect(new Set(silent.owned().values())).toEqual(new Set([3]))
   })
 
-  it('in the only process there is, everything is free at the start', async () => {
+  it('takes every account at the start as the sole process', async () => {
     const { db, bus, ids } = await linked(3)
     const killed = instance(db, bus, 'killed', { roundMs: HOUR })
     await killed.start()
@@ -201,7 +201,7 @@ describeEachDatabase('ownership', (open) => {
     expect([...next.owned()].sort()).toEqual(ids.map((id) => [id, 2]))
   })
 
-  it('an instance that cannot reach the database for too long gives up its accounts by itself', async () => {
+  it('gives up its accounts after too long without the database', async () => {
     const { db, bus } = await linked(2)
     const a = instance(db, bus, 'a', { deadAfterMs: 300 })
     await a.start()
@@ -211,7 +211,7 @@ describeEachDatabase('ownership', (open) => {
     expect(a.count()).toBe(0)
   })
 
-  it('a take-over waits for the transaction of the former owner, and only for that account', async () => {
+  it('waits at a takeover for the transaction of the former owner, and only for that account', async () => {
     const { db, bus, ids } = await linked(3)
     const former = instance(db, bus, 'former', { roundMs: HOUR })
     await former.start()

@@ -17,7 +17,7 @@ import { openSecrets } from './account-secrets.ts'
 const KILLS = 6
 const LEASE_MS = 50
 
-describeEachDatabase('tokens that are rotated while processes are killed', (open) => {
+describeEachDatabase('rotated tokens of a process that is killed', (open) => {
   const ring = generateKeyRing()
   let oauthServer: OAuthServer
   let worker: ChildProcess | undefined
@@ -31,7 +31,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     await oauthServer.close()
   })
 
-  const room = (db: Db) =>
+  const accountsOn = (db: Db) =>
     testAccounts(db, {
       sealer: sealer(parseKeyRing(ring)),
       login: loginAt(oauthServer.url),
@@ -41,7 +41,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
   async function connected() {
     const place = await open.place()
     const db = await open(place)
-    const accounts = room(db)
+    const accounts = accountsOn(db)
     const account = await db.transaction((tx) => accounts.link(tx, oauthLink(oauthServer.refreshToken())))
     return { place, db, accounts, account }
   }
@@ -53,7 +53,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     return child
   }
 
-  /** Lets it refresh some times, then kills it wherever it happens to be. */
+  /** Kills the worker at a random moment after a few refreshes. */
   async function killed(place: Place, accountId: string): Promise<void> {
     const child = await begin(place, accountId)
     const enough = oauthServer.tokenRequests.length + 3
@@ -63,7 +63,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     await once(child, 'exit')
   }
 
-  it('keep working where the old refresh token has a grace, as those of Microsoft have', async () => {
+  it('keep working when the old refresh token stays valid for a while, as at Microsoft', async () => {
     const { place, accounts, account } = await connected()
     oauthServer.rotates = { graceMs: 60_000 }
     for (let kill = 0; kill < KILLS; kill += 1) await killed(place, account.id)
@@ -72,7 +72,7 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     expect(await accessToken?.(before)).not.toBe(before)
   })
 
-  it('are lost only with an answer that was not stored, where the old one ends at once', async () => {
+  it('are lost only if the response was not stored and the old token ends at once', async () => {
     const { place, db, accounts, account } = await connected()
     oauthServer.rotates = { graceMs: 0 }
     await killed(place, account.id)
@@ -84,17 +84,17 @@ describeEachDatabase('tokens that are rotated while processes are killed', (open
     else await expect(token).rejects.toMatchObject({ kind: 'auth_expired' })
   })
 
-  it('are not lost when the process dies before the provider was asked', async () => {
+  it('survive a process that dies before the provider responds', async () => {
     const { place, accounts, account } = await connected()
     oauthServer.rotates = { graceMs: 0 }
     oauthServer.nextResponses.push({ status: 503, body: '' })
-    let heard = false
+    let isRequested = false
     oauthServer.beforeResponse = () => {
-      heard = true
+      isRequested = true
       return new Promise(() => {})
     }
     const child = await begin(place, account.id)
-    await eventually(() => heard)
+    await eventually(() => isRequested)
     child.kill('SIGKILL')
     await once(child, 'exit')
     oauthServer.beforeResponse = async () => {}

@@ -43,7 +43,7 @@ describeEachDatabase('the tokens of an account', (open) => {
 
   const lasting = { accessToken: 'lasting', expiresAt: Date.now() + 3_600_000, scopes: [] }
 
-  it('hands out the stored token while it works, and never shows it', async () => {
+  it('returns the stored token while it is valid, and never exposes it', async () => {
     const { fixture, account } = await connected()
     const linked = await fixture.link(oauthLink(undefined, { tokens: lasting }))
     expect(linked.id).toBe(account.id)
@@ -54,7 +54,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(JSON.stringify(await fixture.accounts.get(account.id))).not.toContain('lasting')
   })
 
-  it('refreshes what has run out, shows it in the API, and makes neither an event nor a version of it', async () => {
+  it('refreshes an expired token and shows the new expiry, without an event or a new version', async () => {
     const { db, fixture, account } = await connected()
     oauthServer.granted.scope = 'User.Read Mail.ReadWrite Calendars.Read'
     const before = await accountStore(db.read, db.dialect).get(account.id)
@@ -74,24 +74,24 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(oauthServer.tokenRequests).toHaveLength(1)
   })
 
-  it('is refreshed once for every caller of every replica, with the rotated refresh token stored before use', async () => {
+  it('refreshes once for all callers of all replicas, and stores the rotated refresh token before use', async () => {
     const { db, fixture, account } = await connected()
     oauthServer.rotates = { graceMs: 0 }
-    const rooms = [fixture, replica(db), replica(db)]
-    const ask = () => Promise.all(rooms.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id))))
+    const replicas = [fixture, replica(db), replica(db)]
+    const ask = () => Promise.all(replicas.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id))))
     const first = new Set(await ask())
     expect(first.size).toBe(1)
     expect(oauthServer.tokenRequests).toHaveLength(1)
     const [token] = first
     const refused = await Promise.all(
-      rooms.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id, token))),
+      replicas.flatMap((each) => Array.from({ length: 20 }, () => each.token(account.id, token))),
     )
     expect(new Set(refused).size).toBe(1)
     expect(refused).not.toContain(token)
     expect(oauthServer.tokenRequests).toHaveLength(2)
   })
 
-  it('waits for another process that refreshes, then takes over from one that died over it', async () => {
+  it('waits for a refresh in another process, and takes over if that process died', async () => {
     const { db, fixture, account } = await connected({ waitMs: 100, lookMs: 5 })
     const store = accountStore(db.read, db.dialect)
     await db.transaction((tx) => accountStore(tx, db.dialect).takeTokenLease(account.id, 'the dead', 60_000))
@@ -103,7 +103,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(await store.get(account.id)).toMatchObject({ tokenLease: null, tokenLeaseUntil: null })
   })
 
-  it('asks for a new consent when the grant is gone, and asks the provider no more until somebody wants it', async () => {
+  it('requires a new consent after invalid_grant, and sends no requests until a retry is requested', async () => {
     const { db, fixture, account } = await connected()
     oauthServer.nextResponses.push(errorResponse('invalid_grant'))
     await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'auth_expired' })
@@ -114,13 +114,13 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(await fixture.token(account.id)).toMatch(/^access-/)
   })
 
-  it('calls trouble at the provider temporary, leaves it alone for a while, and uses what still works', async () => {
+  it('treats provider errors as temporary, pauses, and uses a token that is still valid', async () => {
     const { fixture, account } = await connected()
     oauthServer.nextResponses.push({ ...errorResponse('x', 503), headers: { 'retry-after': '30' } })
     await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 30_000 })
     await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
     expect(oauthServer.tokenRequests).toHaveLength(1)
-    // A token of 100 s is due after half its life at the latest, and works on to the end.
+    // A token of 100 s is refreshed after half its life at the latest, and stays usable until it expires.
     const now = Date.now()
     const ageing = { accessToken: 'ageing', expiresAt: now + 100_000, refreshToken: 'r', scopes: [] }
     await fixture.link(oauthLink(undefined, { tokens: ageing }))
@@ -129,7 +129,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     await expect(fixture.token(account.id, 'ageing')).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
-  it('prefers the tokens of a new consent to a refresh that was under way', async () => {
+  it('prefers the tokens of a new consent to those of a running refresh', async () => {
     const { fixture, account } = await connected()
     oauthServer.beforeResponse = async () => {
       oauthServer.beforeResponse = async () => {}
@@ -145,7 +145,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(await fixture.token(account.id)).toBe('lasting')
   })
 
-  it('stores the answer of a process that was held up for longer than its lease, and lets the account be tried again', async () => {
+  it('stores the response of a process that outlived its lease, and reconnects the account', async () => {
     const { db, fixture: slow, account } = await connected({ leaseMs: 1 })
     oauthServer.rotates = { graceMs: 0 }
     let goOn = () => {}
@@ -169,7 +169,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(await other.accounts.get(account.id)).toMatchObject({ status: 'connecting' })
   })
 
-  it('are not there for a deleted account, nor where signing in is not set up', async () => {
+  it('refuses tokens for a deleted account and for an unconfigured provider', async () => {
     const { db, fixture, account } = await connected()
     const bare = testAccounts(db, { sealer: sealing })
     const { accessToken } = await bare.accounts.access(account.id)
@@ -179,7 +179,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     await expect(access.accessToken?.()).rejects.toBeInstanceOf(AppError)
   })
 
-  it('must have a refresh token among them, a new one or one that works', async () => {
+  it('requires a refresh token, a new one or a stored one that is valid', async () => {
     const { db, fixture, account } = await connected()
     const again = { tokens: lasting }
     expect((await fixture.link(oauthLink(undefined, again))).tokens.hasRefreshToken).toBe(true)
@@ -192,7 +192,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     expect(renewed).toMatchObject({ id: account.id, status: 'connecting', statusReason: null })
   })
 
-  it('are revoked after the account is gone, unless the user has another, and once', async () => {
+  it('revokes the grant once after the account is deleted, unless the user has another account', async () => {
     const db = await open()
     const fixture = replica(db)
     const refreshToken = oauthServer.refreshToken()
@@ -218,7 +218,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     await expect(revoke(third.id)).resolves.toBeUndefined()
   })
 
-  it('are never part of an error', async () => {
+  it('never puts tokens into an error', async () => {
     const { fixture, account } = await connected()
     oauthServer.nextResponses.push({ status: 200, body: '{"access_token":"secret-access","token_type":1}' })
     const error = await fixture.token(account.id).catch((thrown: unknown) => thrown)

@@ -5,7 +5,7 @@ import { rejectSubject } from '../../../../test/kit/reject-subject.ts'
 import { syncService } from '../../../../test/kit/sync.ts'
 import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
-import { attachmentMail, uglyMails } from '../../../../test/servers/messages.ts'
+import { attachmentMail, malformedMessages } from '../../../../test/servers/messages.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import { messageStore } from '../../messages/index.ts'
 
@@ -124,7 +124,7 @@ describe.skipIf(!dovecotAvailable())('messages of every kind', () => {
 
     it('stores malformed messages and announces each one once', async () => {
       const { user, db, accountId, events } = await syncedMailbox(server, open)
-      const odd = Object.entries(uglyMails)
+      const odd = Object.entries(malformedMessages)
       for (const [, raw] of odd) await server.deliver(user, raw)
       await eventually(async () => {
         const got = (await events()).filter((event) => event.type === 'message.received')

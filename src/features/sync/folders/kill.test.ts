@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { announced, mailEvents, servedMails, storedMails } from '../../../../test/kit/mailbox-state.ts'
+import { announced, mailEvents, serverMessages, storedMessages } from '../../../../test/kit/mailbox-state.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { syncService } from '../../../../test/kit/sync.ts'
 import { mail, mailboxOf } from '../../../../test/kit/synced-mailbox.ts'
@@ -75,7 +75,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
       onTestFinished(() => service.stop())
       await service.start()
       await eventually(async () => {
-        expect(await storedMails(db, accountId)).toEqual(await servedMails(server, user, ['INBOX', 'Work']))
+        expect(await storedMessages(db, accountId)).toEqual(await serverMessages(server, user, ['INBOX', 'Work']))
       })
       await eventually(async () =>
         expect(await announced(db, accountId)).toEqual(arrived.map((id) => `<${id}@x>`).sort()),

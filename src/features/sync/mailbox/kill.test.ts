@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
 import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
-import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/mailbox-in-step.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { syncService } from '../../../../test/kit/sync.ts'
+import { PROVIDERS, QUIET, watchedMailbox } from '../../../../test/kit/synced-double.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { sleep } from '../../../lib/abort.ts'
 
@@ -13,9 +13,9 @@ const KILLS = 4
 const OLD = 60
 const NEW_PER_ROUND = 12
 
-describeEachDatabase('a process killed at any moment (mails with ids)', (open) => {
+describeEachDatabase('a process killed at any moment, at a provider that assigns message ids', (open) => {
   it.each(['whole', 'folders'] as const)(
-    'loses nothing and says nothing twice: %s',
+    'loses no message and emits no event twice: %s',
     { timeout: 180_000 },
     async (kind) => {
       const chance = random()
@@ -35,7 +35,7 @@ describeEachDatabase('a process killed at any moment (mails with ids)', (open) =
       for (let round = 0; round < KILLS; ) {
         const child = await started(place, kind, file)
         const cursors = await db.read.selectFrom('syncCursors').select('lastSyncAt').execute()
-        // Mail counts as new once the mailbox was in step: before that, an expired cursor tells nothing of it.
+        // Before the first complete sync, a comparison after an expired cursor announces nothing.
         const begun = cursors.filter((row) => row.lastSyncAt !== null).length >= (kind === 'whole' ? 1 : 7)
         if (begun) {
           round += 1
@@ -57,10 +57,10 @@ describeEachDatabase('a process killed at any moment (mails with ids)', (open) =
       const service = syncService(db, { mail: box.mail, owning: { roundMs: 100, deadAfterMs: 2000 }, timing: QUIET })
       onTestFinished(() => service.stop())
       await service.start()
-      const { same, received, told } = watchedMailbox(db, accountId, () => box.state, service.synced)
+      const { same, received, emitted } = watchedMailbox(db, accountId, () => box.state, service.synced)
       await same()
       await received(...arrived)
-      const events = await told()
+      const events = await emitted()
       expect(new Set(events).size).toBe(events.length)
     },
   )

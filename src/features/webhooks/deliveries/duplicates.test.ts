@@ -5,7 +5,12 @@ import { type Databases, databases, describeEachDatabase } from '../../../../tes
 import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { describeRedis, type RedisOfSuite } from '../../../../test/kit/redis.ts'
-import { TEST_RING, type WebhookHouse, type WebhookHouseOptions, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import {
+  TEST_RING,
+  type WebhookFixture,
+  type WebhookFixtureOptions,
+  webhookFixture,
+} from '../../../../test/kit/webhooks.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Db } from '../../../infra/db/index.ts'
@@ -17,9 +22,9 @@ import { retryDelivery } from './retry.ts'
 /** An event as the one before it: of the same object in the same version. */
 const SAME = { objectId: 'msg_same', version: 1 }
 
-const settled = (house: WebhookHouse, statuses: string[]) =>
+const settled = (fixture: WebhookFixture, statuses: string[]) =>
   eventually(async () => {
-    const found = await house.deliveries()
+    const found = await fixture.deliveries()
     expect(found.map(({ status }) => status)).toEqual(statuses)
     return found
   })
@@ -35,31 +40,31 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
   const open = databases('sqlite')
   async function started(claims: SharedClaims) {
     const receiver = closing(await startReceiver())
-    const house = closing(webhookHouse(await open(), { claims }))
-    await house.create({ url: receiver.url })
-    await house.engine.start()
-    return { receiver, house }
+    const fixture = closing(webhookFixture(await open(), { claims }))
+    await fixture.create({ url: receiver.url })
+    await fixture.engine.start()
+    return { receiver, fixture }
   }
 
   it('is sent when the first event is unknown, as after a database restore', async () => {
     const claims = await claimsIn(redis)
     const before = await started(claims)
-    await before.house.record(SAME)
-    await settled(before.house, ['success'])
+    await before.fixture.record(SAME)
+    await settled(before.fixture, ['success'])
     const after = await started(claims)
-    await after.house.record(SAME)
-    await settled(after.house, ['success'])
+    await after.fixture.record(SAME)
+    await settled(after.fixture, ['success'])
   })
 
   it('is sent at most once more per loss of Redis, and no event is lost or sent twice', async () => {
     // Redis is asked again soon after its return.
     const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 1000 }
-    const { house, receiver } = await started(await claimsIn(redis, hasty))
+    const { fixture, receiver } = await started(await claimsIn(redis, hasty))
     let version = 0
     const say = async () => {
       version += 1
       const news = { objectId: 'msg_news', version }
-      await house.record(SAME, news, news)
+      await fixture.record(SAME, news, news)
     }
     const sent = () => receiver.requests.map(({ headers }) => String(headers['webhook-id']))
     const reached = (count: number) => eventually(() => expect(new Set(sent()).size).toBeGreaterThanOrEqual(count))
@@ -70,13 +75,13 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
       await reached(version)
     }
     await eventually(async () => {
-      const rows = await house.db.read.selectFrom('webhookDeliveries').select('status').execute()
+      const rows = await fixture.db.read.selectFrom('webhookDeliveries').select('status').execute()
       expect(rows).toHaveLength(version * 3)
       expect(rows.filter(({ status }) => status !== 'success' && status !== 'deduplicated')).toEqual([])
     })
     const requests = sent()
     expect(new Set(requests).size).toBe(requests.length)
-    const events = await house.db.read.selectFrom('events').select(['id', 'objectId', 'version']).execute()
+    const events = await fixture.db.read.selectFrom('events').select(['id', 'objectId', 'version']).execute()
     const sentOf = (objectId: string, of: number) =>
       events.filter((event) => event.objectId === objectId && event.version === of && requests.includes(event.id))
         .length
@@ -93,19 +98,19 @@ async function claimsIn(redis: RedisOfSuite, clock = systemClock): Promise<Share
 }
 
 function suite(open: Databases, redis?: RedisOfSuite): void {
-  async function houseOf(db: Db, options: WebhookHouseOptions = {}) {
-    return closing(webhookHouse(db, { ...options, ...(redis && { claims: await claimsIn(redis) }) }))
+  async function fixtureOf(db: Db, options: WebhookFixtureOptions = {}) {
+    return closing(webhookFixture(db, { ...options, ...(redis && { claims: await claimsIn(redis) }) }))
   }
 
   it('is not sent, and leaves a deduplicated row for every subscribed endpoint', async () => {
     const receiver = closing(await startReceiver())
-    const house = await houseOf(await open())
-    for (const id of ['one', 'two']) await house.create({ id, url: receiver.url })
-    await house.engine.start()
-    await house.record(SAME)
-    await settled(house, ['success', 'success'])
-    await house.record(SAME, { version: 2 })
-    const found = await settled(house, ['success', 'success', 'deduplicated', 'deduplicated', 'success', 'success'])
+    const fixture = await fixtureOf(await open())
+    for (const id of ['one', 'two']) await fixture.create({ id, url: receiver.url })
+    await fixture.engine.start()
+    await fixture.record(SAME)
+    await settled(fixture, ['success', 'success'])
+    await fixture.record(SAME, { version: 2 })
+    const found = await settled(fixture, ['success', 'success', 'deduplicated', 'deduplicated', 'success', 'success'])
     expect(found.slice(2, 4)).toMatchObject(
       ['one', 'two'].map((endpointId) => ({ endpointId, attempt: 0, nextAttemptAt: null, attempts: [], error: null })),
     )
@@ -115,78 +120,85 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
   it('is detected within one batch too, by the time of the events', async () => {
     const receiver = closing(await startReceiver())
     const clock = fixedClock(Date.now())
-    const house = await houseOf(await open(), { clock })
-    await configure(house.db, { ttlSeconds: 60 })
-    await house.create({ url: receiver.url })
-    await house.record(SAME)
+    const fixture = await fixtureOf(await open(), { clock })
+    await configure(fixture.db, { ttlSeconds: 60 })
+    await fixture.create({ url: receiver.url })
+    await fixture.record(SAME)
     clock.advance(59_999)
-    await house.record(SAME)
+    await fixture.record(SAME)
     clock.advance(1)
-    await house.record(SAME)
-    await house.engine.start()
-    await settled(house, ['success', 'deduplicated', 'success'])
+    await fixture.record(SAME)
+    await fixture.engine.start()
+    await settled(fixture, ['success', 'deduplicated', 'success'])
   })
 
   it('is determined by the configured key fields', async () => {
     const receiver = closing(await startReceiver())
-    const house = await houseOf(await open())
-    await configure(house.db, { keyFields: '["eventType","data.subject"]' })
-    await house.create({ url: receiver.url })
+    const fixture = await fixtureOf(await open())
+    await configure(fixture.db, { keyFields: '["eventType","data.subject"]' })
+    await fixture.create({ url: receiver.url })
     const about = (subject: string) => ({ data: { subject } })
-    await house.record({ objectId: 'a', ...about('x') }, { objectId: 'b', ...about('x') }, about('y'))
-    await house.engine.start()
-    await settled(house, ['success', 'deduplicated', 'success'])
-    await configure(house.db, { enabled: 0 })
-    await house.record(about('x'))
-    await settled(house, ['success', 'deduplicated', 'success', 'success'])
+    await fixture.record({ objectId: 'a', ...about('x') }, { objectId: 'b', ...about('x') }, about('y'))
+    await fixture.engine.start()
+    await settled(fixture, ['success', 'deduplicated', 'success'])
+    await configure(fixture.db, { enabled: 0 })
+    await fixture.record(about('x'))
+    await settled(fixture, ['success', 'deduplicated', 'success', 'success'])
   })
 
   it('is not one if the first had no subscriber, or without a version', async () => {
     const receiver = closing(await startReceiver())
-    const house = await houseOf(await open())
-    await house.engine.start()
-    await house.record(SAME)
+    const fixture = await fixtureOf(await open())
+    await fixture.engine.start()
+    await fixture.record(SAME)
     await eventually(async () => {
-      expect(await house.db.read.selectFrom('events').select('id').where('position', 'is', null).execute()).toEqual([])
+      expect(await fixture.db.read.selectFrom('events').select('id').where('position', 'is', null).execute()).toEqual(
+        [],
+      )
     })
-    await house.create({ url: receiver.url })
-    await house.record(SAME)
-    await settled(house, ['success'])
-    await house.record({ objectId: 'x', version: null }, { objectId: 'x', version: null })
-    await settled(house, ['success', 'success', 'success'])
+    await fixture.create({ url: receiver.url })
+    await fixture.record(SAME)
+    await settled(fixture, ['success'])
+    await fixture.record({ objectId: 'x', version: null }, { objectId: 'x', version: null })
+    await settled(fixture, ['success', 'success', 'success'])
   })
 
   it('can be retried; retries and tests are never deduplicated', async () => {
     const receiver = closing(await startReceiver())
     const { type: _type, ...message } = sampleEvent('message.received')
-    const house = await houseOf(await open(), { readMessage: async () => message })
-    const { id: endpointId } = await house.create({ url: receiver.url })
-    await house.engine.start()
-    await house.record(SAME, SAME)
-    const [, suppressed] = await settled(house, ['success', 'deduplicated'])
-    await house.db.transaction((tx) =>
-      retryDelivery(tx, { dialect: house.db.dialect, queue: house.queue }, suppressed?.id ?? '', house.clock.now()),
+    const fixture = await fixtureOf(await open(), { readMessage: async () => message })
+    const { id: endpointId } = await fixture.create({ url: receiver.url })
+    await fixture.engine.start()
+    await fixture.record(SAME, SAME)
+    const [, suppressed] = await settled(fixture, ['success', 'deduplicated'])
+    await fixture.db.transaction((tx) =>
+      retryDelivery(
+        tx,
+        { dialect: fixture.db.dialect, queue: fixture.queue },
+        suppressed?.id ?? '',
+        fixture.clock.now(),
+      ),
     )
-    await settled(house, ['success', 'success'])
-    await house.testDeliveries.testMessage('acc_test', 'msg_test')
-    for (let times = 0; times < 2; times += 1) await house.testDeliveries.test(endpointId)
+    await settled(fixture, ['success', 'success'])
+    await fixture.testDeliveries.testMessage('acc_test', 'msg_test')
+    for (let times = 0; times < 2; times += 1) await fixture.testDeliveries.test(endpointId)
     expect(receiver.requests).toHaveLength(5)
   })
 
   it('is not the event that holds the claim itself', async () => {
     const receiver = closing(await startReceiver())
-    const house = await houseOf(await open())
-    await house.create({ url: receiver.url })
-    const [eventId = ''] = await house.record(SAME)
-    await house.engine.start()
-    await settled(house, ['success'])
+    const fixture = await fixtureOf(await open())
+    await fixture.create({ url: receiver.url })
+    const [eventId = ''] = await fixture.record(SAME)
+    await fixture.engine.start()
+    await settled(fixture, ['success'])
     // As after a crash that kept the claim and lost the deliveries.
-    await house.db.transaction(async (tx) => {
+    await fixture.db.transaction(async (tx) => {
       await tx.deleteFrom('webhookDeliveries').execute()
       await tx.updateTable('events').set({ position: null }).where('id', '=', eventId).execute()
     })
-    await house.record(SAME)
-    await settled(house, ['success', 'deduplicated'])
+    await fixture.record(SAME)
+    await settled(fixture, ['success', 'deduplicated'])
     expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
   })
 
@@ -194,9 +206,9 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     const place = await open.place()
     const db = await open(place)
     const receiver = closing(await startReceiver())
-    const house = await houseOf(db)
-    await house.create({ url: receiver.url })
-    const [first, repeat] = await house.record(SAME, SAME)
+    const fixture = await fixtureOf(db)
+    await fixture.create({ url: receiver.url })
+    const [first, repeat] = await fixture.record(SAME, SAME)
 
     const args = [JSON.stringify(place), TEST_RING, ...(redis ? [redis.server.url] : [])]
     const child = startWorker('claiming-worker', args)
@@ -204,11 +216,11 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await once(child.stdout, 'data')
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect(await house.deliveries()).toEqual([])
+    expect(await fixture.deliveries()).toEqual([])
 
-    await house.queue.releaseInstance('worker')
-    await house.engine.start()
-    const found = await settled(house, ['success', 'deduplicated'])
+    await fixture.queue.releaseInstance('worker')
+    await fixture.engine.start()
+    const found = await settled(fixture, ['success', 'deduplicated'])
     expect(found.map(({ eventId }) => eventId)).toEqual([first, repeat])
     expect(receiver.requests).toHaveLength(1)
   })

@@ -3,28 +3,28 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import { cancelForAccount, eraseDeliveries, purgeDeliveries } from '../index.ts'
 import { deliveryStore } from './store.ts'
 
 describeEachDatabase('deleting deliveries', (open) => {
-  async function failingHouse() {
+  async function failingFixture() {
     const receiver = closing(await startReceiver())
     receiver.always({ status: 500 })
-    const house = closing(webhookHouse(await open()))
-    await house.create({ url: receiver.url, eventTypes: ['*'], retryDelayMs: 60_000 })
-    return { house, receiver }
+    const fixture = closing(webhookFixture(await open()))
+    await fixture.create({ url: receiver.url, eventTypes: ['*'], retryDelayMs: 60_000 })
+    return { fixture, receiver }
   }
 
   it('sends account.deleted for a deleted account, and nothing else', async () => {
-    const { house, receiver } = await failingHouse()
-    await house.engine.start()
-    await house.record({ accountId: 'acc_a' }, { accountId: 'acc_b' })
-    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(2))
-    await house.db.transaction(async (tx) => {
+    const { fixture, receiver } = await failingFixture()
+    await fixture.engine.start()
+    await fixture.record({ accountId: 'acc_a' }, { accountId: 'acc_b' })
+    await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(2))
+    await fixture.db.transaction(async (tx) => {
       // Recorded just before, and seen by no fan-out yet.
-      await house.recorder.record(tx, [
+      await fixture.recorder.record(tx, [
         { ...sampleEvent('message.updated'), accountId: 'acc_a' },
         { ...sampleEvent('account.deleted'), accountId: 'acc_a', objectId: 'acc_a' },
       ])
@@ -33,58 +33,58 @@ describeEachDatabase('deleting deliveries', (open) => {
     await eventually(() => expect(receiver.requests).toHaveLength(3))
     expect(JSON.parse(receiver.requests[2]?.body ?? '').type).toBe('account.deleted')
     // Its attempt is written after the request.
-    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(2))
-    const seen = await house.deliveries()
+    await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(2))
+    const seen = await fixture.deliveries()
     expect(seen.map(({ accountId, eventType, status }) => [accountId, eventType, status])).toEqual([
       ['acc_a', 'message.received', 'cancelled'],
       ['acc_b', 'message.received', 'retrying'],
       ['acc_a', 'account.deleted', 'retrying'],
     ])
 
-    expect(await house.db.transaction((tx) => eraseDeliveries(tx, 'acc_a', 500))).toBe(1)
-    expect((await house.deliveries()).map(({ accountId, eventType }) => [accountId, eventType])).toEqual([
+    expect(await fixture.db.transaction((tx) => eraseDeliveries(tx, 'acc_a', 500))).toBe(1)
+    expect((await fixture.deliveries()).map(({ accountId, eventType }) => [accountId, eventType])).toEqual([
       ['acc_b', 'message.received'],
       ['acc_a', 'account.deleted'],
     ])
-    expect(await attemptsLeft(house.db)).toBe(2)
-    expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(2)
+    expect(await attemptsLeft(fixture.db)).toBe(2)
+    expect((await deliveryStore(fixture.db.read).list({})).pagination.total).toBe(2)
   })
 
   it('purges old deliveries with their attempts in steps, the oldest first', async () => {
-    const { house } = await failingHouse()
-    await house.engine.start()
-    await house.record({}, {}, {})
-    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(3))
+    const { fixture } = await failingFixture()
+    await fixture.engine.start()
+    await fixture.record({}, {}, {})
+    await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(3))
     const purge = (beforeMs: number, limit: number) =>
-      house.db.transaction((tx) => purgeDeliveries(tx, beforeMs, limit))
+      fixture.db.transaction((tx) => purgeDeliveries(tx, beforeMs, limit))
     expect(await purge(Date.now() - 60_000, 2)).toBe(false)
-    expect(await house.deliveries()).toHaveLength(3)
+    expect(await fixture.deliveries()).toHaveLength(3)
     expect(await purge(Date.now() + 1000, 2)).toBe(true)
-    expect(await house.deliveries()).toHaveLength(1)
+    expect(await fixture.deliveries()).toHaveLength(1)
     expect(await purge(Date.now() + 1000, 2)).toBe(false)
-    expect(await house.deliveries()).toEqual([])
-    expect(await attemptsLeft(house.db)).toBe(0)
-    expect((await deliveryStore(house.db.read).list({})).pagination.total).toBe(0)
+    expect(await fixture.deliveries()).toEqual([])
+    expect(await attemptsLeft(fixture.db)).toBe(0)
+    expect((await deliveryStore(fixture.db.read).list({})).pagination.total).toBe(0)
   })
 
   it('cancels a delivery whose event was erased, without delaying others', async () => {
-    const { house, receiver } = await failingHouse()
-    await house.engine.start()
-    await house.record({})
-    await eventually(async () => expect(await house.deliveries({ status: 'retrying' })).toHaveLength(1))
-    const [delivery] = await house.deliveries()
-    await house.db.transaction(async (tx) => {
+    const { fixture, receiver } = await failingFixture()
+    await fixture.engine.start()
+    await fixture.record({})
+    await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(1))
+    const [delivery] = await fixture.deliveries()
+    await fixture.db.transaction(async (tx) => {
       await tx.deleteFrom('events').execute()
       await tx.updateTable('webhookDeliveries').set({ nextAttemptAt: 0 }).execute()
-      await house.queue.addIn(tx, 'deliver', [delivery?.endpointId ?? ''])
+      await fixture.queue.addIn(tx, 'deliver', [delivery?.endpointId ?? ''])
     })
     await eventually(async () =>
-      expect(await house.deliveries()).toMatchObject([{ status: 'cancelled', payload: null }]),
+      expect(await fixture.deliveries()).toMatchObject([{ status: 'cancelled', payload: null }]),
     )
     expect(receiver.requests).toHaveLength(1)
   })
 })
 
-async function attemptsLeft(db: Parameters<typeof webhookHouse>[0]): Promise<number> {
+async function attemptsLeft(db: Parameters<typeof webhookFixture>[0]): Promise<number> {
   return (await db.read.selectFrom('webhookAttempts').select('deliveryId').execute()).length
 }

@@ -3,7 +3,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { databases } from '../../../../test/kit/database.ts'
 import { turnsDuring } from '../../../../test/kit/event-loop.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { recoverEndpoint } from './recovery.ts'
 
 const EVENTS = 4000
@@ -14,34 +14,34 @@ describe('on the file store', () => {
   const open = databases('sqlite')
 
   async function backlog() {
-    const house = closing(webhookHouse(await open()))
-    const { id } = await house.create({ url: 'http://127.0.0.1:9/', isActive: false })
+    const fixture = closing(webhookFixture(await open()))
+    const { id } = await fixture.create({ url: 'http://127.0.0.1:9/', isActive: false })
     for (let recorded = 0; recorded < EVENTS; recorded += 200) {
-      await house.record(...Array.from({ length: 200 }, () => ({})))
+      await fixture.record(...Array.from({ length: 200 }, () => ({})))
     }
-    return { house, id }
+    return { fixture, id }
   }
 
-  const unstamped = async ({ db }: ReturnType<typeof webhookHouse>) =>
+  const unstamped = async ({ db }: ReturnType<typeof webhookFixture>) =>
     (await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()).length
 
   it('timers run while a backlog of events is fanned out', async () => {
-    const { house } = await backlog()
+    const { fixture } = await backlog()
     const { turns, timers } = await turnsDuring(async () => {
-      await house.engine.start()
-      while ((await unstamped(house)) > 0);
+      await fixture.engine.start()
+      while ((await unstamped(fixture)) > 0);
     })
     expect(Math.min(turns, timers)).toBeGreaterThan(FEW_TURNS)
   })
 
   it('timers run while events are recovered', async () => {
-    const { house, id } = await backlog()
-    await house.engine.start()
-    await eventually(async () => expect(await unstamped(house)).toBe(0))
-    await house.engine.stop(0)
+    const { fixture, id } = await backlog()
+    await fixture.engine.start()
+    await eventually(async () => expect(await unstamped(fixture)).toBe(0))
+    await fixture.engine.stop(0)
     let recovered = 0
     const { turns, timers } = await turnsDuring(async () => {
-      recovered = (await recoverEndpoint(house, id, { sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER })).recovered
+      recovered = (await recoverEndpoint(fixture, id, { sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER })).recovered
     })
     expect(recovered).toBe(EVENTS)
     expect(Math.min(turns, timers)).toBeGreaterThan(FEW_TURNS)

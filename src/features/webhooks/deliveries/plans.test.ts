@@ -17,7 +17,7 @@ import { deliveryStore } from './store.ts'
 const LEASE = { token: 'lease', forMs: 1000 }
 const STATES = ['pending', 'retrying', 'failed', 'cancelled', 'deduplicated'] as const
 
-/** Every statement of the room that a large table must not slow down. */
+/** Every statement of this feature that a large table must not slow down. */
 const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = [
   ['claiming', (tx, db) => claimDue(tx, db.dialect, 'whe_1', LEASE, 1, 64)],
   ['renewing', (tx, db) => renewLease(tx, db.dialect, ['dlv_1', 'dlv_2'], LEASE)],
@@ -26,7 +26,7 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1', 200)],
   ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
-  ['what a repeat repeats', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
+  ['finding duplicates', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
   ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
   ['one delivery', (tx) => deliveryStore(tx).getAll(['dlv_1'])],
   ['the list of an endpoint', (tx) => page(tx, { endpointId: 'whe_1' })],

@@ -6,7 +6,7 @@ import { databases } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { fc } from '../../../../test/kit/random.ts'
 import { testServer } from '../../../../test/kit/server.ts'
-import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { idempotency } from '../../idempotency/index.ts'
 import { endpointRoutes } from '../index.ts'
 
@@ -14,11 +14,11 @@ const open = databases('sqlite')
 
 async function serve(privateTargets = 'loopback') {
   const db = await open()
-  const house = closing(webhookHouse(db, { privateTargets }))
-  const writing = idempotency({ db, clock: house.clock, sealer: house.sealer })
+  const fixture = closing(webhookFixture(db, { privateTargets }))
+  const writing = idempotency({ db, clock: fixture.clock, sealer: fixture.sealer })
   const app = testServer({ idempotency: writing })
   closing({ close: () => app.close() })
-  endpointRoutes(app, { endpoints: house.endpoints, idempotency: writing })
+  endpointRoutes(app, { endpoints: fixture.endpoints, idempotency: writing })
   const send = (method: 'POST' | 'PUT', url: string, payload: string) =>
     app.inject({
       method,
@@ -26,7 +26,7 @@ async function serve(privateTargets = 'loopback') {
       headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
       payload,
     })
-  return { house, send, create: (payload: string) => send('POST', '/webhooks/endpoints', payload) }
+  return { fixture, send, create: (payload: string) => send('POST', '/webhooks/endpoints', payload) }
 }
 
 /** Something that listens where it must not be reached, and counts who does. */
@@ -48,8 +48,8 @@ const value = fc.oneof(fc.jsonValue(), text, fc.webUrl(), fc.double(), fc.dictio
 const body = fc.dictionary(fc.constantFrom(...FIELDS, 'retryStrategy', '__proto__', 'constructor'), value)
 
 it('creates an endpoint from any input or rejects it with a 400 and a reason', { timeout: 120_000 }, async () => {
-  const { create, send, house } = await serve()
-  const { id } = await house.create({ url: 'https://127.0.0.1/hook' })
+  const { create, send, fixture } = await serve()
+  const { id } = await fixture.create({ url: 'https://127.0.0.1/hook' })
   const check = async (payload: string) => {
     for (const answer of [await create(payload), await send('PUT', `/webhooks/endpoints/${id}`, payload)]) {
       expect([200, 201, 400, 409], `${payload} → ${answer.body}`).toContain(answer.statusCode)
@@ -62,11 +62,11 @@ it('creates an endpoint from any input or rejects it with a 400 and a reason', {
   )
   await fc.assert(fc.asyncProperty(text, check), { numRuns: 100 })
   // What was accepted can be read and sealed again.
-  expect((await house.endpoints.list({ limit: 200 })).items.length).toBeGreaterThan(0)
+  expect((await fixture.endpoints.list({ limit: 200 })).items.length).toBeGreaterThan(0)
 })
 
 it('can send every set of custom headers that it accepts', { timeout: 120_000 }, async () => {
-  const { house, create } = await serve()
+  const { fixture, create } = await serve()
   const received: string[][] = []
   const { createServer: createHttp } = await import('node:http')
   const receiver = createHttp((request, response) => {
@@ -95,7 +95,7 @@ it('can send every set of custom headers that it accepts', { timeout: 120_000 },
         expect(names).not.toContain(reserved)
       }
       received.length = 0
-      await house.testDeliveries.test(answer.json().id)
+      await fixture.testDeliveries.test(answer.json().id)
       expect(received).toHaveLength(1)
       const sent = received[0]?.filter((_, index) => index % 2 === 0).map((one) => one.toLowerCase())
       for (const one of [...names, 'host', 'content-length', 'webhook-id']) {
@@ -110,8 +110,8 @@ it('refuses a forbidden address in every notation and never connects to it', {
   timeout: 120_000,
 }, async () => {
   const { port, contacts } = await silentListener()
-  const { create, house } = await serve('none')
-  await house.engine.start()
+  const { create, fixture } = await serve('none')
+  await fixture.engine.start()
   const hosts = fc.constantFrom(
     ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1', '127.0.0.1.'],
     ...['localhost', 'LOCALHOST.', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '0.0.0.0'],
@@ -130,14 +130,16 @@ it('refuses a forbidden address in every notation and never connects to it', {
       expect(answer.statusCode, url).toBe(400)
       // As if it had been accepted when it pointed elsewhere: the guard looks again at every delivery.
       made += 1
-      const { id } = await house.create({ url: 'https://not-there-yet.invalid/', id: `x${made}`, retryCount: 0 })
-      await house.db.transaction((tx) => tx.updateTable('webhookEndpoints').set({ url }).where('id', '=', id).execute())
-      await house.testDeliveries.test(id)
+      const { id } = await fixture.create({ url: 'https://not-there-yet.invalid/', id: `x${made}`, retryCount: 0 })
+      await fixture.db.transaction((tx) =>
+        tx.updateTable('webhookEndpoints').set({ url }).where('id', '=', id).execute(),
+      )
+      await fixture.testDeliveries.test(id)
     }),
     { numRuns: 200 },
   )
   await eventually(async () => {
-    const kinds = new Set((await house.deliveries()).map(({ error }) => error?.kind))
+    const kinds = new Set((await fixture.deliveries()).map(({ error }) => error?.kind))
     expect([...kinds].sort()).toEqual(['refused_address'])
   })
   expect(contacts()).toBe(0)

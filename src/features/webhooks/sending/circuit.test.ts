@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { type WebhookFixture, webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Outcome } from './attempt.ts'
 import { afterOutcomes, type Circuit, type CircuitOutcome, CLOSED, FAILURES_TO_OPEN, outcomeOf } from './circuit.ts'
@@ -87,85 +87,85 @@ const EVENTS = 100
 const many = (count: number) => Array.from({ length: count }, (_, index) => ({ objectId: `msg_${index}` }))
 
 describeEachDatabase('an endpoint that keeps failing', (open) => {
-  const circuitOf = async (house: WebhookHouse, id: string) => (await house.endpoints.get(id)).circuit
+  const circuitOf = async (fixture: WebhookFixture, id: string) => (await fixture.endpoints.get(id)).circuit
 
   async function broken(retryCount = 0) {
     const receiver = closing(await startReceiver())
     receiver.always({ status: 500 })
-    const house = closing(webhookHouse(await open()))
-    await house.engine.start()
-    const { id } = await house.create({ url: receiver.url, retryCount, retryDelayMs: 0 })
-    await house.record(...many(EVENTS))
-    await eventually(async () => expect(await circuitOf(house, id)).toMatchObject({ state: 'open' }))
-    return { receiver, house, id }
+    const fixture = closing(webhookFixture(await open()))
+    await fixture.engine.start()
+    const { id } = await fixture.create({ url: receiver.url, retryCount, retryDelayMs: 0 })
+    await fixture.record(...many(EVENTS))
+    await eventually(async () => expect(await circuitOf(fixture, id)).toMatchObject({ state: 'open' }))
+    return { receiver, fixture, id }
   }
 
-  const waiting = async (house: WebhookHouse) =>
-    (await house.deliveries()).filter((delivery) => delivery.status === 'pending' && delivery.attempt === 0)
+  const waiting = async (fixture: WebhookFixture) =>
+    (await fixture.deliveries()).filter((delivery) => delivery.status === 'pending' && delivery.attempt === 0)
 
   it('gets one delivery at a time, and the rest once one succeeds', async () => {
-    const { receiver, house, id } = await broken()
-    expect(await circuitOf(house, id)).toEqual({
+    const { receiver, fixture, id } = await broken()
+    expect(await circuitOf(fixture, id)).toEqual({
       state: expect.stringMatching(/open/),
       openedAt: expect.any(String),
       nextProbeAt: expect.any(String),
       failures: expect.any(Number),
     })
     const whenOpened = receiver.requests.length
-    // Eight lanes may each have one on its way at the moment it opens.
+    // Each of eight senders may have a request in flight when the circuit opens.
     expect(whenOpened).toBeLessThan(FAILURES_TO_OPEN + 16)
 
     await eventually(() => expect(receiver.requests.length).toBeGreaterThan(whenOpened))
     await eventually(async () => {
       const sent = receiver.requests.length
-      expect((await circuitOf(house, id)).failures).toBe(sent)
-      expect(await waiting(house)).toHaveLength(EVENTS - sent)
+      expect((await circuitOf(fixture, id)).failures).toBe(sent)
+      expect(await waiting(fixture)).toHaveLength(EVENTS - sent)
     })
     expect(receiver.requests.length).toBeLessThan(whenOpened + 12)
 
     const failed = receiver.requests.length
     receiver.always({})
     await eventually(async () => {
-      expect(await circuitOf(house, id)).toEqual({ state: 'closed', openedAt: null, nextProbeAt: null, failures: 0 })
-      expect(await waiting(house)).toEqual([])
+      expect(await circuitOf(fixture, id)).toEqual({ state: 'closed', openedAt: null, nextProbeAt: null, failures: 0 })
+      expect(await waiting(fixture)).toEqual([])
     })
-    const succeeded = (await house.deliveries()).filter((delivery) => delivery.status === 'success')
+    const succeeded = (await fixture.deliveries()).filter((delivery) => delivery.status === 'success')
     expect(succeeded.length).toBeGreaterThanOrEqual(EVENTS - failed - 1)
     expect(succeeded.every((delivery) => delivery.attempt === 1)).toBe(true)
   })
 
   it('accepts new events meanwhile and does not delay other endpoints', async () => {
-    const { house } = await broken()
+    const { fixture } = await broken()
     const healthy = closing(await startReceiver())
-    await house.create({ url: healthy.url })
-    const before = (await waiting(house)).length
-    await house.record(...many(5))
+    await fixture.create({ url: healthy.url })
+    const before = (await waiting(fixture)).length
+    await fixture.record(...many(5))
     await eventually(() => expect(healthy.requests).toHaveLength(5))
-    expect((await waiting(house)).length).toBeGreaterThanOrEqual(before)
+    expect((await waiting(fixture)).length).toBeGreaterThanOrEqual(before)
   })
 
   it('gets an attempt at once after an update, a test or a retry that succeeds', async () => {
-    const { receiver, house, id } = await broken()
+    const { receiver, fixture, id } = await broken()
     receiver.always({})
-    await house.testDeliveries.test(id)
-    expect(await circuitOf(house, id)).toMatchObject({ state: 'closed', failures: 0 })
-    await eventually(async () => expect(await waiting(house)).toEqual([]))
+    await fixture.testDeliveries.test(id)
+    expect(await circuitOf(fixture, id)).toMatchObject({ state: 'closed', failures: 0 })
+    await eventually(async () => expect(await waiting(fixture)).toEqual([]))
 
     receiver.always({ status: 500 })
-    await house.record(...many(EVENTS))
-    await eventually(async () => expect((await circuitOf(house, id)).state).not.toBe('closed'))
+    await fixture.record(...many(EVENTS))
+    await eventually(async () => expect((await circuitOf(fixture, id)).state).not.toBe('closed'))
     receiver.always({})
-    await house.endpoints.update(id, { timeoutMs: 5000 })
-    await eventually(async () => expect(await waiting(house)).toEqual([]))
+    await fixture.endpoints.update(id, { timeoutMs: 5000 })
+    await eventually(async () => expect(await waiting(fixture)).toEqual([]))
   })
 
   it('is probed again after the process of a probe died', async () => {
-    const { house, receiver, id } = await broken()
+    const { fixture, receiver, id } = await broken()
     receiver.always({})
-    await house.engine.stop(0)
+    await fixture.engine.stop(0)
     const lost = { circuitState: 'half_open', circuitProbeAt: Date.now() + 300 } as const
-    await house.db.transaction((tx) => tx.updateTable('webhookEndpoints').set(lost).where('id', '=', id).execute())
-    const next = closing(webhookHouse(house.db))
+    await fixture.db.transaction((tx) => tx.updateTable('webhookEndpoints').set(lost).where('id', '=', id).execute())
+    const next = closing(webhookFixture(fixture.db))
     await next.engine.start()
     await eventually(async () => expect(await circuitOf(next, id)).toMatchObject({ state: 'closed' }))
     await eventually(async () => expect(await waiting(next)).toEqual([]))

@@ -4,7 +4,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { random } from '../../../../test/kit/random.ts'
-import { TEST_RING, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { TEST_RING, webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
@@ -27,12 +27,12 @@ describeEachDatabase('a process killed repeatedly while it records and delivers 
     const db = await open(place)
     const receiver = closing(await startReceiver())
     receiver.always(() => (chance() < 0.1 ? { status: 500 } : { delayMs: chance() * 10 }))
-    const house = closing(webhookHouse(db, { leaseMs: LEASE_MS }))
-    const { secret = '' } = await house.create({ url: receiver.url, retryDelayMs: 10, retryCount: 20 })
+    const fixture = closing(webhookFixture(db, { leaseMs: LEASE_MS }))
+    const { secret = '' } = await fixture.create({ url: receiver.url, retryDelayMs: 10, retryCount: 20 })
     for (let round = 0; round < ROUNDS; round += 1) await workAndDie(place, chance)
 
-    await house.queue.releaseInstance('worker')
-    await house.engine.start()
+    await fixture.queue.releaseInstance('worker')
+    await fixture.engine.start()
     await eventually(async () => {
       const open = db.read.selectFrom('webhookDeliveries').select('id').where('nextAttemptAt', 'is not', null)
       const unseen = db.read.selectFrom('events').select('id').where('position', 'is', null)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase, describePostgres } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import { stampEvents } from '../../../events/index.ts'
 import { sleep } from '../../../lib/abort.ts'
@@ -17,9 +17,9 @@ describePostgres('two workers on one database', (open) => {
   it('deliver every event once', async () => {
     const place = await open.place()
     const receiver = closing(await startReceiver())
-    const houses = [closing(webhookHouse(await open(place))), closing(webhookHouse(await open(place)))] as const
-    for (const house of houses) await house.engine.start()
-    const [one, two] = houses
+    const fixtures = [closing(webhookFixture(await open(place))), closing(webhookFixture(await open(place)))] as const
+    for (const fixture of fixtures) await fixture.engine.start()
+    const [one, two] = fixtures
     for (let index = 0; index < 4; index += 1) await one.create({ url: `${receiver.url}/${index}` })
     await Promise.all(
       Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? one : two).record({ objectId: `msg_${index}` })),
@@ -40,35 +40,35 @@ describePostgres('two workers on one database', (open) => {
 
 describeEachDatabase('an endpoint that is deleted while events become deliveries', (open) => {
   it('leaves no delivery waiting forever or for a new endpoint with the same id', async () => {
-    const house = closing(webhookHouse(await open()))
-    const endpoint = await house.endpoints.get((await house.create({ url: 'http://app.example/' })).id)
-    await house.record({})
+    const fixture = closing(webhookFixture(await open()))
+    const endpoint = await fixture.endpoints.get((await fixture.create({ url: 'http://app.example/' })).id)
+    await fixture.record({})
     let deleting: Promise<void> | undefined
-    await house.db.transaction(async (tx) => {
-      const events = (await stampEvents(tx, house.db.dialect, 10)) ?? []
+    await fixture.db.transaction(async (tx) => {
+      const events = (await stampEvents(tx, fixture.db.dialect, 10)) ?? []
       const made = events.map((event) => newDelivery(idGenerator(systemClock), event, endpoint, Date.now()))
       await insertDeliveries(tx, made)
-      deleting = house.endpoints.delete(endpoint.id)
+      deleting = fixture.endpoints.delete(endpoint.id)
       // It shall wait for this transaction; one that does not is done by then.
       await Promise.race([deleting, sleep(300)])
     })
     await deleting
-    expect((await house.deliveries()).map(({ status }) => status)).toEqual(['cancelled'])
+    expect((await fixture.deliveries()).map(({ status }) => status)).toEqual(['cancelled'])
   })
 })
 
 describeEachDatabase('a worker that starts after another one died', (open, engine) => {
   it('takes over its deliveries: at once on the file store, after the lease elsewhere', async () => {
     const receiver = closing(await startReceiver())
-    const house = closing(webhookHouse(await open()))
-    const endpoint = await house.endpoints.get((await house.create({ url: receiver.url })).id)
-    const [id = ''] = await house.record({ fanOut: false })
+    const fixture = closing(webhookFixture(await open()))
+    const endpoint = await fixture.endpoints.get((await fixture.create({ url: receiver.url })).id)
+    const [id = ''] = await fixture.record({ fanOut: false })
     const event = { id, type: 'message.received', accountId: null }
     const delivery = newDelivery(idGenerator(systemClock), event, endpoint, Date.now())
     const leasedUntil = Date.now() + (engine === 'sqlite' ? HOUR_MS : 2000)
-    await house.db.transaction((tx) => insertDeliveries(tx, [{ ...delivery, lease: 'a dead worker', leasedUntil }]))
+    await fixture.db.transaction((tx) => insertDeliveries(tx, [{ ...delivery, lease: 'a dead worker', leasedUntil }]))
 
-    await house.engine.start()
+    await fixture.engine.start()
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     if (engine === 'postgres') expect(Date.now()).toBeGreaterThanOrEqual(leasedUntil)
   })

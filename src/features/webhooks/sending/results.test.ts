@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
-import { webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { idGenerator } from '../../../lib/ids.ts'
 import { newDelivery } from '../deliveries/fan-out.ts'
@@ -24,48 +24,48 @@ const SUCCESS: Outcome = {
 
 describeEachDatabase('recording the results of attempts', (open) => {
   async function oneDelivery() {
-    const house = closing(webhookHouse(await open()))
-    const { id } = await house.create({ url: 'http://127.0.0.1/hook' })
-    const endpoint = await endpointStore(house.db.read).get(id)
-    const [eventId = ''] = await house.record({ fanOut: false })
+    const fixture = closing(webhookFixture(await open()))
+    const { id } = await fixture.create({ url: 'http://127.0.0.1/hook' })
+    const endpoint = await endpointStore(fixture.db.read).get(id)
+    const [eventId = ''] = await fixture.record({ fanOut: false })
     const event = { id: eventId, type: 'message.received', accountId: null }
     const delivery = newDelivery(idGenerator(systemClock), event, endpoint, 1)
-    await house.db.transaction((tx) => insertDeliveries(tx, [delivery]))
+    await fixture.db.transaction((tx) => insertDeliveries(tx, [delivery]))
     const claim = (token: string, forMs = 60_000) =>
-      house.db.transaction((tx) => claimDue(tx, house.db.dialect, id, { token, forMs }, Date.now(), 10))
+      fixture.db.transaction((tx) => claimDue(tx, fixture.db.dialect, id, { token, forMs }, Date.now(), 10))
     const write = (token: string, outcome = SUCCESS) =>
-      house.db.transaction((tx) => recordResults(tx, house, [{ delivery, lease: token, endpoint, outcome }], 2000))
-    return { house, delivery, claim, write, id }
+      fixture.db.transaction((tx) => recordResults(tx, fixture, [{ delivery, lease: token, endpoint, outcome }], 2000))
+    return { fixture, delivery, claim, write, id }
   }
 
   it('skips the result of a worker that lost its delivery to another', async () => {
-    const { house, claim, write, id } = await oneDelivery()
+    const { fixture, claim, write, id } = await oneDelivery()
     expect(await claim('first', 0)).toHaveLength(1)
     expect(await claim('second')).toHaveLength(1)
     await write('first')
-    expect(await house.deliveries()).toMatchObject([{ status: 'pending', attempt: 0, attempts: [] }])
-    expect(await house.endpoints.get(id)).toMatchObject({ lastDeliveryAt: null })
+    expect(await fixture.deliveries()).toMatchObject([{ status: 'pending', attempt: 0, attempts: [] }])
+    expect(await fixture.endpoints.get(id)).toMatchObject({ lastDeliveryAt: null })
     await write('second')
-    expect(await house.deliveries()).toMatchObject([{ status: 'success', attempt: 1, attempts: [{ attempt: 1 }] }])
-    expect(await house.endpoints.get(id)).toMatchObject({ lastDeliveryAt: new Date(2000).toISOString() })
+    expect(await fixture.deliveries()).toMatchObject([{ status: 'success', attempt: 1, attempts: [{ attempt: 1 }] }])
+    expect(await fixture.endpoints.get(id)).toMatchObject({ lastDeliveryAt: new Date(2000).toISOString() })
   })
 
   it('lets one worker at a time claim a delivery, and the next one after its release', async () => {
-    const { house, delivery, claim } = await oneDelivery()
+    const { fixture, delivery, claim } = await oneDelivery()
     expect(await claim('first')).toHaveLength(1)
     expect(await claim('second')).toHaveLength(0)
-    await house.db.transaction((tx) => releaseLease(tx, [delivery.id], 'second'))
+    await fixture.db.transaction((tx) => releaseLease(tx, [delivery.id], 'second'))
     expect(await claim('second')).toHaveLength(0)
-    await house.db.transaction((tx) => releaseLease(tx, [delivery.id], 'first'))
+    await fixture.db.transaction((tx) => releaseLease(tx, [delivery.id], 'first'))
     expect(await claim('second')).toHaveLength(1)
   })
 
   it('schedules the next attempt from the end of the last one', async () => {
-    const { house, claim, write } = await oneDelivery()
+    const { fixture, claim, write } = await oneDelivery()
     await claim('first')
     const error = { kind: 'timeout', message: 'There was no complete answer in time.' } as const
     await write('first', { ...SUCCESS, responseStatus: null, error })
     const nextAttemptAt = new Date(3000).toISOString()
-    expect(await house.deliveries()).toMatchObject([{ status: 'retrying', attempt: 1, nextAttemptAt, error }])
+    expect(await fixture.deliveries()).toMatchObject([{ status: 'retrying', attempt: 1, nextAttemptAt, error }])
   })
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
-import { type WebhookHouse, webhookHouse } from '../../../../test/kit/webhooks.ts'
+import { type WebhookFixture, webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { type Received, startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import { fixedClock } from '../../../lib/clock.ts'
@@ -11,15 +11,15 @@ import type { DeliveryView } from '../index.ts'
 
 const receiverFor = async () => closing(await startReceiver())
 
-async function startedHouse(db: Db, options = {}): Promise<WebhookHouse> {
-  const house = closing(webhookHouse(db, options))
-  await house.engine.start()
-  return house
+async function startedFixture(db: Db, options = {}): Promise<WebhookFixture> {
+  const fixture = closing(webhookFixture(db, options))
+  await fixture.engine.start()
+  return fixture
 }
 
-async function arrived(house: WebhookHouse, expected: Partial<DeliveryView>[]): Promise<DeliveryView[]> {
+async function arrived(fixture: WebhookFixture, expected: Partial<DeliveryView>[]): Promise<DeliveryView[]> {
   return eventually(async () => {
-    const found = await house.deliveries()
+    const found = await fixture.deliveries()
     expect(found).toMatchObject(expected)
     return found
   })
@@ -31,11 +31,11 @@ const gapsMs = (requests: readonly Received[]) =>
 describeEachDatabase('sending deliveries', (open) => {
   it('delivers a recorded event with a signature that the published libraries verify', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
-    const { secret = '' } = await house.create({ url: receiver.url })
-    const [eventId = ''] = await house.record({})
+    const fixture = await startedFixture(await open())
+    const { secret = '' } = await fixture.create({ url: receiver.url })
+    const [eventId = ''] = await fixture.record({})
 
-    const [delivery] = await arrived(house, [{ status: 'success', attempt: 1, responseStatus: 204, error: null }])
+    const [delivery] = await arrived(fixture, [{ status: 'success', attempt: 1, responseStatus: 204, error: null }])
     const [request] = receiver.requests
     if (request === undefined) throw new Error('nothing came')
     receiver.verify(secret)
@@ -57,12 +57,12 @@ describeEachDatabase('sending deliveries', (open) => {
 
   it('retries a failed delivery retryCount times, retryDelayMs apart, with the same body and a fresh signature', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ status: 500, body: 'no\0pe' })
-    const { secret = '' } = await house.create({ url: receiver.url, retryCount: 2, retryDelayMs: 1100 })
-    await house.record({})
+    const { secret = '' } = await fixture.create({ url: receiver.url, retryCount: 2, retryDelayMs: 1100 })
+    await fixture.record({})
 
-    const [delivery] = await arrived(house, [
+    const [delivery] = await arrived(fixture, [
       { status: 'failed', attempt: 3, maxAttempts: 3, nextAttemptAt: null, responseStatus: 500, responseBody: 'nope' },
     ])
     expect(delivery?.attempts.map(({ attempt, error }) => [attempt, error?.kind])).toEqual([
@@ -79,21 +79,21 @@ describeEachDatabase('sending deliveries', (open) => {
 
   it('waits for Retry-After when it is longer than retryDelayMs', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.script({ status: 503, headers: { 'retry-after': '2' } })
-    await house.create({ url: receiver.url, retryDelayMs: 10 })
-    await house.record({})
-    await arrived(house, [{ status: 'success', attempt: 2 }])
+    await fixture.create({ url: receiver.url, retryDelayMs: 10 })
+    await fixture.record({})
+    await arrived(fixture, [{ status: 'success', attempt: 2 }])
     expect(gapsMs(receiver.requests)[0]).toBeGreaterThan(1990)
   })
 
   it('counts a timeout, a reset, a redirect and a truncated response as failures, and follows no redirect', async () => {
     const [target, receiver] = [await receiverFor(), await receiverFor()]
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.script('hang', 'reset', { status: 302, headers: { location: target.url } }, 'stall', { status: 200 })
-    await house.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 1500 })
-    await house.record({})
-    const [delivery] = await arrived(house, [{ status: 'success', attempt: 5 }])
+    await fixture.create({ url: receiver.url, retryCount: 10, retryDelayMs: 0, timeoutMs: 1500 })
+    await fixture.record({})
+    const [delivery] = await arrived(fixture, [{ status: 'success', attempt: 5 }])
     expect(delivery?.attempts.map(({ error }) => error?.kind)).toEqual([
       'timeout',
       'reset',
@@ -106,22 +106,22 @@ describeEachDatabase('sending deliveries', (open) => {
 
   it('reads at most 64 KB of a response and stores 16 KB of it', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.script(
       { status: 200, body: 'a'.repeat(40_000) },
       { status: 200, body: 'é'.repeat(1_000_000) },
       { status: 500, body: Buffer.alloc(40_000, 0xff) },
     )
-    await house.create({ url: receiver.url, retryCount: 0 })
+    await fixture.create({ url: receiver.url, retryCount: 0 })
     const expected = [
       { status: 'success', text: 'a'.repeat(16 * 1024) },
       { status: 'success', text: 'é'.repeat(8 * 1024) },
       { status: 'failed', text: '\ufffd'.repeat(Math.floor((16 * 1024) / 3)) },
     ]
     for (const [index, { status, text }] of expected.entries()) {
-      await house.record({ objectId: `msg_${index}` })
+      await fixture.record({ objectId: `msg_${index}` })
       await eventually(async () => {
-        const delivery = (await house.deliveries())[index]
+        const delivery = (await fixture.deliveries())[index]
         expect(delivery?.status).toBe(status)
         expect(Buffer.byteLength(delivery?.responseBody ?? '')).toBeLessThanOrEqual(16 * 1024)
         expect(delivery?.responseBody?.slice(0, 5000)).toBe(text.slice(0, 5000))
@@ -131,22 +131,22 @@ describeEachDatabase('sending deliveries', (open) => {
 
   it('keeps sending new deliveries while one request hangs', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.script('hang')
-    await house.create({ url: receiver.url, timeoutMs: 60_000 })
-    await house.record({})
+    await fixture.create({ url: receiver.url, timeoutMs: 60_000 })
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(1))
-    await house.record({ objectId: 'second' })
-    await house.record({ objectId: 'third' })
+    await fixture.record({ objectId: 'second' })
+    await fixture.record({ objectId: 'third' })
     await eventually(() => expect(receiver.requests).toHaveLength(3), 30_000)
   })
 
   it('sends at most eight requests at once to an endpoint, in the order of the events', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ delayMs: 20 })
-    await house.create({ url: receiver.url })
-    const ids = await house.record(...Array.from({ length: 100 }, (_, index) => ({ objectId: `msg_${index}` })))
+    await fixture.create({ url: receiver.url })
+    const ids = await fixture.record(...Array.from({ length: 100 }, (_, index) => ({ objectId: `msg_${index}` })))
     await eventually(() => expect(receiver.requests).toHaveLength(100))
     expect(receiver.mostOpen).toBeLessThanOrEqual(8)
     receiver.requests.forEach((request, index) => {
@@ -156,7 +156,7 @@ describeEachDatabase('sending deliveries', (open) => {
   })
 
   it('sends each type only to the active endpoints that subscribe to it', async () => {
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     const hooks = {
       defaults: { receiver: await receiverFor(), body: {} },
       everything: { receiver: await receiverFor(), body: { eventTypes: [] } },
@@ -164,8 +164,8 @@ describeEachDatabase('sending deliveries', (open) => {
       accounts: { receiver: await receiverFor(), body: { eventTypes: ['account.*', 'message.sent'] } },
       inactive: { receiver: await receiverFor(), body: { eventTypes: ['*'], isActive: false } },
     }
-    for (const { receiver, body } of Object.values(hooks)) await house.create({ url: receiver.url, ...body })
-    await house.record(
+    for (const { receiver, body } of Object.values(hooks)) await fixture.create({ url: receiver.url, ...body })
+    await fixture.record(
       { type: 'message.received' },
       { type: 'message.sent' },
       { type: 'mailbox.changed' },
@@ -181,111 +181,111 @@ describeEachDatabase('sending deliveries', (open) => {
       expect(typesAt(hooks.accounts)).toEqual(['account.paused', 'message.sent'])
     })
     expect(hooks.inactive.receiver.requests).toEqual([])
-    expect(await house.deliveries()).toHaveLength(12)
+    expect(await fixture.deliveries()).toHaveLength(12)
   })
 
   it('holds waiting deliveries of an inactive endpoint and creates no new ones', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ status: 500 })
-    const { id } = await house.create({ url: receiver.url, retryDelayMs: 100, retryCount: 20 })
-    await house.record({})
-    await arrived(house, [{ status: 'retrying' }])
-    await house.endpoints.update(id, { isActive: false })
-    const before = (await house.deliveries()).map(({ attempt }) => attempt)
-    await house.record({ objectId: 'unheard' })
+    const { id } = await fixture.create({ url: receiver.url, retryDelayMs: 100, retryCount: 20 })
+    await fixture.record({})
+    await arrived(fixture, [{ status: 'retrying' }])
+    await fixture.endpoints.update(id, { isActive: false })
+    const before = (await fixture.deliveries()).map(({ attempt }) => attempt)
+    await fixture.record({ objectId: 'unheard' })
     await eventually(async () => {
-      const unstamped = house.db.read.selectFrom('events').select('id').where('position', 'is', null)
+      const unstamped = fixture.db.read.selectFrom('events').select('id').where('position', 'is', null)
       expect(await unstamped.execute()).toEqual([])
     })
     receiver.always({ status: 200 })
-    const [delivery, ...others] = await house.deliveries()
+    const [delivery, ...others] = await fixture.deliveries()
     expect(others).toEqual([])
     // One attempt may have been on its way when the endpoint became inactive.
     expect(delivery?.attempt).toBeLessThanOrEqual((before[0] ?? 0) + 1)
-    await house.endpoints.update(id, { isActive: true })
-    await arrived(house, [{ status: 'success' }])
+    await fixture.endpoints.update(id, { isActive: true })
+    await arrived(fixture, [{ status: 'success' }])
   })
 
   it('releases its claims when the endpoint becomes inactive', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ delayMs: 2000 })
-    const { id } = await house.create({ url: receiver.url })
-    await house.record(...Array.from({ length: 60 }, () => ({})))
+    const { id } = await fixture.create({ url: receiver.url })
+    await fixture.record(...Array.from({ length: 60 }, () => ({})))
     await eventually(() => expect(receiver.requests.length).toBeGreaterThan(0))
-    await house.endpoints.update(id, { isActive: false })
+    await fixture.endpoints.update(id, { isActive: false })
     await eventually(async () => {
-      const held = house.db.read.selectFrom('webhookDeliveries').select('id').where('lease', 'is not', null)
+      const held = fixture.db.read.selectFrom('webhookDeliveries').select('id').where('lease', 'is not', null)
       expect(await held.execute()).toEqual([])
     })
     expect(receiver.requests.length).toBeLessThan(60)
-    expect(await house.deliveries({ status: 'pending' })).toHaveLength(60 - receiver.requests.length)
+    expect(await fixture.deliveries({ status: 'pending' })).toHaveLength(60 - receiver.requests.length)
   })
 
   it('stops without draining a backlog, but lets requests in flight finish', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ delayMs: 2000 })
-    await house.create({ url: receiver.url })
-    await house.record(...Array.from({ length: 60 }, () => ({})))
+    await fixture.create({ url: receiver.url })
+    await fixture.record(...Array.from({ length: 60 }, () => ({})))
     await eventually(() => expect(receiver.requests).toHaveLength(8))
-    await house.engine.stop(20_000)
+    await fixture.engine.stop(20_000)
     expect(receiver.requests).toHaveLength(8)
-    expect(await house.deliveries({ status: 'success' })).toHaveLength(8)
+    expect(await fixture.deliveries({ status: 'success' })).toHaveLength(8)
   })
 
   it('deactivates the endpoint on a 410 and notifies the other endpoints', async () => {
     const [gone, other] = [await receiverFor(), await receiverFor()]
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     gone.always({ status: 410 })
-    const { id } = await house.create({ url: gone.url })
-    await house.create({ url: other.url, eventTypes: ['webhook.*'] })
-    await house.record({})
+    const { id } = await fixture.create({ url: gone.url })
+    await fixture.create({ url: other.url, eventTypes: ['webhook.*'] })
+    await fixture.record({})
     await eventually(() => expect(other.requests).toHaveLength(1))
     expect(JSON.parse(other.requests[0]?.body ?? '')).toMatchObject({
       type: 'webhook.endpoint_disabled',
       objectId: id,
       data: { endpointId: id, reason: 'gone' },
     })
-    expect(await house.endpoints.get(id)).toMatchObject({ isActive: false })
-    expect((await house.deliveries({ endpointId: id }))[0]).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(await fixture.endpoints.get(id)).toMatchObject({ isActive: false })
+    expect((await fixture.deliveries({ endpointId: id }))[0]).toMatchObject({ status: 'failed', attempt: 1 })
     expect(gone.requests).toHaveLength(1)
   })
 
   it('cancels the waiting deliveries of a deleted endpoint', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
+    const fixture = await startedFixture(await open())
     receiver.always({ status: 500 })
-    const { id } = await house.create({ url: receiver.url, retryDelayMs: 60_000 })
-    await house.record({})
-    await arrived(house, [{ status: 'retrying' }])
-    await house.endpoints.delete(id)
-    await arrived(house, [{ status: 'cancelled', nextAttemptAt: null, attempt: 1 }])
+    const { id } = await fixture.create({ url: receiver.url, retryDelayMs: 60_000 })
+    await fixture.record({})
+    await arrived(fixture, [{ status: 'retrying' }])
+    await fixture.endpoints.delete(id)
+    await arrived(fixture, [{ status: 'cancelled', nextAttemptAt: null, attempt: 1 }])
   })
 
   it('signs with both secrets for a day after a rotation', async () => {
     const receiver = await receiverFor()
     const clock = fixedClock(Date.now())
-    const house = await startedHouse(await open(), { clock })
-    const { id, secret: first = '' } = await house.create({ url: receiver.url })
+    const fixture = await startedFixture(await open(), { clock })
+    const { id, secret: first = '' } = await fixture.create({ url: receiver.url })
     const second = 'a text of our own'
-    await house.endpoints.update(id, { secret: second })
-    await house.record({})
+    await fixture.endpoints.update(id, { secret: second })
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     receiver.verify(first)
     receiver.verify(second)
 
     clock.advance(24 * 60 * 60_000)
-    await house.record({})
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(2))
     expect(receiver.requests[1]?.headers['webhook-signature']?.toString().split(' ')).toHaveLength(1)
 
-    await house.endpoints.update(id, { secret: null })
-    await house.record({})
+    await fixture.endpoints.update(id, { secret: null })
+    await fixture.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(3))
     expect(receiver.requests[2]?.headers['webhook-signature']).toBeUndefined()
-    const seen = await house.deliveries()
+    const seen = await fixture.deliveries()
     expect(seen.map(({ requestHeaders }) => requestHeaders['webhook-signature'])).toEqual([
       'v1,*** v1,***',
       'v1,***',
@@ -295,25 +295,25 @@ describeEachDatabase('sending deliveries', (open) => {
 
   it('sends the custom headers and never shows their values', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
-    const { id } = await house.create({
+    const fixture = await startedFixture(await open())
+    const { id } = await fixture.create({
       url: receiver.url,
       headers: { 'X-Token': 's3cret', 'content-type': 'text/json' },
     })
-    await house.record({})
-    const [delivery] = await arrived(house, [{ status: 'success' }])
+    await fixture.record({})
+    const [delivery] = await arrived(fixture, [{ status: 'success' }])
     expect(receiver.requests[0]?.headers).toMatchObject({ 'x-token': 's3cret', 'content-type': 'text/json' })
     expect(delivery?.requestHeaders).toMatchObject({ 'x-token': '***', 'content-type': '***' })
-    const rows = await house.db.read.selectFrom('webhookEndpoints').selectAll().execute()
-    expect(JSON.stringify([delivery, rows, await house.endpoints.get(id)])).not.toContain('s3cret')
+    const rows = await fixture.db.read.selectFrom('webhookEndpoints').selectAll().execute()
+    expect(JSON.stringify([delivery, rows, await fixture.endpoints.get(id)])).not.toContain('s3cret')
   })
 
   it('delivers an event of the maximum size unchanged', async () => {
     const receiver = await receiverFor()
-    const house = await startedHouse(await open())
-    const { secret = '' } = await house.create({ url: receiver.url })
+    const fixture = await startedFixture(await open())
+    const { secret = '' } = await fixture.create({ url: receiver.url })
     const body = { text: '€'.repeat(86_500), html: null }
-    await house.record({ data: { body } })
+    await fixture.record({ data: { body } })
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     receiver.verify(secret)
     expect(JSON.parse(receiver.requests[0]?.body ?? '').data).toMatchObject({ body })
@@ -325,7 +325,7 @@ describeEachDatabase('sending deliveries', (open) => {
     })
     const receiver = closing(await startReceiver({ tls: { key, cert } }))
     const url = receiver.url.replace('127.0.0.1', 'hooks.example.com')
-    const trusting = await startedHouse(await open(), { ca: cert })
+    const trusting = await startedFixture(await open(), { ca: cert })
     await trusting.create({ url, retryCount: 0 })
     await trusting.create({ url: receiver.url, retryCount: 0 })
     await trusting.record({})
@@ -342,13 +342,13 @@ describeEachDatabase('sending deliveries', (open) => {
   it('sends aborted deliveries again after the next start, under the same ids', async () => {
     const receiver = await receiverFor()
     const db = await open()
-    const first = await startedHouse(db)
+    const first = await startedFixture(db)
     receiver.script('hang')
     await first.create({ url: receiver.url, timeoutMs: 60_000 })
     await first.record({})
     await eventually(() => expect(receiver.requests).toHaveLength(1))
     await first.close()
-    const second = await startedHouse(db)
+    const second = await startedFixture(db)
     await arrived(second, [{ status: 'success', attempt: 1 }])
     const [cut, whole] = receiver.requests
     expect(whole?.body).toBe(cut?.body)

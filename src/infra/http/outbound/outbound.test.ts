@@ -358,7 +358,7 @@ describe('failures', () => {
     expect(await post(`http://app.example:${port}/`)).toMatchObject({ status: 200 })
   })
 
-  it('fails running requests when it is closed, and sends no more', async () => {
+  it('fails running requests when it is closed, and sends no new ones', async () => {
     const port = await serveTcp(() => {})
     const { http, post } = client()
     const sent = expect(post(`http://app.example:${port}/`)).rejects.toEqual(failsWith('reset'))

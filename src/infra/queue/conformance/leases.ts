@@ -33,7 +33,7 @@ export function leases(title: string, makeWorld: MakeWorld): void {
   })
 
   describe(`${title}: stopping`, () => {
-    it('waits for the runs under way and takes no more', async () => {
+    it('waits for running jobs and claims no new ones', async () => {
       const { world, queue } = await alone(makeWorld)
       const gate = gated(queue, { concurrency: 1 })
       await queue.add('queue', 'a')

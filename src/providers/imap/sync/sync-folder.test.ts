@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
 import { type Dovecot, type DovecotOptions, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
-import { plainMail, uglyMails } from '../../../../test/servers/messages.ts'
+import { malformedMessages, plainMail } from '../../../../test/servers/messages.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { FolderSession } from '../../contract/index.ts'
 import { imapProvider } from '../index.ts'
@@ -145,10 +145,10 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
 
   it('syncs every broken message of the collection in storable form', async () => {
     const name = await user()
-    for (const raw of Object.values(uglyMails)) await server.deliver(name, raw)
+    for (const raw of Object.values(malformedMessages)) await server.deliver(name, raw)
     const mirror = new FolderMirror('INBOX')
     await mirror.sync(await session(name))
-    expect(mirror.rows.size).toBe(Object.keys(uglyMails).length)
+    expect(mirror.rows.size).toBe(Object.keys(malformedMessages).length)
     const stored = JSON.stringify([...mirror.rows.values()])
     expect(stored).not.toContain('\\u0000')
     expect(stored.isWellFormed()).toBe(true)
@@ -170,9 +170,9 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     const later = new FolderMirror('INBOX')
     const opened = await session(name)
     await later.sync(opened)
-    for (const raw of Object.values(uglyMails)) await server.deliver(name, raw)
+    for (const raw of Object.values(malformedMessages)) await server.deliver(name, raw)
     await later.sync(opened)
-    expect(later.rows.size).toBe(2 * Object.keys(uglyMails).length)
+    expect(later.rows.size).toBe(2 * Object.keys(malformedMessages).length)
   })
 
   it('isolates a message on which the server disconnects, and fetches the others', async () => {
