@@ -19,7 +19,12 @@ export function checkCommits(folder, lastUnchecked = LAST_UNCHECKED) {
   }
   const range = newCommits(git, lastUnchecked)
   const listed = range && git('log', '--no-merges', '--format=%h %s', ...range)
-  if (listed === undefined) return { checked: 0, faults: [], note: 'New commits cannot be told from old ones here.' }
+  if (listed === undefined)
+    return {
+      checked: 0,
+      faults: [],
+      note: 'Cannot find the new commits: the history is incomplete and the branch has no upstream.',
+    }
   const commits = listed.split('\n').filter((line) => line !== '')
   return { checked: commits.length, faults: commits.flatMap(faultOf) }
 }

@@ -41,8 +41,8 @@ export function settingsPage() {
     lines.push('', `## ${title}`, '', '| Variable | In the file | Default | Meaning |', '|---|---|---|---|')
     for (const setting of settings) {
       const shown = defaultText(setting)
-      // "Must be a text" says nothing.
-      const must = setting.kind.expects.startsWith('a text') ? '' : ` Must be ${setting.kind.expects}.`
+      // "Must be a string" adds nothing.
+      const must = setting.kind.expects.startsWith('a string') ? '' : ` Must be ${setting.kind.expects}.`
       lines.push(
         `| \`${setting.env}\`${setting.secret ? ' (secret)' : ''} | \`${setting.path}\` | ${shown === '' ? '' : `\`${shown}\``} | ${setting.about}${must} |`,
       )

@@ -57,7 +57,7 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
         if (more) await sleep(PAUSE_MS, signal)
       }
     }
-    log.debug('Expired rows are deleted.', { operation: 'service.retention' })
+    log.debug('Deleted the expired rows.', { operation: 'service.retention' })
   }
 
   return {

@@ -18,7 +18,7 @@ export function runningService({ options }: Given): RunningService {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be an http or https URL.')
   const key = options.key ?? config?.serviceApiKey ?? (config && generatedApiKey(config.dataDir))
-  if (key === undefined) throw new UsageError('Give --key, or set SERVICE_API_KEY.')
+  if (key === undefined) throw new UsageError('Pass --key, or set SERVICE_API_KEY.')
   return { url: url.replace(/\/+$/, ''), key }
 }
 

@@ -124,7 +124,7 @@ describe('an error', () => {
       'DATABASE_URL must be a URL that begins with postgres:// or postgresql://.',
       'service.migrations.autoApply in service.config.json (AUTO_APPLY_MIGRATIONS) must be true or false.',
       expect.stringMatching(/^ENCRYPTION_KEYS must be keys such as/),
-      expect.stringMatching(/^TRUSTED_PROXIES must be a list/),
+      expect.stringMatching(/^TRUSTED_PROXIES must be a comma-separated list/),
       'service.log.level in service.config.json (LOG_LEVEL) must be one of trace, debug, info, warn, error, fatal.',
     ])
     expect(faults.join()).not.toContain('hunter22')

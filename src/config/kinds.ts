@@ -9,7 +9,7 @@ export interface Kind<T> {
   parse(input: unknown): T
 }
 
-export const text: Kind<string> = { expects: 'a text', parse: textOf }
+export const text: Kind<string> = { expects: 'a string', parse: textOf }
 
 export const path: Kind<string> = { expects: 'a path', parse: textOf }
 
@@ -85,7 +85,7 @@ export const redirectTarget: Kind<string> = {
 /** `a, b, c` or a JSON array. */
 export function list(item: Kind<string>): Kind<string[]> {
   return {
-    expects: `a list, separated by commas, each ${item.expects}`,
+    expects: item === text ? 'a comma-separated list' : `a comma-separated list; each item must be ${item.expects}`,
     parse: (input) => itemsOf(input).map((entry) => item.parse(entry)),
   }
 }

@@ -56,17 +56,17 @@ async function main(): Promise<void> {
 
 /** Everything that the demo starts; stopped in reverse order. */
 class Demo {
-  readonly #tell: Narrator
+  readonly #narrator: Narrator
   readonly #closers: (() => Promise<unknown>)[] = []
 
-  constructor(tell: Narrator) {
-    this.#tell = tell
+  constructor(narrator: Narrator) {
+    this.#narrator = narrator
   }
 
   /** Starts everything and runs the scenario. Returns the URL of the service. */
   async start(once: boolean): Promise<string> {
-    this.#tell.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
-    const { mail, receiver, service } = await this.#tell.step(
+    this.#narrator.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
+    const { mail, receiver, service } = await this.#narrator.step(
       'Starting the service, a mail server and an application',
       async () => ({
         mail: await this.#open(startDemoMailServer(), (opened) => opened.close()),
@@ -80,7 +80,7 @@ class Demo {
       ],
     )
     const api = demoApi(service.url, service.key)
-    const accountId = await runImapScenario({ narrator: this.#tell, api, mail, receiver })
+    const accountId = await runImapScenario({ narrator: this.#narrator, api, mail, receiver })
     this.#end(once, receiver, whatToOpen(service, accountId, byHand(mail)))
     return service.url
   }
@@ -88,8 +88,8 @@ class Demo {
   /** The same with the emulator of a provider. */
   async startAt(name: EmulatedProvider, once: boolean, ended: AbortSignal): Promise<string> {
     const { startProviderEmulator } = await emulatorModule()
-    this.#tell.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
-    const { site, receiver, service } = await this.#tell.step(
+    this.#narrator.say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
+    const { site, receiver, service } = await this.#narrator.step(
       'Starting the service, an emulator of the provider and an application',
       async () => {
         const site = await this.#open(startProviderEmulator(name), (opened) => opened.close())
@@ -103,7 +103,7 @@ class Demo {
       ],
     )
     const api = demoApi(service.url, service.key)
-    const stage = { narrator: this.#tell, api, receiver, name, site, ended, alone: once }
+    const stage = { narrator: this.#narrator, api, receiver, name, site, ended, alone: once }
     const accountId = await runProviderScenario(stage)
     this.#end(once, receiver, whatToOpen(service, accountId, [`   choose ${site.user} on the consent page`]))
     return service.url
@@ -111,13 +111,13 @@ class Demo {
 
   #end(once: boolean, receiver: DemoReceiver, hints: string[]): void {
     if (once) {
-      this.#tell.say(
+      this.#narrator.say(
         'Done: the application connected a mailbox, listed its messages and received a webhook. Run the demo without --once to explore.',
       )
       return
     }
-    receiver.onEvent((event) => this.#tell.say(`   webhook  ${event.type}  ${event.id}`))
-    for (const line of hints) this.#tell.say(line)
+    receiver.onEvent((event) => this.#narrator.say(`   webhook  ${event.type}  ${event.id}`))
+    for (const line of hints) this.#narrator.say(line)
   }
 
   async stop(): Promise<void> {

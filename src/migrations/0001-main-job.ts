@@ -15,5 +15,5 @@ export const name = '0001-main-job'
 
 export async function up(db: Kysely<unknown>, engine: Db['engine']): Promise<void> {
   const say = schema(db, engine)
-  for (const room of [service, accounts, messages, events, webhooks]) await room(say)
+  for (const createTables of [service, accounts, messages, events, webhooks]) await createTables(say)
 }

@@ -3,7 +3,7 @@ import * as mainJob from './0001-main-job.ts'
 import * as deduplication from './0002-deduplication.ts'
 import * as circuit from './0003-circuit.ts'
 import * as heldDeliveries from './0004-held-deliveries.ts'
-import * as mailsById from './0005-mails-by-id.ts'
+import * as messagesById from './0005-mails-by-id.ts'
 import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
 import * as syncRequests from './0008-sync-requests.ts'
@@ -15,7 +15,7 @@ export const migrations: readonly Migration[] = [
   deduplication,
   circuit,
   heldDeliveries,
-  mailsById,
+  messagesById,
   oauth,
   push,
   syncRequests,

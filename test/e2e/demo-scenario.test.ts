@@ -40,9 +40,9 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       const steps: string[] = []
       const narrator = {
         say: () => {},
-        async step<T>(title: string, run: () => Promise<T>, tell?: (result: T) => string[]) {
+        async step<T>(title: string, run: () => Promise<T>, describeResult?: (result: T) => string[]) {
           const result = await run()
-          steps.push(title, ...(tell?.(result) ?? []))
+          steps.push(title, ...(describeResult?.(result) ?? []))
           return result
         },
       }

@@ -14,7 +14,7 @@ const backfill = Type.Object(
     oldestReached: nullable(timestamp('receivedAt of the oldest message processed.')),
     startedAt: nullable(timestamp()),
     updatedAt: timestamp(),
-    lastError: nullable(Type.String({ description: 'A sentence for people.' })),
+    lastError: nullable(Type.String({ description: 'Human-readable.' })),
   },
   { title: 'Backfill' },
 )

@@ -37,7 +37,7 @@ const bookingFields = {
 }
 
 const booking = Type.Object(bookingFields, { title: 'BookingEventData' })
-const reason = nullable(Type.String({ description: 'A sentence for people.' }))
+const reason = nullable(Type.String({ description: 'Human-readable.' }))
 const rejected = Type.Object({ ...bookingFields, reason }, { title: 'BookingRejectedData' })
 const rescheduled = Type.Object({ ...bookingFields, previousSlot: slot }, { title: 'BookingRescheduledData' })
 const cancelled = Type.Object(

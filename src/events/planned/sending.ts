@@ -72,7 +72,7 @@ const sendFailed = Type.Object(
     reason: Type.Enum(['rejected', 'auth_expired', 'unavailable', 'uncertain'], {
       description: 'uncertain: the connection broke during the transfer, and Sent does not contain the message.',
     }),
-    message: Type.String({ description: 'What happened: a sentence for people.' }),
+    message: Type.String({ description: 'Human-readable description of the failure.' }),
     attempts: Type.Integer({ description: 'Number of attempts.' }),
     failedAt: timestamp(),
   },

@@ -6,7 +6,7 @@ export const accountSchema = Type.Object(
   {
     ...accountFields,
     paused: Type.Boolean(),
-    statusReason: nullable(Type.String({ description: 'Why the account has its status: a sentence for people.' })),
+    statusReason: nullable(Type.String({ description: 'Human-readable reason for the status.' })),
     watch: Type.Boolean({
       description: 'False: the service keeps no connection open and polls the mailbox every 60 s.',
     }),
@@ -36,7 +36,7 @@ const imapFieldSchemas = {
   allowSelfSigned: optionalFlag('True: do not verify the certificate. Default false.'),
   username: optionalText('Required.'),
   password: optionalText('Required.'),
-  mailbox: optionalText('The folder to synchronise. Default INBOX.'),
+  mailbox: optionalText('The folder to sync. Default INBOX.'),
   smtpHost: optionalText(
     'Without it, the service derives every SMTP field from the IMAP server and tests them at the first send.',
   ),

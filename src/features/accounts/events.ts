@@ -12,7 +12,7 @@ export const accountFields = {
 }
 
 const accountEventData = Type.Object(
-  { ...accountFields, reason: nullable(Type.String({ description: 'What went wrong: a sentence for people.' })) },
+  { ...accountFields, reason: nullable(Type.String({ description: 'Human-readable description of the problem.' })) },
   { title: 'AccountEventData' },
 )
 

@@ -102,7 +102,9 @@ describeEachDatabase('the accounts over HTTP', (open) => {
       'provider',
     ])
     expect(JSON.stringify(refused.body)).not.toContain('wrong"')
-    expect(logged).toEqual([['The credentials of a new account failed', new ProviderError('auth_expired', 'refused')]])
+    expect(logged).toEqual([
+      ['Cannot verify the credentials of a new account.', new ProviderError('auth_expired', 'refused')],
+    ])
     const faulty = await call('POST', '/accounts', { email: 'ada@example.com', host: 'a b', port: true, username: '' })
     expect(faulty.status).toBe(400)
     expect(faulty.body.error.details.map((detail: { path: string }) => detail.path)).toEqual(['body.port'])
@@ -140,29 +142,35 @@ describeEachDatabase('the accounts over HTTP', (open) => {
 
   it.each<[string, object, () => void, number, string]>([
     [
-      'one that is refused',
+      'a token that is refused',
       {},
       () => void oauthServer.nextResponses.push(errorResponse('invalid_grant')),
       400,
       'validation_failed',
     ],
     [
-      'one of another client',
+      'a token of another client',
       {},
       () => void oauthServer.nextResponses.push(errorResponse('unauthorized_client')),
       502,
       'provider_rejected',
     ],
     [
-      'one without the mails',
+      'a token without access to messages',
       {},
       () => void Object.assign(oauthServer.granted, { scope: 'openid' }),
       400,
       'validation_failed',
     ],
-    ['one of somebody else', { email: 'grace@example.com' }, () => {}, 400, 'validation_failed'],
-    ['trouble', {}, () => void oauthServer.nextResponses.push(errorResponse('x', 503)), 502, 'provider_unavailable'],
-  ])('an import by a refresh token tells %s', async (_title, fields, prepare, status, code) => {
+    ['a token of another user', { email: 'grace@example.com' }, () => {}, 400, 'validation_failed'],
+    [
+      'a provider failure',
+      {},
+      () => void oauthServer.nextResponses.push(errorResponse('x', 503)),
+      502,
+      'provider_unavailable',
+    ],
+  ])('rejects an import by a refresh token: %s', async (_title, fields, prepare, status, code) => {
     const { call } = await serve()
     const refreshToken = oauthServer.refreshToken()
     prepare()
@@ -218,7 +226,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     ])
   })
 
-  it('deletes, and knows the account no more', async () => {
+  it('deletes an account and then returns 404 for it', async () => {
     const { call, fixture } = await serve()
     const { id } = await fixture.link()
     expect((await call('DELETE', `/accounts/${id}`)).body).toEqual({ success: true, message: expect.any(String) })

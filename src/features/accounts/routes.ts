@@ -58,9 +58,9 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: WRITE,
       schema: {
         tags: ['Accounts'],
-        summary: 'Connect a mailbox by its credentials, or by an OAuth refresh token',
+        summary: 'Connect a mailbox with its credentials or an OAuth refresh token',
         description:
-          'Logs in first. The same mailbox with the same customUserId is updated, not added again. gmail and microsoft take a refreshToken that was given to the OAuth client of this service; the provider says whose it is.',
+          'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.',
         body: createBody,
         response: { 200: accountSchema },
       },
@@ -68,7 +68,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     idempotency.writing(async (request) => {
       const input = await verifiedLink(request.body, deps).catch((error: unknown) => {
         if (error instanceof AppError && error.type === 'provider') {
-          deps.log.info('The credentials of a new account failed', {
+          deps.log.info('Cannot verify the credentials of a new account.', {
             operation: 'accounts.create',
             provider: request.body.provider ?? 'imap',
             requestId: request.id,
@@ -103,8 +103,8 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: WRITE,
       schema: {
         ...schema(
-          'Delete an account and everything known of it',
-          'It is gone at once; its data is erased in the background. One account.deleted event remains.',
+          'Delete an account and all its data',
+          'The account disappears at once; its data is erased in the background. One account.deleted event remains.',
         ),
         response: { 200: done },
       },
@@ -112,7 +112,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
     async (request) => {
       const id = await idOf(request.params.accountId)
       await db.transaction((tx) => accounts.remove(tx, id))
-      return { success: true, message: `The account ${id} is deleted.` }
+      return { success: true, message: `The account ${id} was deleted.` }
     },
   )
 
@@ -125,8 +125,12 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
         return (tx) => accounts.change(tx, id, { paused })
       }),
     )
-  setPaused(true, 'Pause an account', 'Nothing is synchronised and no connection kept until it is resumed.')
-  setPaused(false, 'Resume a paused account', 'What happened meanwhile is caught up.')
+  setPaused(
+    true,
+    'Pause an account',
+    'The service does not sync the account or keep a connection open until it is resumed.',
+  )
+  setPaused(false, 'Resume a paused account', 'The next sync catches up on everything that changed meanwhile.')
 
   app.post(
     '/accounts/:accountId/sync',
@@ -134,7 +138,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: WRITE,
       schema: schema(
         'Sync an account now',
-        'Returns at once. Refused credentials are tried once more; a paused account stays paused.',
+        'Returns immediately. Tries rejected credentials once more; a paused account stays paused.',
       ),
     },
     idempotency.writing(async (request) => {
@@ -157,14 +161,15 @@ async function verifiedLink(
   const customUserId = body.customUserId ?? null
   if (provider !== 'imap') {
     const login = loginOf(provider)
-    if (login === undefined) throw invalid('body.provider', `${provider} is not set up: its OAuth client is missing`)
+    if (login === undefined)
+      throw invalid('body.provider', `${provider} is not configured: its OAuth client is missing`)
     const refreshToken = body.refreshToken?.trim()
     if (!refreshToken) throw invalid('body.refreshToken', 'is required')
     const given = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }
     return verifiedImport({ login, mail: mailOf(provider) }, given)
   }
   const mail = mailOf(provider)
-  if (mail === undefined) throw invalid('body.provider', `${provider} is not set up`)
+  if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
   const { connection, faults } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(faults)
   await verifyImap(mail, connection)

@@ -7,7 +7,7 @@ interface AccountTable {
   provider: 'gmail' | 'microsoft' | 'imap'
   /** The state of its sync. Pausing does not change it. */
   status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
-  /** A sentence for people; null without a problem. */
+  /** Human-readable; null without a problem. */
   statusReason: string | null
   paused: number
   /** 0: sync opens no permanent connection and polls every 60 s. */

@@ -19,7 +19,7 @@ export const newSessionBody = Type.Object({
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'Your own id of the user, stored with the account.',
+        description: 'Your own id for the user, stored with the account.',
       }),
     ),
   ),
@@ -120,7 +120,7 @@ export const imapBody = Type.Object({
   state,
   email: email('Address of the mailbox.'),
   ...connectionFields,
-  mailbox: optional('Folder to synchronise. Default: INBOX.'),
+  mailbox: optional('Folder to sync. Default: INBOX.'),
   smtpHost: optional('SMTP server. When absent, it is detected.'),
   smtpPort: Type.Optional(textOrNumber),
   smtpSecure: Type.Optional(textOrBoolean),

@@ -39,7 +39,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
       schema: {
         tags,
         summary: 'Change the deduplication settings',
-        description: 'Members that are absent stay unchanged. Applies to new events on all replicas.',
+        description: 'Omitted members stay unchanged. Applies to new events on all replicas.',
         body: configBody,
         response: { 200: configSchema },
       },

@@ -108,7 +108,7 @@ function fits(data: object): boolean {
 /** Clocks differ and delivery takes time, so a message this much older than the last sync may still be new. */
 const LATE_MS = 10 * 60_000
 
-/** Returns whether to announce a message that matches no stored one. `receivedAt` decides where the provider cannot tell. */
+/** Returns whether to announce a message that matches no stored one. `receivedAt` decides when the provider does not know. */
 export function isNewArrival(
   message: RemoteMessage,
   { receivedAt }: { receivedAt: number },

@@ -10,7 +10,7 @@ const statusSchema = Type.Object(
   {
     provider: Type.Enum(['database', 'redis'], { type: 'string' }),
     waiting: Type.Integer({ description: 'Accounts due now.' }),
-    active: Type.Integer({ description: 'Accounts being synchronized.' }),
+    active: Type.Integer({ description: 'Accounts syncing now.' }),
     delayed: Type.Integer({ description: 'Accounts waiting for their next poll or for a retry.' }),
     completed: Type.Integer({ description: 'Successful runs since the running instances started.' }),
     failed: Type.Integer({ description: 'Failed runs since the running instances started.' }),
@@ -86,9 +86,8 @@ export function debouncedQueueRoutes(app: App, deps: DebouncedQueueDeps): void {
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Synchronize every waiting account now',
-        description:
-          'Resets failures and retry delays. Does not touch events, deliveries, messages to be sent or bookings.',
+        summary: 'Sync every waiting account now',
+        description: 'Resets failures and retry delays. Does not affect events, deliveries, the outbox or bookings.',
         response: { 200: Type.Object({ success: Type.Boolean(), cleared: Type.Integer() }) },
       },
     },

@@ -7,7 +7,7 @@ interface SyncCursorTable {
   /** The UIDVALIDITY of the stored UIDs. Null before the first message. */
   uidValidity: string | null
   /**
-   * Set while the provider cannot tell new messages from old ones: after a UIDVALIDITY change, or in a folder that just appeared.
+   * Set while the provider cannot distinguish new messages from old: after a UIDVALIDITY change, or in a folder that just appeared.
    * Unmatched messages received after this time then count as new. Null: the provider's `isNew` decides.
    */
   announceAfter: number | null

@@ -3,7 +3,7 @@ import { declareEvent } from '../../events/index.ts'
 import { timestamp } from '../../lib/json-schema.ts'
 
 const test = Type.Object(
-  { endpointId: Type.String(), message: Type.String({ description: 'A sentence for people.' }) },
+  { endpointId: Type.String(), message: Type.String({ description: 'Human-readable.' }) },
   { title: 'WebhookTestData' },
 )
 

@@ -45,7 +45,7 @@ const MAX_BYTES = 4096
 export function isSendable(topic: string, payload: string, log: Log): boolean {
   const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload)
   if (bytes <= MAX_BYTES && !topic.includes('\n')) return true
-  log.error('A hint is too large for the bus and was dropped.', {
+  log.error('Dropped a hint that is too large for the bus.', {
     operation: 'bus.publish',
     metadata: { topic: topic.slice(0, 100), bytes },
   })

@@ -77,7 +77,7 @@ describeRedis('the link to Redis', (redis) => {
     await redis.server.start()
     await eventually(() => link.ping())
     expect(log.records).toEqual([
-      'Redis (REDIS_URL) is unavailable. The service continues with reduced functions and reconnects.',
+      'Redis (REDIS_URL) is unavailable. The service continues with reduced functionality and reconnects.',
     ])
   })
 

@@ -121,7 +121,7 @@ class Link implements RedisLink {
     if (this.#isLost || !this.#connections.has(this.commands)) return
     this.#isLost = true
     this.#options.log.warn(
-      'Redis (REDIS_URL) is unavailable. The service continues with reduced functions and reconnects.',
+      'Redis (REDIS_URL) is unavailable. The service continues with reduced functionality and reconnects.',
       OPERATION,
     )
   }

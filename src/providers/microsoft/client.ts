@@ -19,7 +19,7 @@ export interface GraphDeps {
   clock: Clock
 }
 
-/** Graph accepts no more in one batch. */
+/** Graph's limit. */
 const BATCH_SIZE = 20
 const MAX_BATCH_BYTES = 32 * 1024 * 1024
 

@@ -34,7 +34,7 @@ export function graphError(response: RestResponse, doing: string, nowMs: number)
 }
 
 function tooOld(doing: string): ProviderError {
-  return new ProviderError('cursor_expired', `${doing}: the position is too old`)
+  return new ProviderError('cursor_expired', `${doing}: the cursor has expired`)
 }
 
 function notFound(doing: string): ProviderError {

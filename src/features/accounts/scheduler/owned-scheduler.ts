@@ -217,7 +217,7 @@ export class OwnedScheduler {
     } catch (failure) {
       const nextRunInMs = backoffMs(failures + 1, backoff)
       if (!signal.aborted) {
-        log.warn('A run of an account failed and is retried.', {
+        log.warn('The run of an account failed and will be retried.', {
           ...{ accountId, operation, error: failure },
           metadata: { attempts: failures + 1, nextRunInMs },
         })

@@ -109,7 +109,7 @@ export function tokens(deps: TokensDeps) {
     if (oauth === undefined || login === undefined) {
       throw new ProviderError(
         'rejected',
-        `Signing in with ${row.provider} is not set up: its client is missing from the settings`,
+        `Signing in with ${row.provider} is not configured: its OAuth client is missing`,
       )
     }
     if (row.status === 'auth_error') {

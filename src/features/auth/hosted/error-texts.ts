@@ -75,8 +75,8 @@ export const ERROR_TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
   licence_limit: {
     icon: 'alert',
     alarming: true,
-    title: 'No more mailboxes can be connected',
-    text: 'The app that sent you here has reached its limit of mailboxes. Contact the people who run it.',
+    title: 'This app has reached its mailbox limit',
+    text: 'It cannot connect another mailbox. Contact the people who run the app.',
   },
   database_unavailable: {
     icon: 'clock',

@@ -304,7 +304,7 @@ describeEachDatabase('the IMAP form', (open) => {
     const refused = await limited.call(PATH, imapForm(code, opened))
     expect([refused.status, await refused.text()]).toEqual([
       403,
-      expect.stringContaining('No more mailboxes can be connected'),
+      expect.stringContaining('This app has reached its mailbox limit'),
     ])
     expect(await limited.status(code)).toMatchObject({
       status: 'failed',

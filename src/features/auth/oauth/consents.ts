@@ -50,7 +50,8 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
   /** Throws route_not_found when the provider has no consent page or is not set up. */
   function login(provider: string): LoginProvider {
     const found = find(provider)
-    if (found === undefined) throw new AppError('route_not_found', { message: 'There is no such provider.' })
+    if (found === undefined)
+      throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
     return found
   }
 

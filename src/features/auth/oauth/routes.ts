@@ -57,14 +57,16 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         summary: 'Complete a sign-in at a provider; the provider sends the browser here',
         params: Type.Object({ providerName: Type.String() }),
         response: {
-          302: Type.Null({ description: 'To the redirect URI of the session. A failure is an error page, 400.' }),
+          302: Type.Null({
+            description: 'Redirects to the redirect URI of the session. A failure is an error page with status 400.',
+          }),
         },
       },
     },
     async (request, reply) => {
       const provider = consents.connectable.find((name) => name === request.params.providerName)
       if (provider === undefined || provider === 'imap') {
-        throw new AppError('route_not_found', { message: 'There is no such provider.' })
+        throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
       }
       const url = new URL(request.url, publicUrl)
       const state = url.searchParams.get('state') ?? ''
@@ -136,12 +138,12 @@ function throwMailboxRefused(error: unknown): never {
   throw new AppError('mailbox_refused', { cause: error })
 }
 
-/** The error code tells the user, the operator and the provider apart as the cause. */
+/** The error code shows whether the user, the operator or the provider must act. */
 function failureOf(error: unknown): AppError {
   if (error instanceof RefreshTokenMissing) return new AppError('consent_failed', { cause: error })
   if (!(error instanceof ProviderError)) return asAppError(error)
   if (error.missingScope) return new AppError('consent_incomplete', { cause: error })
-  // The authorization code expired or was used, or the provider requires another sign-in step.
+  // The authorization code expired or was already used, or the provider requires the user to sign in again.
   if (error.kind === 'auth_expired') return new AppError('consent_used', { cause: error })
   return new AppError(error.kind === 'rejected' ? 'consent_refused' : 'consent_failed', { cause: error })
 }

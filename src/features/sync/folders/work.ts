@@ -165,7 +165,11 @@ export class FolderWork implements AccountWork {
     if (error?.retryAfterMs === undefined) return
     this.#pauseError = error
     const { accountId } = this.#account
-    this.#deps.log.warn(`The mail account pauses: ${error.message}.`, { accountId, operation: 'sync.account', error })
+    this.#deps.log.warn(`Syncing of the account pauses: ${error.message}.`, {
+      accountId,
+      operation: 'sync.account',
+      error,
+    })
   }
 
   /** Without a path, any folder may have changed. */

@@ -31,7 +31,7 @@ const PAGE = 500
 const MAX_EXPIRIES = 2
 
 /**
- * Syncs one scope until the provider has no more changes. Each part of a step is one transaction. Returns false when the
+ * Syncs one scope until the provider has no further changes. Each part of a step is one transaction. Returns false when the
  * scope does not exist. Throws `ProviderError` and `OwnershipLost`.
  *
  *   step ──► unknown labels? list folders ──► part ──► store

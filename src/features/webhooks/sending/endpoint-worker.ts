@@ -95,7 +95,7 @@ class EndpointWorker {
     this.#wakeSenders()
   }
 
-  /** Claims no more deliveries and starts no more requests. */
+  /** Stops claiming deliveries and starting requests. */
   end(): void {
     this.#ending = true
     this.#wakeSenders()

@@ -17,7 +17,7 @@ export interface AttemptResult {
   outcome: Outcome
 }
 
-/** 410: the receiver asks for no more requests. */
+/** 410: the receiver asks us to stop sending. */
 export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
 
 const ROWS_PER_INSERT = 100

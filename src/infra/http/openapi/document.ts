@@ -106,5 +106,5 @@ const ERROR_RESPONSES: Record<string, { description: string; headers?: string[] 
     description: 'Too many requests. Try again after the time in `Retry-After`.',
     headers: ['Retry-After', 'RateLimit-Reset'],
   },
-  Error: { description: 'Any other error. `error.code` names it.' },
+  Error: { description: 'Any other error; see `error.code`.' },
 }

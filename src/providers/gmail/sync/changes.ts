@@ -66,7 +66,7 @@ async function requestPage(mailbox: RestMailbox, query: NonNullable<RestRequest[
   const request = { method: 'GET', path: `${ME}/history`, query, doing: DOING, cost: COST.history, signal } as const
   return mailbox.json(request, parseHistory).catch((error: unknown) => {
     const isTooOld = error instanceof ProviderError && error.kind === 'not_found'
-    throw isTooOld ? new ProviderError('cursor_expired', `${DOING}: the position is too old`, { cause: error }) : error
+    throw isTooOld ? new ProviderError('cursor_expired', `${DOING}: the cursor has expired`, { cause: error }) : error
   })
 }
 

@@ -22,7 +22,7 @@ export function readCursor(text: string): Cursor {
   try {
     return parseCursor(JSON.parse(text))
   } catch {
-    throw new ProviderError('cursor_expired', 'the stored position of the mailbox cannot be read')
+    throw new ProviderError('cursor_expired', 'the stored cursor of the mailbox is not readable')
   }
 }
 

@@ -32,7 +32,7 @@ export function readCursor(text: string): Cursor {
   } catch {
     // Not JSON: as unusable as any other text.
   }
-  throw new ProviderError('cursor_expired', 'the stored position of the folder cannot be read')
+  throw new ProviderError('cursor_expired', 'the stored cursor of the folder is not readable')
 }
 
 function isCursor(value: unknown): value is Cursor {

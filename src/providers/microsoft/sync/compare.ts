@@ -4,7 +4,7 @@ import { type Graph, type Page, segment } from '../client.ts'
 import { receivedAt } from '../map.ts'
 import { idsInFolder } from './fetch.ts'
 
-/** Graph returns no more ids in one page. */
+/** Graph's limit. */
 const PAGE_IDS = 1000
 
 /**

@@ -59,7 +59,7 @@ export function readCursor(written: string): Cursor {
       },
     }
   } catch (cause) {
-    throw new ProviderError('cursor_expired', 'the stored position of the folder cannot be read', { cause })
+    throw new ProviderError('cursor_expired', 'the stored cursor of the folder is not readable', { cause })
   }
 }
 
