@@ -1,10 +1,10 @@
-// Words that docs/style.md replaces by the terms of the field. `node scripts/check-text.mjs --report` counts them.
+// Words that docs/style.md replaces by the terms of the field. `npm run check` fails on them.
 
 const COMMENT = String.raw`(?:\s+|\s*\n\s*(?:\*|//|#)\s+)`
 /** A phrase may continue on the next line of a comment. */
 const phrase = (text) => new RegExp(String.raw`\b(?:${text.replaceAll(' ', COMMENT)})\b`, 'gi')
 
-/** What is searched for, and how; identifiers are taken apart first, so that `accountsRoom` holds a room. */
+/** Identifiers are split into words before the search, so `accountsRoom` contains `room`. */
 export const BANNED = [
   { word: 'whoever', pattern: phrase('whoever') },
   { word: 'tell', pattern: phrase('tells?|telling|told') },
@@ -15,7 +15,8 @@ export const BANNED = [
   { word: 'hear of', pattern: phrase('(?:hear|hears|heard) of') },
   { word: 'in step', pattern: phrase('in step') },
   { word: 'bring forward', pattern: phrase('(?:bring|brings|brought|bringing)(?: it| them)? forward') },
-  { word: 'room', pattern: phrase('(?<!(?:has|make|makes|leaves?) )rooms?(?! for)') },
+  { word: 'room', pattern: phrase('(?<!(?:has|make|makes|leaves?) )rooms?(?! for| \\d)') },
+  { word: 'house', pattern: phrase('houses?') },
   { word: 'ground', pattern: phrase('grounds?') },
   { word: 'upkeep', pattern: phrase('upkeep') },
   { word: 'mails', pattern: phrase('mails') },
@@ -23,12 +24,18 @@ export const BANNED = [
   { word: 'stand-in', pattern: phrase('stand(?:-| )ins?') },
 ]
 
-/** Files in which some of the words, or all, are right, and why. */
+/** Files that may use some of the words, or all, and the reason. */
 const ALLOWED = [
   { file: 'docs/specification.md', why: 'the contract, quoted' },
   { file: 'docs/style.md', why: 'names the words it replaces' },
   { file: 'scripts/banned-words.mjs', why: 'names them' },
   { file: 'scripts/banned-words.test.mjs', why: 'names them' },
+  { file: 'scripts/check-text.test.mjs', words: ['whoever'], why: 'tests that the check fails on it' },
+  { file: 'src/migrations/0001-main-job/service.ts', words: ['lane'], why: 'columns of a released migration' },
+  { file: 'src/migrations/0005-mails-by-id.ts', words: ['mails'], why: 'databases have recorded this name' },
+  { file: 'src/migrations/0009-jobs.ts', words: ['lane'], why: 'drops a table of a released migration' },
+  { file: 'src/migrations/index.ts', words: ['mails'], why: 'imports 0005-mails-by-id.ts' },
+  { file: 'src/providers/imap/sync/sync-folder.test.ts', words: ['mails'], why: "dbox-Mails is a folder of Dovecot's" },
 ]
 
 const SEARCHED = /^(?:(?:src|test|bench|scripts|docs)\/.*|README\.md)$/
@@ -37,7 +44,7 @@ const TEXT = /\.(?:ts|tsx|mjs|css|md)$/
 /**
  * @param {string} file path in the project
  * @param {string} text its content
- * @returns {{ word: string, found: string, file: string, line: number }[]} where a banned word is used; line 0 is the file's name
+ * @returns {{ word: string, found: string, file: string, line: number }[]} uses of banned words; line 0 is the file's name
  */
 export function bannedWords(file, text) {
   if (!SEARCHED.test(file) || !TEXT.test(file)) return []
@@ -54,7 +61,7 @@ export function bannedWords(file, text) {
   ])
 }
 
-/** camelCase as words; adds no lines. */
+/** Splits camelCase and snake_case into words without adding lines. */
 function apart(text) {
   return text.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll('_', ' ')
 }

@@ -1,5 +1,5 @@
-// House rules that a search can see. `node scripts/check-text.mjs` prints the faults and exits 1 when there are any;
-// with `--report` it counts the words that docs/style.md replaces, with `--report=word` it lists the uses of one.
+// Text rules: banned words, patterns, file lengths and links. `node scripts/check-text.mjs` prints the faults and exits 1 when
+// there are any. `--report` counts the banned words per folder; `--report=word` lists the uses of one.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, resolve } from 'node:path'
@@ -7,10 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { bannedWords, bannedWordsTable } from './banned-words.mjs'
 
 const MAX_LINES = 500
-/** False while the words are still being replaced: then only `--report` names them. */
-const BANNED_WORDS_ARE_FAULTS = false
 
-/** What must not stand in a line of the files that `where` matches. */
+/** Patterns that must not occur in the files that `where` matches. */
 const RULES = [
   {
     where: /^src\/.*\.ts$/,
@@ -90,8 +88,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const all = listed.split('\n').filter((file) => file !== '' && existsSync(join(root, file)))
   const read = (file) => readFileSync(join(root, file), 'utf8')
   const report = process.argv.slice(2).find((argument) => argument.startsWith('--report'))
-  const uses =
-    BANNED_WORDS_ARE_FAULTS || report !== undefined ? all.flatMap((file) => bannedWords(file, read(file))) : []
+  const uses = all.flatMap((file) => bannedWords(file, read(file)))
   const useLine = ({ word, found, file, line }) => `${file}:${line}: "${found}" (${word}); see docs/style.md.`
   if (report !== undefined) {
     const [, word] = report.split('=')

@@ -1,4 +1,8 @@
-import { expect, it } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { pageFaults, textFaults } from './check-text.mjs'
 
 it.each([
@@ -35,4 +39,19 @@ it('a number of two decisions and a link that leads nowhere are faults; links to
     'docs/decisions/0001-b.md: docs/decisions/0001-a.md has this number too.',
     'README.md: no docs/gone.md.',
   ])
+})
+
+it('fails on a banned word and names its line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'check-text-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const script of ['check-text.mjs', 'banned-words.mjs']) {
+    cpSync(join(import.meta.dirname, script), join(folder, 'scripts', script))
+  }
+  mkdirSync(join(folder, 'src'))
+  spawnSync('git', ['init', '-q'], { cwd: folder })
+  const check = () => spawnSync(process.execPath, [join(folder, 'scripts/check-text.mjs')], { encoding: 'utf8' })
+  writeFileSync(join(folder, 'src/a.ts'), '// The caller asks.\n')
+  expect(check()).toMatchObject({ status: 0, stdout: '' })
+  writeFileSync(join(folder, 'src/a.ts'), '// The caller asks.\n// Serves whoever asks.\n')
+  expect(check()).toMatchObject({ status: 1, stdout: 'src/a.ts:2: "whoever" (whoever); see docs/style.md.\n' })
 })

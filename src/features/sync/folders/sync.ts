@@ -18,7 +18,7 @@ export interface FolderSync extends OwnedAccount {
 const BATCH = 200
 
 /**
- * Syncs one folder until the provider has no more changes. Each part of a step is one transaction. Returns false when the
+ * Syncs one folder until the provider has no further changes. Each part of a step is one transaction. Returns false when the
  * folder no longer exists. Throws `ProviderError` and `OwnershipLost`.
  *
  *   step ──► (UIDVALIDITY changed? clear locations) ──► part ──► stored
