@@ -20,7 +20,7 @@ import type { Idempotency } from './idempotency.ts'
 import { type Paths, paths } from './paths.ts'
 import { type RateLimits, rateGuards } from './rate-limit.ts'
 import { fastifyLog, logAborted, logRequest, requestId } from './request-log.ts'
-import { validatorCompiler } from './validation.ts'
+import { serializerCompiler, validatorCompiler } from './schema-compilers.ts'
 
 /** The server that features add their routes to. */
 export type App = FastifyInstance<
@@ -75,6 +75,7 @@ export function createServer(options: ServerOptions): App {
 
   addBodyParsers(app)
   app.setValidatorCompiler(validatorCompiler())
+  app.setSerializerCompiler(serializerCompiler())
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
   app.decorate('routeTable', [])

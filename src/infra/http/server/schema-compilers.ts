@@ -1,7 +1,9 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import formats from 'ajv-formats'
-import type { FastifySchemaCompiler } from 'fastify'
+import fastJson from 'fast-json-stringify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type AppError, invalidFields } from '../../../lib/errors.ts'
+import { lazy } from '../../../lib/lazy.ts'
 import { validationErrors } from './validation-errors.ts'
 
 const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }
@@ -13,22 +15,31 @@ const MAX_DETAILS = 50
 /**
  * Compiles the schema of one part of a request. Query and path values are text and coerced to the schema's types; a body is
  * not. Unknown members pass. A missing body counts as `{}`, so that a body of optional members may be omitted.
+ * Compiled when first needed: all routes at once would double the time to start.
  */
 export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknown>> {
   const strict = validators({ coerceTypes: false })
   const coercing = validators({ coerceTypes: true })
   return ({ schema, httpPart = '' }) => {
     const ajv = httpPart === 'body' ? strict : coercing
-    const findFirst = ajv.first.compile(schema)
-    const findAll = ajv.all.compile(schema)
+    const findFirst = lazy(() => ajv.first().compile(schema))
+    const findAll = lazy(() => ajv.all().compile(schema))
     const part = PART_NAMES[httpPart] ?? httpPart
     return (data: unknown) => {
       const value = data ?? {}
-      if (findFirst(value)) return { value }
-      const check = JSON.stringify(value).length <= ALL_ERRORS_MAX_CHARS ? findAll : findFirst
+      if (findFirst()(value)) return { value }
+      const check = JSON.stringify(value).length <= ALL_ERRORS_MAX_CHARS ? findAll() : findFirst()
       check(value)
       return { error: requestError(part, check.errors ?? []) }
     }
+  }
+}
+
+/** Writes responses by their schemas, compiled when first needed. */
+export function serializerCompiler(): FastifySerializerCompiler<Record<string, unknown>> {
+  return ({ schema }) => {
+    const serializer = lazy(() => fastJson(schema))
+    return (data: unknown) => serializer()(data)
   }
 }
 
@@ -39,11 +50,11 @@ function requestError(part: string, errors: readonly ErrorObject[]): AppError {
   return invalidFields(details)
 }
 
-function validators(options: Options): { first: Ajv; all: Ajv } {
+function validators(options: Options): { first: () => Ajv; all: () => Ajv } {
   const make = (allErrors: boolean) => {
     const ajv = new Ajv({ useDefaults: true, strict: false, verbose: true, allErrors, ...options })
     formats.default(ajv, { mode: 'full' })
     return ajv
   }
-  return { first: make(false), all: make(true) }
+  return { first: lazy(() => make(false)), all: lazy(() => make(true)) }
 }

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../lib/errors.ts'
 import { nullable } from '../../../lib/json-schema.ts'
-import { validatorCompiler } from './validation.ts'
+import { validatorCompiler } from './schema-compilers.ts'
 
 /** Validates the body: returns `path message` per error, or its value. */
 function validate(schema: TSchema, body: unknown, httpPart = 'body'): unknown {
