@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import type { TestProject } from 'vitest/node'
+import { bundle } from '../../scripts/bundle.mjs'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,20 +20,15 @@ const KIT = 'test/kit'
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Inside node_modules, so that packages resolve and a build of dist/ leaves it alone.
   const folder = join(project.config.root, 'node_modules', `.test-workers-${process.pid}`)
-  await build({
+  await bundle({
     absWorkingDir: project.config.root,
     entryPoints: readdirSync(join(project.config.root, KIT)).flatMap((name) =>
       name.endsWith('-worker.ts') ? join(KIT, name) : [],
     ),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
-    packages: 'external',
+    splitting: true,
     sourcemap: 'inline',
-    logLevel: 'warning',
   })
   project.provide('workers', folder)
   return () => rm(folder, { recursive: true, force: true })

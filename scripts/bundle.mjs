@@ -1,0 +1,27 @@
+import { build } from 'esbuild'
+
+/** Packages that load binaries relative to their own folder. */
+const NATIVE = ['libsql', 'msgpackr-extract', 'pg-native']
+
+/**
+ * Bundles programs with their packages, which halves the time they take to start: about a thousand files fewer to find and load.
+ * @param {import('esbuild').BuildOptions} options entry points and output
+ */
+export function bundle(options) {
+  return build({
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    external: NATIVE,
+    // jsonc-parser's UMD build requires its parts in a way that cannot be bundled.
+    mainFields: ['module', 'main'],
+    // Bundled CommonJS packages require Node's modules.
+    banner: {
+      js: "import { createRequire as createBundleRequire } from 'node:module'\nconst require = createBundleRequire(import.meta.url)",
+    },
+    sourcemap: true,
+    logLevel: 'warning',
+    ...options,
+  })
+}
