@@ -18,7 +18,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 const form = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 
-describeEachDatabase('the accounts over HTTP', (open) => {
+describeEachDatabase('the accounts API', (open) => {
   let app: App | undefined
   let oauthServer: OAuthServer
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     await oauthServer.close()
   })
 
-  /** The routes before a mail server that knows one wrong password. */
+  /** The routes, with a mail server that rejects one password. */
   async function serve() {
     const db = await open()
     const fixture = testAccounts(db)
@@ -59,7 +59,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     return { call, fixture, db, tried, logged }
   }
 
-  it('a mailbox is connected by its credentials, tried first, and shown without them', async () => {
+  it('connects a mailbox after verifying its credentials, and never returns them', async () => {
     const { call, tried, fixture } = await serve()
     const { status, body } = await call('POST', '/accounts', { ...form, port: '143', customUserId: 'user-1' })
     expect(status).toBe(200)
@@ -83,7 +83,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     expect((await call('GET', '/accounts/user-1')).body).toEqual(body)
   })
 
-  it('an Idempotency-Key makes one account of two posts', async () => {
+  it('creates one account for two posts with one Idempotency-Key', async () => {
     const { call, tried } = await serve()
     const key = { 'idempotency-key': 'k1' }
     const first = await call('POST', '/accounts', form, key)
@@ -93,7 +93,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     expect(tried).toHaveLength(1)
   })
 
-  it('refuses credentials with a code, and fields each with its own fault', async () => {
+  it('rejects credentials with a code, and invalid fields with one detail each', async () => {
     const { call, tried, logged } = await serve()
     const refused = await call('POST', '/accounts', { ...form, password: 'wrong' })
     expect([refused.status, refused.body.error.code, refused.body.error.type]).toEqual([
@@ -127,18 +127,21 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
   })
 
-  it.each(['gmail', 'microsoft'])('a mailbox of %s is imported by a refresh token, tried first', async (provider) => {
-    const { call, fixture } = await serve()
-    oauthServer.rotates = { graceMs: 0 }
-    const refreshToken = oauthServer.refreshToken()
-    const json = { provider, refreshToken, email: 'Ada@Example.com', customUserId: 'user-1' }
-    const { status, body } = await call('POST', '/accounts', json)
-    expect([status, body]).toMatchObject([200, { provider, email: 'ada@example.com', customUserId: 'user-1' }])
-    expect(body.tokens).toMatchObject({ hasRefreshToken: true })
-    expect(JSON.stringify(body)).not.toContain(refreshToken)
-    const { accessToken, secrets } = await fixture.accounts.access(body.id)
-    expect([secrets, await accessToken?.()]).toEqual([{}, expect.stringMatching(/^access-/)])
-  })
+  it.each(['gmail', 'microsoft'])(
+    'imports a mailbox of %s by a refresh token, after verifying it',
+    async (provider) => {
+      const { call, fixture } = await serve()
+      oauthServer.rotates = { graceMs: 0 }
+      const refreshToken = oauthServer.refreshToken()
+      const json = { provider, refreshToken, email: 'Ada@Example.com', customUserId: 'user-1' }
+      const { status, body } = await call('POST', '/accounts', json)
+      expect([status, body]).toMatchObject([200, { provider, email: 'ada@example.com', customUserId: 'user-1' }])
+      expect(body.tokens).toMatchObject({ hasRefreshToken: true })
+      expect(JSON.stringify(body)).not.toContain(refreshToken)
+      const { accessToken, secrets } = await fixture.accounts.access(body.id)
+      expect([secrets, await accessToken?.()]).toEqual([{}, expect.stringMatching(/^access-/)])
+    },
+  )
 
   it.each<[string, object, () => void, number, string]>([
     [
@@ -199,7 +202,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     expect((await call('GET', '/accounts?limit=1000')).body.pagination.limit).toBe(200)
   })
 
-  it('changes what may be changed', async () => {
+  it('changes only the members that a client may change', async () => {
     const { call, fixture } = await serve()
     const { id } = await fixture.link({ customUserId: 'user-1' })
     const changed = await call('PATCH', `/accounts/${id}`, { watch: false, paused: true, email: 'other@example.com' })
@@ -241,7 +244,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     ['POST', '/pause'],
     ['POST', '/resume'],
     ['POST', '/sync'],
-  ])('%s /accounts/{id}%s wants the key, an account, and an alias that is clear', async (method, path) => {
+  ])('%s /accounts/{id}%s requires the key, an existing account and an unambiguous alias', async (method, path) => {
     const { call, fixture } = await serve()
     expect((await call(method, `/accounts/acc_0${path}`, undefined, { authorization: '' })).status).toBe(401)
     expect((await call(method, `/accounts/acc_0${path}`)).body.error.code).toBe('not_found')
@@ -254,7 +257,7 @@ describeEachDatabase('the accounts over HTTP', (open) => {
     }
   })
 
-  it('the list and the creation want the key', async () => {
+  it('requires the key for listing and creating', async () => {
     const { call } = await serve()
     for (const method of ['GET', 'POST'] as const) {
       expect((await call(method, '/accounts', undefined, { authorization: '' })).status).toBe(401)

@@ -15,7 +15,7 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
 }
 
 describeEachDatabase('accounts', (open) => {
-  it('a link makes an account, its event and sealed credentials in one step', async () => {
+  it('creates an account, its event and its sealed credentials in one transaction', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const account = await fixture.link({ customUserId: 'user-1' })
@@ -54,7 +54,7 @@ describeEachDatabase('accounts', (open) => {
     expect(stored).not.toContain('first')
   })
 
-  it('linking the same identity updates the account; another customUserId makes another', async () => {
+  it('updates the account when the same identity is linked, and creates another for another customUserId', async () => {
     const fixture = testAccounts(await open())
     const first = await fixture.link({ customUserId: 'user-1' })
     const again = await fixture.link({
@@ -74,7 +74,7 @@ describeEachDatabase('accounts', (open) => {
     expect((await fixture.link({ customUserId: '' })).id).toBe(nobody.id)
   })
 
-  it('links of one identity at the same moment make one account', async () => {
+  it('creates one account for concurrent links of one identity', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const linked = await Promise.all(Array.from({ length: 8 }, () => fixture.link()))
@@ -84,7 +84,7 @@ describeEachDatabase('accounts', (open) => {
     expect(events.map((event) => event.version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  it('a change that would make two identities equal is refused, also when two come at once', async () => {
+  it('rejects a change that would make two identities equal, also concurrent ones', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const [one, two, three] = [
@@ -101,7 +101,7 @@ describeEachDatabase('accounts', (open) => {
     expect([two.id, three.id]).toContain((await fixture.link({ customUserId: 'd' })).id)
   })
 
-  it('trouble is announced once, and recovery once, whatever statuses come between', async () => {
+  it('announces a problem once and its recovery once, whatever the statuses in between', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const { id } = await fixture.link()
@@ -110,9 +110,9 @@ describeEachDatabase('accounts', (open) => {
       reason: string | null = null,
     ) => db.transaction((tx) => fixture.accounts.setStatus(tx, id, status, reason))
     await set('connected')
-    await set('error', 'no answer')
+    await set('error', 'no response')
     await set('syncing')
-    await set('error', 'no answer')
+    await set('error', 'no response')
     await set('auth_error', 'wrong password')
     await fixture.link({ secrets: { password: 'second' } })
     await set('syncing')
@@ -132,7 +132,7 @@ describeEachDatabase('accounts', (open) => {
     expect(versions).toEqual([...versions].sort((a, b) => a - b))
   })
 
-  it('a pause shows as the status; resuming tries refused credentials once more', async () => {
+  it('shows a pause as the status, and retries rejected credentials once after resuming', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const { id } = await fixture.link()
@@ -151,7 +151,7 @@ describeEachDatabase('accounts', (open) => {
     ])
   })
 
-  it('refused credentials are tried once more when somebody asks, and refused again make no second event', async () => {
+  it('retries rejected credentials once on request, and emits no second event when they are rejected again', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const { id } = await fixture.link()
@@ -170,7 +170,7 @@ describeEachDatabase('accounts', (open) => {
     ])
   })
 
-  it('credentials that were refused after others had replaced them say nothing about the account', async () => {
+  it('ignores the rejection of credentials that have been replaced', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const { id } = await fixture.link()
@@ -184,7 +184,7 @@ describeEachDatabase('accounts', (open) => {
     expect(await fixture.accounts.get(id)).toMatchObject({ status: 'auth_error' })
   })
 
-  it('an alias stands for an account while it is the only one with it, and never hides an id', async () => {
+  it('resolves an alias while only one account has it, and prefers ids to aliases', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const one = await fixture.link({ ...imapUser('one'), customUserId: 'team' })
@@ -198,7 +198,7 @@ describeEachDatabase('accounts', (open) => {
     expect(await codeOf(fixture.accounts.resolve(db.read, 'nobody'))).toBe('not_found')
   })
 
-  it('cursors walk every account once while others come and go', async () => {
+  it('pages through every account once while others are added and removed', async () => {
     const db = await open()
     const fixture = testAccounts(db)
     const ids: string[] = []
@@ -245,7 +245,7 @@ describeEachDatabase('accounts', (open) => {
     expect((await fixture.link({ customUserId: 'user-1' })).id).not.toBe(id)
   })
 
-  it('credentials are sealed for their account, and anew under the first key whenever they are written', async () => {
+  it('seals credentials for their account, with the primary key at every write', async () => {
     const db = await open()
     const [older, newer] = [generateKeyRing('k1'), generateKeyRing('k2')]
     const before = testAccounts(db, { sealer: sealer(parseKeyRing(older)) })

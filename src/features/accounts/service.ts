@@ -131,9 +131,9 @@ export function accounts(deps: AccountsDeps): Accounts {
       if (accessVersion !== undefined && accessVersion !== row.accessVersion) return
       const statusReason = reason === null ? null : truncateText(cleanText(reason), MAX_REASON)
       if (row.status === status && row.statusReason === statusReason) return
-      const { trouble, news } = troubleAfter(row, status)
+      const { trouble, eventType } = troubleAfter(row, status)
       const changed = await store(tx).change(accountId, { status, statusReason, trouble }, clock.now())
-      if (news !== undefined) await events.record(tx, [accountEvent(news, changed)])
+      if (eventType !== undefined) await events.record(tx, [accountEvent(eventType, changed)])
     },
 
     synced: (tx, accountId) => store(tx).setLastSync(accountId, clock.now()),
@@ -230,15 +230,15 @@ function onceMore(row: AccountRow) {
 function troubleAfter(
   row: AccountRow,
   status: WorkStatus,
-): { trouble: AccountRow['trouble']; news?: AccountEventType } {
+): { trouble: AccountRow['trouble']; eventType?: AccountEventType } {
   const { trouble } = row
   switch (status) {
     case 'auth_error':
-      return trouble === status ? { trouble } : { trouble: status, news: 'account.auth_error' }
+      return trouble === status ? { trouble } : { trouble: status, eventType: 'account.auth_error' }
     case 'error':
-      return trouble === status ? { trouble } : { trouble: status, news: 'account.sync_stalled' }
+      return trouble === status ? { trouble } : { trouble: status, eventType: 'account.sync_stalled' }
     case 'connected':
-      return trouble === null ? { trouble } : { trouble: null, news: 'account.recovered' }
+      return trouble === null ? { trouble } : { trouble: null, eventType: 'account.recovered' }
     default:
       return { trouble }
   }

@@ -23,7 +23,7 @@ describeEachDatabase('a requested sync', (open) => {
   }
   const timeOf = async (db: Db, id: string) => (await requestedSyncs(db.read, ME)).get(id) ?? 0
 
-  it('is cleared only by a run that began after it', async () => {
+  it('is cleared only by a run that started after it', async () => {
     const { db, ids, request, clear } = await owned(1)
     const [id = ''] = ids
     await request([id])
@@ -37,7 +37,7 @@ describeEachDatabase('a requested sync', (open) => {
     expect(await requestedSyncs(db.read, ME)).toEqual(new Map())
   })
 
-  it('gets a later time than one whose time lies ahead of the clock', async () => {
+  it('gets a later time than the previous request, even if that is ahead of the clock', async () => {
     const { db, ids, request } = await owned(1)
     const [id = ''] = ids
     const ahead = Date.now() + 3_600_000
@@ -46,7 +46,7 @@ describeEachDatabase('a requested sync', (open) => {
     expect(await timeOf(db, id)).toBe(ahead + 1)
   })
 
-  it('is published in hints that the bus carries, after the commit', async () => {
+  it('is published after the commit, in hints within the size limit of the bus', async () => {
     const { db, bus, ids, request } = await owned(3)
     const hinted: string[] = []
     bus.subscribe(SYNC_TOPIC, (payload = '') => hinted.push(...readSyncHint(payload).accountIds))
@@ -56,7 +56,7 @@ describeEachDatabase('a requested sync', (open) => {
     expect([...(await requestedSyncs(db.read, ME)).keys()].sort()).toEqual([...ids].sort())
   })
 
-  it('is found by an index of requests only', async () => {
+  it('is found by an index that contains only requests', async () => {
     const { db } = await owned(1)
     const plans = await plansOf(db, (tx) => requestedSyncs(tx, ME))
     expect(plans.join('\n')).toContain('accounts_syncRequestedAt')

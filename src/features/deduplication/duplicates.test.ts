@@ -52,7 +52,7 @@ describe('the deduplication key', () => {
     expect(deduplicationKey('test', ['version'], SUBJECT)).not.toBe(key(['version']))
   })
 
-  it.each(['', 'id', 'data', 'data.', 'data..x', 'accountId ', 'sequence'])('knows no field "%s"', (field) => {
+  it.each(['', 'id', 'data', 'data.', 'data..x', 'accountId ', 'sequence'])('rejects the field "%s"', (field) => {
     expect(new RegExp(KEY_FIELD_PATTERN).test(field)).toBe(false)
   })
 })

@@ -17,7 +17,7 @@ import { EventStreams, feedRoutes } from './index.ts'
 
 const KEY = { authorization: 'Bearer good' }
 
-describeEachDatabase('events over HTTP', (open) => {
+describeEachDatabase('the events API', (open) => {
   async function serve(options: { heartbeatMs?: number; stallMs?: number; maxStreams?: number } = {}) {
     const clock = fixedClock(Date.parse('2026-11-20T08:00:00Z'))
     const fixture = closing(webhookFixture(await open(), { clock }))
@@ -73,7 +73,7 @@ describeEachDatabase('events over HTTP', (open) => {
       data: JSON.parse(data ?? ''),
     }))
 
-  it('are listed newest first, or on from a position or a time, by type and account, in pages', async () => {
+  it('lists events newest first, or from a position or time, by type and account, in pages', async () => {
     const { fixture, get, clock, stamped } = await serve()
     const [first] = await fixture.record({ accountId: 'acc_a' })
     clock.advance(1000)
@@ -122,7 +122,7 @@ describeEachDatabase('events over HTTP', (open) => {
     '?limit=0',
     '/stream?type=x',
     '/stream?since=x',
-  ])('refuse %s', async (query) => {
+  ])('rejects %s', async (query) => {
     const { get } = await serve()
     const { status, body } = await get(query)
     expect([status, body.error.code]).toEqual([400, 'validation_failed'])
@@ -220,7 +220,7 @@ describeEachDatabase('events over HTTP', (open) => {
     expect((await listen(url)).response.status).toBe(503)
   })
 
-  it('a client that takes nothing costs one batch of memory and is cut off', async () => {
+  it('disconnects a client that reads nothing, after buffering one batch', async () => {
     const { fixture, port, stamped, streams } = await serve({ stallMs: 500 })
     const text = 'x'.repeat(200_000)
     for (let index = 0; index < 4; index += 1) {
@@ -240,7 +240,7 @@ describeEachDatabase('events over HTTP', (open) => {
     expect(socket.bytesRead).toBeLessThan(100 * text.length)
   })
 
-  it('are read by indexes', async () => {
+  it('reads events by indexes', async () => {
     const { fixture } = await serve()
     const page = { from: undefined, offset: 0, limit: 51 }
     const filters = [{}, { type: 'message.sent' }, { accountId: 'a' }, { type: 'message.sent', accountId: 'a' }]

@@ -46,14 +46,14 @@ async function puller(failures: number, maxRetries: number) {
   return { google, id, errors, requests, failed: () => failed }
 }
 
-it('retries a request that cannot be stored, and acknowledges the notification after it was', async () => {
+it('retries a request that cannot be stored, and acknowledges the notification once it is', async () => {
   const { google, id, errors, requests, failed } = await puller(2, 5)
   google.pubsub.publish({ emailAddress: ADA, historyId: '10' })
   await eventually(() => expect(google.pubsub.waiting).toBe(0))
   expect([failed(), requests, errors]).toEqual([2, [[id]], []])
 })
 
-it('acknowledges notifications after the last retry, says so, and takes a repeat as news', async () => {
+it('acknowledges notifications after the last retry, logs it, and processes a later duplicate', async () => {
   const { google, id, errors, requests, failed } = await puller(3, 2)
   google.pubsub.publish({ emailAddress: ADA, historyId: '10' })
   await eventually(() => expect(google.pubsub.waiting).toBe(0))

@@ -18,7 +18,7 @@ const RUN_PAUSE_MS = '80'
  * pause before they end: some requests are made between what a run has read and its clearing of a request.
  */
 describeEachDatabase('a requested sync', (open) => {
-  it('is served, whenever the owner is killed and whatever it does when the request is made', {
+  it('is served whenever the owner is killed, and whatever it does during the request', {
     timeout: 180_000,
   }, async () => {
     const chance = random()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
 import { type AddressGuard, addressGuard, allowsFormPort, GuardError } from './address-guard.ts'
 
-/** Names as DNS answers them, for a guard with this setting. */
+/** A guard with this setting, and a resolver of fixed names. */
 function guardOf(privateTargets: string, names: Record<string, string[]> = {}, asked: string[] = []): AddressGuard {
   return addressGuard({
     privateTargets,
@@ -26,7 +26,7 @@ async function verdict(guard: AddressGuard, host: string): Promise<string> {
   }
 }
 
-/** Every block of IANA's special-purpose registries and what is near it: which settings open it. */
+/** Addresses of every block of IANA's special-purpose registries, and near it, with the settings that allow them. */
 const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'never'][] = [
   ['1.1.1.1', 'public'],
   ['9.255.255.255', 'public'],
@@ -114,8 +114,8 @@ const ADDRESSES: [address: string, opened: 'public' | 'loopback' | 'all' | 'neve
 ]
 
 /**
- * IANA's two special-purpose address registries, row by row, with each entry's name there and the document behind it. Those that
- * are globally reachable are refused too: nobody's application lives in an anycast service of the network.
+ * IANA's two special-purpose address registries, row by row, with the name and the RFC of each entry. Globally
+ * reachable ones are refused too, because no application runs at an anycast service of the network.
  */
 const REGISTRIES: [block: string, entry: string][] = [
   ['0.0.0.0/8', '"This network", RFC 791'],
@@ -169,13 +169,13 @@ const REGISTRIES: [block: string, entry: string][] = [
   ['fe80::/10', 'Link-Local Unicast, RFC 4291'],
 ]
 
-/** The two rows that stand for other addresses: what an address of theirs is, the IPv4 address inside it says. */
-const STAND_FOR_IPV4: [block: string, entry: string][] = [
+/** The two rows whose addresses contain an IPv4 address, which decides. */
+const CONTAINS_IPV4: [block: string, entry: string][] = [
   ['::ffff:0:0/96', 'IPv4-mapped Address, RFC 4291'],
   ['64:ff9b::/96', 'IPv4-IPv6 Translat., RFC 6052, globally reachable'],
 ]
 
-/** Not in these registries, and nobody's either: multicast, and what RFC 4291 leaves unassigned around 2000::/3. */
+/** Not in these registries, but not assigned to hosts: multicast, and what RFC 4291 leaves unassigned around 2000::/3. */
 const NOT_UNICAST = ['224.0.0.0/4', '::/3', '4000::/2', '8000::/1']
 
 function edgesOf(block: string): [first: string, last: string] {
@@ -185,7 +185,7 @@ function edgesOf(block: string): [first: string, last: string] {
   return [ipaddr.fromByteArray(first).toString(), ipaddr.fromByteArray(last).toString()]
 }
 
-/** The addresses right before and right after a block, but for those that another row or no row at all may hold. */
+/** The addresses directly before and after a block, except those of other rows or of unassigned space. */
 function neighboursOf(block: string): string[] {
   const [first, last] = edgesOf(block)
   const beside = [step(first, -1n), step(last, 1n)].filter((address) => address !== undefined)
@@ -210,11 +210,11 @@ describe('the address guard', () => {
     for (const address of edgesOf(block)) expect(await verdict(guardOf('none'), address), address).toBe('refused')
   })
 
-  it.each(REGISTRIES)('refuses nothing beside %s: %s', async (block) => {
+  it.each(REGISTRIES)('allows the addresses next to %s: %s', async (block) => {
     for (const address of neighboursOf(block)) expect(await verdict(guardOf('none'), address), address).toBe(address)
   })
 
-  it.each(STAND_FOR_IPV4)('judges %s by the IPv4 address inside: %s', async (block) => {
+  it.each(CONTAINS_IPV4)('judges %s by the IPv4 address inside: %s', async (block) => {
     const prefix = block.replace(/0:0\/96$|\/96$/, '')
     for (const [inner] of REGISTRIES.filter(([text]) => !text.includes(':'))) {
       for (const address of edgesOf(inner)) {
@@ -274,11 +274,11 @@ describe('the address guard', () => {
     'fe80::1%eth0',
     'a%2eb',
     'a\\b',
-  ])('does not take "%s" for a host', async (host) => {
+  ])('rejects "%s" as a host', async (host) => {
     expect(await verdict(guardOf('all', { [host]: ['1.1.1.1'] }), host)).toBe('unresolved')
   })
 
-  it('resolves names in their one spelling and keeps it as the server name', async () => {
+  it('resolves names in their canonical spelling, and keeps it as the server name', async () => {
     const guard = guardOf('none', { 'xn--bcher-kva.example': ['1.1.1.1'] })
     expect(await guard.check({ host: 'BÜCHER.example.', port: 993 })).toEqual({
       host: 'xn--bcher-kva.example',
@@ -288,19 +288,19 @@ describe('the address guard', () => {
     })
   })
 
-  it('refuses a name when any of its addresses may not be reached', async () => {
+  it('refuses a name when any of its addresses is not allowed', async () => {
     const guard = guardOf('none', { 'a.example': ['1.1.1.1', '10.0.0.1'], 'b.example': ['1.1.1.1', 'fe80::1%eth0'] })
     expect(await verdict(guard, 'a.example')).toBe('refused')
     expect(await verdict(guard, 'b.example')).toBe('refused')
   })
 
-  it('pins IPv4 where there is one', async () => {
+  it('pins an IPv4 address if there is one', async () => {
     const guard = guardOf('none', { 'a.example': ['2606:4700::1', '1.1.1.1'], 'b.example': ['2606:4700::1'] })
     expect(await guard.check({ host: 'a.example', port: 1 })).toMatchObject({ address: '1.1.1.1', family: 4 })
     expect(await guard.check({ host: 'b.example', port: 1 })).toMatchObject({ address: '2606:4700::1', family: 6 })
   })
 
-  it('names the setting in a refusal, and not the address a name stands for', async () => {
+  it('names the setting in a refusal, but not the resolved address', async () => {
     const guard = guardOf('none', { 'a.example': ['10.1.2.3'] })
     const refusal = guard.check({ host: 'a.example', port: 1 })
     await expect(refusal).rejects.toThrow(
@@ -309,7 +309,7 @@ describe('the address guard', () => {
     await expect(guard.check({ host: '169.254.169.254', port: 1 })).rejects.toThrow('PRIVATE_TARGETS')
   })
 
-  it('opens what a list names: hosts, wildcards, addresses, networks and words', async () => {
+  it('allows the targets of a list: hosts, wildcards, addresses, networks and keywords', async () => {
     const guard = guardOf('Mail.Internal., *.corp.example, 10.2.0.0/16, 192.168.7.7, loopback, fd12::/16', {
       'mail.internal': ['10.9.9.9'],
       'a.corp.example': ['172.16.0.1'],
@@ -363,7 +363,7 @@ describe('the address guard', () => {
     expect(await allowsFormPort(guard, { host: 'unknown.example', port: 22 })).toBe(false)
   })
 
-  it('asks again only when an answer is old, and checks it then', async () => {
+  it('resolves again only after the TTL, and then checks the address again', async () => {
     const clock = fixedClock(1_000_000)
     const answers = [['1.1.1.1'], ['10.0.0.1']]
     const guard = addressGuard({
@@ -379,7 +379,7 @@ describe('the address guard', () => {
     expect(await verdict(guard, host)).toBe('refused')
   })
 
-  it('does not remember that a name did not resolve', async () => {
+  it('does not cache a failed lookup', async () => {
     const names: Record<string, string[]> = {}
     const guard = guardOf('none', names)
     expect(await verdict(guard, 'a.example')).toBe('unresolved')

@@ -6,7 +6,7 @@ import type { MakeWorld } from './conformance/world.ts'
 
 export type { QueueWorld } from './conformance/world.ts'
 
-/** What every kind of queue does; its test file calls this with how to make a world. */
+/** The behaviour of every kind of queue. Its test file passes a function that makes a world. */
 export function describeQueue(title: string, makeWorld: MakeWorld): void {
   for (const part of [adding, runs, leases, model]) part(title, makeWorld)
 }

@@ -15,7 +15,7 @@ describeEachDatabase('the queue on job rows', (open) => {
   const world = () => makeWorld(open)
   describeQueue('it', world)
 
-  it('gives the jobs of an instance known to be dead to others at once', async () => {
+  it('gives the jobs of a dead instance to other instances at once', async () => {
     const { crash, join } = await world()
     const queue = await join('ins_1')
     await queue.add('queue', 'a')
@@ -52,7 +52,7 @@ async function makeWorld(open: Databases): Promise<QueueWorld> {
   return {
     db,
     async join(instanceId, pollMs = 100) {
-      // On the file store every process is this one.
+      // The file store has only this process.
       const own = url === undefined ? db : await open(place)
       const bus = url === undefined ? shared : await openPostgresBus({ url, db: own, log: silentLog })
       const queue = databaseQueue({

@@ -21,7 +21,7 @@ const SCANS_ON_SQLITE = /SCAN jobs|SEARCH jobs USING .*autoindex_jobs_1 \(queue=
 const SCANS_ON_POSTGRES = /Seq Scan on jobs|jobs_key.*\n.*Index Cond: \(queue = '[a-z]+'::text\)$/m
 
 describeEachDatabase('the statements of the queue', (open, engine) => {
-  it.each(Object.entries(STATEMENTS))('%s looks up the rows it means and does not scan a queue', async (_name, run) => {
+  it.each(Object.entries(STATEMENTS))('%s finds its rows by an index and does not scan a queue', async (_name, run) => {
     const db = await open()
     const plan = await explain(db, (handle: Handle) => run(jobStore(handle, db.dialect)))
     expect(plan).not.toBe('')

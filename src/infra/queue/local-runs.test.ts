@@ -7,7 +7,7 @@ const runs = (onFailure = () => {}) =>
   new LocalRuns({ clock: systemClock, backoff: { baseMs: 1, capMs: 1 }, onWaiting: () => {}, onFailure })
 
 describe('runs without Redis', () => {
-  it('happen once for many adds, at the earliest time, and again when added while they run', async () => {
+  it('happen once for many adds, at the earliest time, and again after an add during a run', async () => {
     const local = runs()
     const started: string[] = []
     const ends: (() => void)[] = []
@@ -28,7 +28,7 @@ describe('runs without Redis', () => {
     await local.stop().ended
   })
 
-  it('are never more at once than asked for, and miss no job', async () => {
+  it('never exceed the concurrency, and miss no job', async () => {
     const local = runs()
     let running = 0
     let most = 0
@@ -64,7 +64,7 @@ describe('runs without Redis', () => {
     await local.stop().ended
   })
 
-  it('wait for a worker, and are given away while they wait', () => {
+  it('wait for a worker, and can be handed over while they wait', () => {
     const local = runs()
     local.add('a', 60_000)
     local.add('b', 0)

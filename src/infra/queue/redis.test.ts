@@ -19,7 +19,7 @@ describeRedis('the queue in Redis', (redis) => {
   const world = () => makeWorld(redis, open)
   describeQueue('it', world)
 
-  it('runs what this process adds while Redis is away, and hands over when it is back', async () => {
+  it('runs jobs in this process while Redis is away, and hands them over when it is back', async () => {
     const { one, other } = await two(world)
     const runs: string[] = []
     let failures = 2
@@ -45,7 +45,7 @@ describeRedis('the queue in Redis', (redis) => {
     await eventually(() => expect(runs).toContain('later'))
   })
 
-  it('ends a run that was under way when Redis went and came back empty, and runs the job again when added', async () => {
+  it('finishes a run during which Redis came back empty, and runs the job again when it is added', async () => {
     const { one, other } = await two(world)
     const gate = gated(one)
     await one.add('queue', 'a')
@@ -62,7 +62,7 @@ describeRedis('the queue in Redis', (redis) => {
     await eventually(() => expect(seen.keys).toEqual(['b']))
   })
 
-  it('never runs a key twice at a time in one process, however often Redis goes', async () => {
+  it('never runs a key twice at once in one process, however often Redis fails', async () => {
     const { queue } = await alone(world)
     let running = 0
     let most = 0
@@ -90,7 +90,7 @@ describeRedis('the queue in Redis', (redis) => {
     expect(most).toBe(1)
   })
 
-  it('does not hang on a server that hangs', async () => {
+  it('rejects in time when the server hangs', async () => {
     const { queue } = await alone(world)
     const seen = record(queue)
     await queue.add('queue', 'a')
@@ -126,7 +126,7 @@ describeRedis('the queue in Redis', (redis) => {
     await eventually(() => queue.ping())
   })
 
-  it('keeps no memory of the runs that ended', { timeout: 120_000 }, async () => {
+  it('retains no memory of finished runs', { timeout: 120_000 }, async () => {
     const { queue } = await alone(world)
     let runs = 0
     queue.work('queue', { concurrency: 50 }, async () => {
@@ -173,7 +173,7 @@ async function makeWorld(redis: RedisOfSuite, open: Databases): Promise<QueueWor
   }
 }
 
-/** Everything in Redis that belongs to single jobs: what BullMQ keeps of a queue itself is always there. */
+/** Every Redis key that belongs to a job. BullMQ's keys of the queue itself always exist. */
 async function storedKeys(url: string, queue: string): Promise<string[]> {
   const connection = new Redis(url)
   const keys = await connection.keys(`posthorn:bull:${encodeURIComponent(queue)}:*`)

@@ -16,7 +16,7 @@ function faults(fields: ImapFields): string[] {
 }
 
 describe('the connection fields', () => {
-  it('need an address, a host, a user name and a password; the rest has defaults', () => {
+  it('require an address, a host, a user name and a password; the rest has defaults', () => {
     expect(connection()).toEqual({
       email: 'ada@example.com',
       providerUser: '["imap.example.com","ada","INBOX"]',
@@ -86,12 +86,12 @@ describe('the connection fields', () => {
     [{ username: 'a'.repeat(2000) }, 'body.username must not be longer than 1024 characters'],
     [{ mailbox: ['INBOX'] }, 'body.mailbox must be a string'],
     [{ smtpPort: '-1' }, 'body.smtpPort must be a number from 1 to 65535'],
-    [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl is not an http or https address without a user name in it'],
+    [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl must be an http or https URL without a user name'],
   ])('%j: %s', (fields, fault) => {
     expect(faults(fields)).toEqual([fault])
   })
 
-  it('for sending and calendars say only what was given', () => {
+  it('contain only the given SMTP and CalDAV values', () => {
     expect(connection({ smtpHost: 'smtp.example.com' }).settings.smtp).toEqual({ host: 'smtp.example.com' })
     expect(connection({ smtpPort: 465 }).settings.smtp).toEqual({ port: 465, security: 'tls' })
     expect(connection({ smtpSecure: 'false' }).settings.smtp).toEqual({ port: 587, security: 'starttls' })
@@ -115,7 +115,7 @@ describe('the connection fields', () => {
     expect(JSON.stringify(all.settings)).not.toContain('secret')
   })
 
-  it('whatever they hold, are read or refused, never thrown at', () => {
+  it('are parsed or rejected, but never throw, for any content', () => {
     const anything = fc.dictionary(
       fc.constantFrom('email', 'host', 'port', 'secure', 'mailbox', 'caldavUrl'),
       fc.anything(),
@@ -129,7 +129,7 @@ describe('the connection fields', () => {
   })
 })
 
-describe('the ports of a public form', () => {
+describe('the ports allowed in a public form', () => {
   const guard = {
     check: async ({ host, port }: { host: string; port: number }) => ({
       host,
@@ -140,7 +140,7 @@ describe('the ports of a public form', () => {
     allowsPlain: (checked: { host: string }) => checked.host === 'localhost',
   }
 
-  it('are those of mail, but for hosts the operator has opened', async () => {
+  it('are the mail ports, except on hosts that the operator allowed', async () => {
     expect(await formPortFaults(connection({ port: 143, smtpPort: 587 }), guard)).toEqual([])
     const scan = await formPortFaults(
       connection({ port: 22, smtpPort: 6379, caldavUrl: 'http://dav.example.com' }),

@@ -129,7 +129,7 @@ function caldavSettings(read: FieldReader): CaldavSettings | undefined {
   const username = read.text('caldavUsername')
   if (url === undefined) return undefined
   if (!isWebAddress(url)) {
-    read.fail('caldavUrl', 'is not an http or https address without a user name in it')
+    read.fail('caldavUrl', 'must be an http or https URL without a user name')
     return undefined
   }
   return { url, ...(username !== undefined && { username }) }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random.ts'
 import { fairMove } from './fair-share.ts'
 
-/** Instances take turns in the order given, until a whole round moves nothing. Answers the counts and how much moved. */
+/** Runs the instances in the given order until a round moves nothing. Returns the counts and the number of moves. */
 function settle(owned: Map<string, number>, free: number, order: readonly string[]): { rounds: number; moved: number } {
   let unowned = free
   let moved = 0
@@ -22,7 +22,7 @@ function settle(owned: Map<string, number>, free: number, order: readonly string
 const names = ['a', 'b', 'c', 'd', 'e']
 
 describe('the fair share', () => {
-  it('gives everyone the same, but for one, from whatever state and in whatever order', () => {
+  it('gives all instances the same number, within one, from any state and in any order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(40), { minLength: 1, maxLength: 5 }),
@@ -41,7 +41,7 @@ describe('the fair share', () => {
     )
   })
 
-  it('moves no more than the imbalance asks for', () => {
+  it('moves only as many accounts as the imbalance requires', () => {
     const owned = new Map([
       ['a', 25],
       ['b', 25],

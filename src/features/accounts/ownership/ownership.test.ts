@@ -179,7 +179,7 @@ describeEachDatabase('ownership', (open) => {
       const late = db.transaction((tx) => fence(tx, id, epochs.get(id) ?? 0))
       await expect(late).rejects.toBeInstanceOf(OwnershipLost)
     }
-    // `silent` has not noticed yet. Its next round does, whatever begins it.
+    // `silent` does not know yet. Its next round finds out, whatever triggers it.
     expect(silent.count()).toBe(4)
     await b.stop()
     silent.changes.length = 0

@@ -5,7 +5,7 @@ import { silentLog } from '../../../infra/log/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { OwnedScheduler, type OwnedSchedulerOptions, type RunContext, type RunResult } from './owned-scheduler.ts'
 
-/** A scheduler whose runs end when the test says so. */
+/** A scheduler whose runs the test ends. */
 function scripted(options: Partial<OwnedSchedulerOptions> = {}) {
   const runs: { id: string; context: RunContext; end(result: RunResult): void; fail(error: Error): void }[] = []
   const scheduler = new OwnedScheduler({
@@ -33,7 +33,7 @@ it('runs a gained account at once and again when it is due', async () => {
   expect(scheduler.totals()).toMatchObject({ accounts: 1, completed: 2, failed: 0, waiting: 0, active: 0 })
 })
 
-it('retries a run that threw after the backoff, and counts failures until one succeeds', async () => {
+it('retries a failed run after the backoff, and counts failures until a run succeeds', async () => {
   const { scheduler, runs, run } = scripted({ backoff: { baseMs: 10, capMs: 10 } })
   scheduler.add('a')
   run(0).fail(new Error('the server is down'))
@@ -48,7 +48,7 @@ it('retries a run that threw after the backoff, and counts failures until one su
   expect(scheduler.totals()).toMatchObject({ completed: 1, failed: 2, delayed: 1 })
 })
 
-it('runs once more what was requested during its run, however often', async () => {
+it('runs an account once more after any number of requests during its run', async () => {
   const { scheduler, runs, run } = scripted()
   scheduler.add('a')
   for (let n = 0; n < 5; n += 1) scheduler.request('a')
@@ -60,7 +60,7 @@ it('runs once more what was requested during its run, however often', async () =
   expect(runs).toHaveLength(2)
 })
 
-it('aborts the run of a lost account, and runs it again after that when it is gained again', async () => {
+it('aborts the run of a lost account, and runs the account again when it is regained', async () => {
   const { scheduler, runs, run } = scripted()
   scheduler.add('a')
   scheduler.remove('a')
@@ -76,7 +76,7 @@ it('aborts the run of a lost account, and runs it again after that when it is ga
   await eventually(() => expect(scheduler.totals()).toMatchObject({ accounts: 0, active: 0, failed: 0 }))
 })
 
-it('leaves the event loop its turns when thousands of accounts are due at once', async () => {
+it('yields to the event loop when thousands of accounts are due at once', async () => {
   let ran = 0
   const turns: number[] = []
   const { scheduler } = scripted({
@@ -95,7 +95,7 @@ it('leaves the event loop its turns when thousands of accounts are due at once',
   expect(Math.max(...steps)).toBeLessThanOrEqual(32)
 })
 
-it('waits for what runs when it stops, then aborts it, and starts nothing more', async () => {
+it('stops: waits for running accounts, then aborts them, and starts no new ones', async () => {
   const { scheduler, runs, run } = scripted({ concurrency: 1 })
   scheduler.add('a')
   scheduler.add('b')

@@ -26,7 +26,7 @@ describe('the queue of runs', () => {
     expect(takeAll(queue, 20)).toEqual(['b'])
   })
 
-  it('keeps a slow host to its share and gives the others their turns', () => {
+  it('limits a slow host to its share, and lets the other hosts take turns', () => {
     const queue = new RunQueue({ concurrency: 4, perGroup: 2 })
     for (const id of ['s1', 's2', 's3', 's4']) queue.add(id, 'slow')
     for (const id of ['x1', 'x2']) queue.add(id, 'x')
@@ -54,7 +54,7 @@ describe('the queue of runs', () => {
     expect(takeAll(queue, 999)).toEqual([])
   })
 
-  it('never runs an account twice at the same time, even when it was lost and gained again', () => {
+  it('never runs an account twice at once, even when it was lost and regained', () => {
     const queue = new RunQueue({ concurrency: 2, perGroup: 2 })
     queue.add('a', '')
     expect(takeAll(queue, 0)).toEqual(['a'])
@@ -74,7 +74,7 @@ describe('the queue of runs', () => {
     expect([queue.nextDueAt, queue.find('a')]).toEqual([30, { state: 'waiting', dueAt: 30 }])
   })
 
-  it('behaves like a simple model, whatever happens in whatever order', () => {
+  it('behaves like a simple model in any order of operations', () => {
     const account = fc.integer({ min: 0, max: 7 })
     const command = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), account }),
@@ -114,7 +114,7 @@ describe('the queue of runs', () => {
   })
 })
 
-/** The same rules, written as plainly as possible: it says which starts are right, not in which order groups take turns. */
+/** A simple model of the same rules. It checks which starts are allowed, not the order in which groups take turns. */
 class Model {
   readonly #concurrency: number
   readonly #perGroup: number
@@ -146,7 +146,7 @@ class Model {
     if (!this.#running.delete(id)) return
     const known = this.#known.get(id)
     if (known === undefined) return
-    // What was requested meanwhile joins the line now.
+    // An account that was requested during its run joins its queue now.
     if (known.dueAt === 0) this.#known.set(id, { ...known, since: this.#requests++ })
     else this.#known.set(id, { ...known, dueAt })
   }

@@ -92,7 +92,7 @@ describeEachDatabase('the tokens of an account', (open) => {
   })
 
   it('waits for a refresh in another process, and takes over if that process died', async () => {
-    const { db, fixture, account } = await connected({ waitMs: 100, lookMs: 5 })
+    const { db, fixture, account } = await connected({ waitMs: 100, pollMs: 5 })
     const store = accountStore(db.read, db.dialect)
     await db.transaction((tx) => accountStore(tx, db.dialect).takeTokenLease(account.id, 'the dead', 60_000))
     await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })

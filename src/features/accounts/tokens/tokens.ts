@@ -34,11 +34,11 @@ export interface TokenTiming {
   leaseMs: number
   /** How long other processes wait for the refreshed token. */
   waitMs: number
-  /** Interval at which waiting processes read the row, jittered. */
-  lookMs: number
+  /** Mean interval at which waiting processes read the row. */
+  pollMs: number
 }
 
-const TIMING: TokenTiming = { leaseMs: 20_000, waitMs: 10_000, lookMs: 100 }
+const TIMING: TokenTiming = { leaseMs: 20_000, waitMs: 10_000, pollMs: 100 }
 /** Pause after a temporary failure of the provider without `Retry-After`. */
 const REST_MS = 2_000
 const MAX_REST_MS = 60_000
@@ -79,7 +79,7 @@ export function tokens(deps: TokensDeps) {
   async function refreshed(accountId: string, refused: string | undefined): Promise<string> {
     const giveUpAt = clock.monotonic() + timing.waitMs
     for (;;) {
-      const { row, oauth, login } = await look(accountId)
+      const { row, oauth, login } = await readTokens(accountId)
       if (isFresh(oauth, refused)) return oauth.accessToken
       const rest = resting.get(restKey(row))
       if (rest !== undefined) return fallback(oauth, refused, rest)
@@ -97,12 +97,12 @@ export function tokens(deps: TokensDeps) {
           })
           return fallback(oauth, refused, late)
         }
-        await sleep(timing.lookMs * (0.5 + Math.random()))
+        await sleep(timing.pollMs * (0.5 + Math.random()))
       }
     }
   }
 
-  async function look(accountId: string) {
+  async function readTokens(accountId: string) {
     const row = await reader.get(accountId)
     const { oauth } = openSecrets(sealer, row)
     const login = deps.login?.(row.provider)

@@ -43,7 +43,7 @@ describe('matchMessages', () => {
     expect(matched(matchMessages([keys('a', 'e2')], [renumbered], 'inbox', unknown))).toEqual([[0, '1']])
   })
 
-  it('that a row stands for elsewhere is undecided until the server is asked; then a move, or a copy', () => {
+  it('leaves a match with a located row undecided, then reports a move or a copy as the server says', () => {
     const located = row('1', 'a', { uid: 7, goneAt: null })
     expect(matchMessages([keys('a')], [located], 'work', unknown).undecided).toEqual([located])
     const absent = matchMessages([keys('a')], [located], 'work', new Map([['1', 'absent']]))

@@ -6,7 +6,7 @@ import { alone, gated, type MakeWorld, record, two } from './world.ts'
 /** Adding, coalescing, and running many jobs. */
 export function adding(title: string, makeWorld: MakeWorld): void {
   describe(`${title}: adding`, () => {
-    it('runs what is added, and keeps nothing of it', async () => {
+    it('runs an added job and stores nothing afterwards', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       await queue.add('queue', 'a')
@@ -14,14 +14,14 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       await eventually(async () => expect(await world.stored('queue')).toEqual([]))
     })
 
-    it('runs what was added before the worker started', async () => {
+    it('runs a job that was added before the worker started', async () => {
       const { queue } = await alone(makeWorld)
       await queue.add('queue', 'a')
       const seen = record(queue)
       await eventually(() => expect(seen.keys).toEqual(['a']))
     })
 
-    it('makes one run of many adds while the job waits', async () => {
+    it('merges many adds of a waiting job into one run', async () => {
       const { world, queue } = await alone(makeWorld)
       await Promise.all(Array.from({ length: 50 }, () => queue.add('queue', 'a')))
       await queue.add('queue', 'a')
@@ -30,7 +30,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect(seen.keys).toEqual(['a'])
     })
 
-    it('keeps the earlier time, in whichever order they come', async () => {
+    it('keeps the earlier of two times, in either order', async () => {
       const { queue } = await alone(makeWorld)
       await queue.add('queue', 'a', { delayMs: 60_000 })
       await queue.add('queue', 'a')
@@ -44,7 +44,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(seen.keys.toSorted()).toEqual(['a', 'b', 'c', 'd']))
     })
 
-    it('waits for a delay, and not longer', async () => {
+    it('waits for the delay, and not longer', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       const startedAt = performance.now()
@@ -133,7 +133,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect(await world.stored('queue')).toEqual([])
     })
 
-    it('keeps queues apart', async () => {
+    it('keeps queues separate', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       await queue.add('another queue', 'a')
@@ -143,7 +143,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect(await world.stored('another queue')).not.toEqual([])
     })
 
-    it('takes any text as a key', async () => {
+    it('accepts any text as a key', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       const keys = ["'; drop table jobs", '会議 \n"x" \\', '%_', '12345', 'a:b:c', '0:1']
@@ -154,7 +154,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
   })
 
   describe(`${title}: many jobs`, () => {
-    it('runs every one, never more at once than asked for', async () => {
+    it('runs every job, never more at once than the concurrency', async () => {
       const { world, one, other } = await two(makeWorld)
       const seen = new Set<string>()
       let running = 0
@@ -180,7 +180,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect(most).toBeLessThanOrEqual(10)
     })
 
-    it('shares with others what one process cannot take at once', async () => {
+    it('leaves jobs to other processes when one process is at its limit', async () => {
       const { world, one, other } = await two(makeWorld, 600_000)
       const first = gated(one, { concurrency: 1 })
       const second = gated(other, { concurrency: 1 })
@@ -192,7 +192,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       expect([...first.started, ...second.started].toSorted()).toEqual(['a', 'b', 'c'])
     })
 
-    it('lets a second process help when the first is busy', async () => {
+    it('lets a second process run jobs while the first is busy', async () => {
       const { one, other } = await two(makeWorld)
       const first = gated(one, { concurrency: 1 })
       const second = gated(other, { concurrency: 1 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { alone, gated, type MakeWorld, record, two } from './world.ts'
 
-/** Which process holds a job, and how that ends. */
+/** Which process holds a job, and when it loses the job. */
 export function leases(title: string, makeWorld: MakeWorld): void {
   describe(`${title}: leases`, () => {
     it('keeps the job of a run that takes longer than its lease', async () => {
@@ -20,7 +20,7 @@ export function leases(title: string, makeWorld: MakeWorld): void {
       expect(seen.keys).toEqual([])
     })
 
-    it('gives the job of a killed process to another when the lease has ended', async () => {
+    it('gives the job of a killed process to another after the lease expires', async () => {
       const world = await makeWorld()
       const queue = await world.join('ins_1')
       await queue.add('queue', 'a')
@@ -48,7 +48,7 @@ export function leases(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(seen.keys).toEqual(['b']))
     })
 
-    it('aborts what has not ended after the grace, and lets others repeat it at once', async () => {
+    it('aborts runs that exceed the grace period, and lets other processes repeat them at once', async () => {
       const { one, other } = await two(makeWorld)
       let runs = 0
       const worker = one.work('queue', { concurrency: 1, leaseMs: 600_000 }, (_key, { signal }) => {
@@ -62,7 +62,7 @@ export function leases(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(seen.keys).toEqual(['a']))
     })
 
-    it('lets others repeat an aborted run that returned as if it had ended', async () => {
+    it('lets other processes repeat an aborted run that returned normally', async () => {
       const { one, other } = await two(makeWorld)
       let runs = 0
       const worker = one.work('queue', { concurrency: 1, leaseMs: 600_000 }, (_key, { signal }) => {
@@ -89,7 +89,7 @@ export function leases(title: string, makeWorld: MakeWorld): void {
     it('stops at once when nothing runs', async () => {
       const { queue } = await alone(makeWorld)
       const worker = queue.work('queue', { concurrency: 1 }, async () => undefined)
-      // Longer than the test may take.
+      // Longer than the timeout of the test.
       await worker.stop(600_000)
     })
   })

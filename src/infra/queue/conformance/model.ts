@@ -6,7 +6,7 @@ import type { Run } from '../queue.ts'
 import { type MakeWorld, two } from './world.ts'
 
 const KEYS = ['a', 'b', 'c']
-/** A failure prints its seed and path; put them here to repeat it. */
+/** A failure prints its seed and path; set them here to repeat it. */
 const REPEAT: { seed?: number; path?: string } = {}
 const SCENARIOS = 12
 
@@ -18,7 +18,7 @@ interface Step {
   pauseMs: number
 }
 
-/** What runs do in turn. */
+/** The outcomes of the runs, in order. */
 type Outcome = 'done' | 'throw' | 'again soon' | 'again later'
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -29,10 +29,10 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const outcome: fc.Arbitrary<Outcome> = fc.constantFrom('done', 'done', 'done', 'throw', 'again soon', 'again later')
 
-/** Two processes that add at random: each key has a row with a version, and a run reads the version of its start. */
+/** Two processes that add at random. Each key has a row with a version, and each run reads the version at its start. */
 export function model(title: string, makeWorld: MakeWorld): void {
   describe(`${title}: any order of adds and runs`, () => {
-    it('sees every change that was added, never overlaps runs of a key, and keeps nothing', {
+    it('runs after every add, never overlaps runs of a key, and stores nothing afterwards', {
       timeout: 180_000,
     }, async () => {
       const { world, one, other } = await two(makeWorld)
@@ -62,7 +62,7 @@ export function model(title: string, makeWorld: MakeWorld): void {
           const processes = [one, other] as const
           const workers = processes.map((each) => each.work(queue, { concurrency: 2 }, run))
           for (const { key, process, delayMs, pauseMs } of steps) {
-            // What waits for long need not be seen: only that no add hides another that is due.
+            // Jobs with a long delay need not run: the test checks only that no add hides another one that is due.
             if (delayMs < 1000) written.set(key, (written.get(key) ?? 0) + 1)
             await processes[process].add(queue, key, { delayMs })
             if (pauseMs > 0) await sleep(pauseMs)
@@ -71,7 +71,7 @@ export function model(title: string, makeWorld: MakeWorld): void {
             for (const [key, version] of written) expect(seen.get(key)).toBe(version)
           }, 20_000)
           outcomes.length = 0
-          // Whatever still waits for long is made due, and ends.
+          // Makes the jobs with a long delay due, so that they run.
           for (const key of KEYS) await one.add(queue, key)
           await eventually(async () => expect(await world.stored(queue)).toEqual([]), 20_000)
           await Promise.all(workers.map((worker) => worker.stop(5000)))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { alone, type MakeWorld, record } from './world.ts'
 
-/** What follows a run, and the life of a queue. */
+/** Retries, repeated runs, and closing a queue. */
 export function runs(title: string, makeWorld: MakeWorld): void {
   describe(`${title}: runs`, () => {
     it('repeats a failed run after a growing delay, until it succeeds', async () => {
@@ -37,7 +37,7 @@ export function runs(title: string, makeWorld: MakeWorld): void {
       await eventually(async () => expect(await world.stored('queue')).toEqual([]))
     })
 
-    it('runs again when the run asks for it, unless the job is added earlier', async () => {
+    it('runs again at the time that a run returns, unless the job is added for an earlier time', async () => {
       const { queue } = await alone(makeWorld)
       const runs = { soon: 0, later: 0 }
       queue.work('queue', { concurrency: 2 }, async (key) => {
@@ -54,7 +54,7 @@ export function runs(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(runs.later).toBe(3))
     })
 
-    it('does not let the time that a run asks for hide a job that was added while it ran', async () => {
+    it('runs a job that was added during a run, even if the run returns a later time', async () => {
       const { queue } = await alone(makeWorld)
       const gates: (() => void)[] = []
       queue.work('queue', { concurrency: 1 }, async () => {
@@ -69,7 +69,7 @@ export function runs(title: string, makeWorld: MakeWorld): void {
       gates[1]?.()
     })
 
-    it('runs again at once what asks for it, without holding up other jobs', async () => {
+    it('runs a job again at once when the run returns so, without delaying other jobs', async () => {
       const { queue } = await alone(makeWorld)
       const order: string[] = []
       queue.work('queue', { concurrency: 1 }, async (key) => {
@@ -90,7 +90,7 @@ export function runs(title: string, makeWorld: MakeWorld): void {
       await queue.close()
     })
 
-    it('refuses a second worker of one queue in one process, until the first has stopped', async () => {
+    it('rejects a second worker of one queue in one process until the first has stopped', async () => {
       const { queue } = await alone(makeWorld)
       const worker = queue.work('queue', { concurrency: 1 }, async () => undefined)
       expect(() => queue.work('queue', { concurrency: 1 }, async () => undefined)).toThrow('already has a worker')

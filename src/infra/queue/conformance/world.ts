@@ -40,13 +40,13 @@ export interface Gate {
   started: string[]
   running: string[]
   signals: AbortSignal[]
-  /** Lets the runs under way end. */
+  /** Lets the current runs end. */
   release(): void
-  /** Lets later ones through, too. */
+  /** Lets all later runs end, too. */
   open(): void
 }
 
-/** Works on the queue with runs that end when the gate says so. */
+/** Works on the queue with runs that end when the gate releases them. */
 export function gated(queue: Queue, options: { concurrency?: number; leaseMs?: number } = {}): Gate {
   const waiting: (() => void)[] = []
   let isOpen = false

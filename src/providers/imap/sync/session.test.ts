@@ -8,7 +8,7 @@ import { systemClock } from '../../../lib/clock.ts'
 import type { FolderSession, ProviderError } from '../../contract/index.ts'
 import { type ImapLimits, imapProvider } from '../index.ts'
 
-describe.skipIf(!dovecotAvailable())('the standing IMAP session', () => {
+describe.skipIf(!dovecotAvailable())('the sync connection of an IMAP account', () => {
   const cleanUps: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
