@@ -153,7 +153,7 @@ function whatToOpen(service: DemoService, accountId: string, howToConnect: strin
 
 function byHand(mail: DemoMailServer): string[] {
   return [
-    `   e-mail and user name ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
+    `   email and username ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
     '   Under "Advanced settings", allow the self-signed certificate.',
   ]
 }

@@ -166,7 +166,7 @@ describePostgres('stamping events on several replicas', (open) => {
 })
 
 describeEachDatabase('recording events', (open) => {
-  it('numbers the events of an account without gaps, despite roll-backs', async () => {
+  it('numbers the events of an account without gaps, despite rollbacks', async () => {
     const db = await open()
     const { record } = makeRecorder()
     await db.transaction((tx) => record(tx, [event('acc_1'), event('acc_2'), event('acc_1')]))
@@ -187,7 +187,7 @@ describeEachDatabase('recording events', (open) => {
     ])
   })
 
-  it('publishes a hint for a commit but not for a roll-back', async () => {
+  it('publishes a hint for a commit but not for a rollback', async () => {
     const db = await open()
     const clock = fixedClock(0)
     const bus = memoryBus({ log: silentLog })

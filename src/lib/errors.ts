@@ -7,7 +7,7 @@ export const ERROR_CATALOGUE = {
   malformed_json: [400, 'api', 'The body is not valid JSON.'],
   invalid_cursor: [400, 'api', 'The cursor is not valid for this request. Start again without it.'],
   redirect_missing: [400, 'api', 'Pass redirectUri, or set APP_REDIRECT_URL.'],
-  imap_auth_failed: [400, 'provider', 'The mail server rejected this user name or password.'],
+  imap_auth_failed: [400, 'provider', 'The mail server rejected this username or password.'],
   imap_unreachable: [400, 'provider', 'Cannot reach the mail server at this host and port.'],
   imap_tls: [
     400,

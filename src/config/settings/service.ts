@@ -94,7 +94,7 @@ export const serviceSettings = {
     path: 'service.admin.username',
     kind: kinds.text,
     fallback: 'admin',
-    about: 'User name of the admin portal.',
+    about: 'Username of the admin portal.',
   }),
   adminPassword: setting({
     env: 'ADMIN_PASSWORD',

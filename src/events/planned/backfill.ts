@@ -75,7 +75,7 @@ export const backfillEvents = {
       total: 18_240,
       oldestReached: '2026-08-02T11:20:09.000Z',
       updatedAt: '2026-11-20T08:02:14.882Z',
-      lastError: 'The mail server rejected the user name or password.',
+      lastError: 'The mail server rejected the username or password.',
     }),
   ),
 }

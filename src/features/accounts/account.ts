@@ -142,7 +142,7 @@ export interface Ownership {
 }
 
 /**
- * Part of every sync transaction: updates the account's row if the epoch is unchanged, so a take-over waits for the
+ * Part of every sync transaction: updates the account's row if the epoch is unchanged, so a takeover waits for the
  * transaction, or the transaction fails. Throws `OwnershipLost`, which rolls it back.
  */
 export type Fence = (tx: Tx, accountId: string, epoch: number) => Promise<void>

@@ -42,10 +42,10 @@ const imapFieldSchemas = {
   ),
   smtpPort: optionalPort('Usually 465 or 587.'),
   smtpSecure: optionalFlag('True: TLS from the first byte; false: STARTTLS.'),
-  smtpUsername: optionalText('Default: the IMAP user name.'),
+  smtpUsername: optionalText('Default: the IMAP username.'),
   smtpPassword: optionalText('Default: the IMAP password.'),
   caldavUrl: optionalText('The URL of the CalDAV server.'),
-  caldavUsername: optionalText('Default: the IMAP user name.'),
+  caldavUsername: optionalText('Default: the IMAP username.'),
   caldavPassword: optionalText('Default: the IMAP password.'),
 }
 

@@ -49,7 +49,7 @@ export const accountEvents = {
   'account.auth_error': declareEvent(
     'The provider rejected the credentials. The user must connect the mailbox again.',
     accountEventData,
-    of(3, { status: 'auth_error', reason: 'The mail server rejected the user name or password.' }),
+    of(3, { status: 'auth_error', reason: 'The mail server rejected the username or password.' }),
   ),
   'account.sync_stalled': declareEvent(
     'The mailbox cannot be synced at the moment. The service retries automatically.',

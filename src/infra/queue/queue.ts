@@ -3,8 +3,8 @@ import type { Tx } from '../db/index.ts'
 
 /**
  * Work that any instance may do: "deliver to endpoint whe_1", "erase account acc_7". A job is the name of a queue and a
- * key, never a payload. The rows of the feature are the truth, and each feature has a sweeper that adds again what is due,
- * so losing the queue delays work and loses none.
+ * key, never a payload. The feature's rows are the source of truth, and each feature has a sweeper that adds due jobs again,
+ * so losing the queue delays work but loses none.
  *
  * Contract (proved by `conformance.ts`):
  * - One job per queue and key. Adding it while it waits keeps the earlier time. Adding it while it runs makes it run once
@@ -43,7 +43,7 @@ export interface WorkOptions {
 /** Other instances take over the jobs of a dead one after this time and the next check for expired leases. */
 export const DEFAULT_LEASE_MS = 8000
 
-/** Between failed runs of one job, unless a test says otherwise. */
+/** The delays between failed runs of a job; tests use shorter ones. */
 export const JOB_BACKOFF: Backoff = { baseMs: 1000, capMs: 300_000 }
 
 /** Returns when to run again unless the job is added earlier, or undefined when nothing is left to do. */

@@ -59,7 +59,7 @@ export interface ImapSettings extends ConnectTarget {
   /** `tls` from the first byte, or `starttls` on a plain port. Never plain text. */
   security: 'tls' | 'starttls'
   allowSelfSigned: boolean
-  /** Path of the folder to synchronise. */
+  /** Path of the folder to sync. */
   mailbox: string
 }
 
@@ -70,7 +70,7 @@ export interface SmtpSettings extends ConnectTarget {
 
 export interface CaldavSettings {
   url: string
-  /** Defaults to the IMAP user name. */
+  /** Defaults to the IMAP username. */
   username?: string
 }
 

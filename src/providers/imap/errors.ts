@@ -109,5 +109,5 @@ function busyServer({ responseCode, words }: Facts): Classified {
 
 function refusedLogin({ responseCode }: Facts): Classified {
   if (responseCode === 'PRIVACYREQUIRED') return { kind: 'tls', why: 'the server requires an encrypted connection' }
-  return { kind: 'auth_expired', why: 'the server refused the user name or password' }
+  return { kind: 'auth_expired', why: 'the server refused the username or password' }
 }

@@ -1,10 +1,10 @@
-/** Undoes a Content-Transfer-Encoding piece by piece; pieces may end anywhere. */
+/** Decodes a Content-Transfer-Encoding in chunks, which may end anywhere. */
 export interface TransferDecoder {
   write(chunk: Buffer): Buffer
   end(): Buffer
 }
 
-/** An encoding nobody knows leaves the bytes as they are. */
+/** Passes the bytes of an unknown encoding through unchanged. */
 export function transferDecoder(encoding: string): TransferDecoder {
   switch (encoding.trim().toLowerCase()) {
     case 'base64':
@@ -29,7 +29,7 @@ function base64Decoder(): TransferDecoder {
   }
 }
 
-/** Line by line, in one pass: a search for spaces before a line end takes hours on a megabyte of spaces that have none. */
+/** Works line by line in one pass: a pattern for spaces before a line end takes hours on a megabyte of spaces without one. */
 function quotedPrintableDecoder(): TransferDecoder {
   let rest = ''
   return {
@@ -39,7 +39,7 @@ function quotedPrintableDecoder(): TransferDecoder {
       rest = text.slice(linesEnd)
       const decoded = decodeLines(text.slice(0, linesEnd))
       if (rest.length <= LINE_LIMIT) return Buffer.from(decoded, 'latin1')
-      // A line without end is cut, but not within an escape; what it ends with is taken for text.
+      // Splits a very long line, but never within an escape, and keeps spaces at the split.
       const started = rest.indexOf('=', rest.length - 2)
       const cut = started === -1 ? rest.length : started
       const beginning = decodeEscapes(rest.slice(0, cut))
@@ -52,7 +52,7 @@ function quotedPrintableDecoder(): TransferDecoder {
 
 const LINE_LIMIT = 65_536
 
-/** Whole lines: padding at their ends goes, and a `=` there joins the next one. */
+/** Decodes complete lines: removes padding at their ends, and joins a line that ends in `=` with the next. */
 function decodeLines(text: string): string {
   const lines: string[] = []
   for (let start = 0; start < text.length; ) {

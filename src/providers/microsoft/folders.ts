@@ -8,7 +8,7 @@ const ROLES: Readonly<Record<string, FolderRole>> = {
   ...{ inbox: 'inbox', sentitems: 'sent', drafts: 'drafts' },
   ...{ deleteditems: 'trash', junkemail: 'junk', archive: 'archive' },
 }
-/** Messages leave the Outbox within seconds and appear as sent. The others hold what Outlook could not synchronise. */
+/** Messages leave the Outbox within seconds and appear as sent. The others contain items that Outlook could not sync. */
 const EXCLUDED = ['outbox', 'syncissues', 'conflicts', 'localfailures', 'serverfailures']
 const WELL_KNOWN = [...Object.keys(ROLES), ...EXCLUDED].map((name) => ({
   ...{ name, path: `/me/mailFolders/${name}`, query: { $select: 'id' } },

@@ -1,6 +1,6 @@
 /**
- * What all providers do with parts of a message: header fields and addresses, text of HTML, limits of what is stored. Accepts any
- * input and throws nothing: a broken value comes out empty or unchanged.
+ * Parsing that all providers share: header fields and addresses, text from HTML, limits of stored fields. Accepts any input and
+ * never throws: a malformed value becomes empty or stays unchanged.
  */
 export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
 export {

@@ -16,7 +16,7 @@ function faults(fields: ImapFields): string[] {
 }
 
 describe('the connection fields', () => {
-  it('require an address, a host, a user name and a password; the rest has defaults', () => {
+  it('require an address, a host, a username and a password; the rest has defaults', () => {
     expect(connection()).toEqual({
       email: 'ada@example.com',
       providerUser: '["imap.example.com","ada","INBOX"]',
@@ -86,7 +86,7 @@ describe('the connection fields', () => {
     [{ username: 'a'.repeat(2000) }, 'body.username must not be longer than 1024 characters'],
     [{ mailbox: ['INBOX'] }, 'body.mailbox must be a string'],
     [{ smtpPort: '-1' }, 'body.smtpPort must be a number from 1 to 65535'],
-    [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl must be an http or https URL without a user name'],
+    [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl must be an http or https URL without a username'],
   ])('%j: %s', (fields, fault) => {
     expect(faults(fields)).toEqual([fault])
   })

@@ -129,7 +129,7 @@ function caldavSettings(read: FieldReader): CaldavSettings | undefined {
   const username = read.text('caldavUsername')
   if (url === undefined) return undefined
   if (!isWebAddress(url)) {
-    read.fail('caldavUrl', 'must be an http or https URL without a user name')
+    read.fail('caldavUrl', 'must be an http or https URL without a username')
     return undefined
   }
   return { url, ...(username !== undefined && { username }) }

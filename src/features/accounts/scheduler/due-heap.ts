@@ -1,4 +1,4 @@
-/** What the heap orders; it writes `heapIndex`. */
+/** An item of the heap, which maintains `heapIndex`. */
 export interface Due {
   dueAt: number
   /** Position in the heap, -1 outside. */
@@ -24,7 +24,7 @@ export class DueHeap<Item extends Due> {
     this.#up(item, this.#items.length - 1)
   }
 
-  /** Does nothing for an item outside the heap. */
+  /** Ignores an item that is not in the heap. */
   remove(item: Item): void {
     const index = item.heapIndex
     if (index < 0) return

@@ -17,20 +17,20 @@ export interface OwnedSchedulerOptions {
   /** Delays after a run that threw. */
   backoff: Backoff
   run(accountId: string, context: RunContext): Promise<RunResult>
-  /** How long the account must not start yet, in milliseconds; 0 for now. Called before each start, must not wait. */
+  /** Returns for how many milliseconds the account must not start; 0 to start now. Called before each start; synchronous. */
   heldMs?(accountId: string): number
 }
 
 export interface RunContext {
-  /** Aborts when the account was lost or the scheduler stops: end quickly. */
+  /** Aborts when the account was lost or the scheduler stops; the run should then end quickly. */
   signal: AbortSignal
   /** Failures in a row before this run. */
   failures: number
 }
 
-/** How a run ended. Throwing counts as a failure that is retried after the backoff. */
+/** The result of a run. A run that throws counts as failed and is retried after the backoff. */
 export interface RunResult {
-  /** Absent: not before the next request. */
+  /** Absent: the account runs again only on request. */
   nextRunInMs?: number
   /** Why the run counts as failed; `nextRunInMs` then says when to retry, if at all. */
   failure?: unknown
@@ -52,7 +52,7 @@ export interface RunTotals {
   waiting: number
   active: number
   delayed: number
-  /** Runs that ended well and badly since the process started. */
+  /** Successful and failed runs since the process started. */
   completed: number
   failed: number
 }
@@ -65,15 +65,15 @@ interface Job {
 }
 
 const MAX_ERROR_CHARS = 500
-/** Starts per turn of the event loop: on the file store a run may do all its work without leaving the turn. */
+/** Maximum starts per turn of the event loop, because on the file store a run may complete within one turn. */
 const STARTS_PER_TURN = 16
-/** Timers count no further than 24 days, and nothing is planned that far. */
+/** Longer delays wait in several timers, because setTimeout overflows after 24 days. */
 const MAX_TIMER_MS = 60 * 60 * 1000
 /** How long a stop waits for runs that ignore their signal. */
 const ABANDON_MS = 2000
 
 /**
- * Runs accounts that this process owns, from memory:
+ * Schedules the accounts that this process owns, in memory:
  *
  *   gained, requested, due ──► FIFO queue of the group ──► free slot ──► run ──► due again later, or idle
  *
@@ -155,7 +155,7 @@ export class OwnedScheduler {
     return { ...this.#queue.counts, completed: this.#completed, failed: this.#failed }
   }
 
-  /** Starts nothing more and waits for what runs; after `graceMs` aborts it, and two seconds later waits no longer. */
+  /** Starts no further runs and waits for the running ones. Aborts them after `graceMs` and returns two seconds later at the latest. */
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= this.#stop(graceMs)
     return this.#stopping
@@ -177,7 +177,7 @@ export class OwnedScheduler {
     this.#jobs.set(accountId, { failures: 0, lastRunAt: null, lastError: null, ...(running && { running }) })
   }
 
-  /** Starts what is due, a few accounts per turn of the event loop, and sets the timer for the next due time. */
+  /** Starts due accounts, a few per turn of the event loop, and sets the timer for the next due time. */
   #startDue(): void {
     if (this.#stopping !== undefined) return
     const { clock, heldMs = () => 0 } = this.#options

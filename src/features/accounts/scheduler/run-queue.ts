@@ -65,7 +65,7 @@ export class RunQueue {
     return this.#entries.get(id)?.removed === false
   }
 
-  /** What is planned for an account; `dueAt` is undefined when nothing is, 0 when it is due already. */
+  /** The plan for an account. `dueAt` is undefined when no run is planned, and 0 when the account is due. */
   find(id: string): { state: 'idle' | 'waiting' | 'running'; dueAt: number | undefined } | undefined {
     const entry = this.#entries.get(id)
     if (entry === undefined) return undefined
@@ -75,7 +75,7 @@ export class RunQueue {
     return { state, dueAt: isDue ? 0 : undefined }
   }
 
-  /** Makes the account known and due. A known account becomes due and moves to this group. */
+  /** Adds the account and makes it due. A known account becomes due and moves to this group. */
   add(id: string, group: string): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) {
@@ -177,7 +177,7 @@ export class RunQueue {
     this.#running += 1
   }
 
-  /** Takes an entry that does not run out of wherever it waits. */
+  /** Removes an entry that does not run from the heap or its queue. */
   #leave(entry: Entry): void {
     this.#delayed.remove(entry)
     if (entry.state === 'waiting') {

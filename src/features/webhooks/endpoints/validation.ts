@@ -41,7 +41,7 @@ export async function validUrl(text: string, guard: AddressGuard): Promise<strin
     throw invalid(path, 'must be an https URL')
   }
   if (url.username !== '' || url.password !== '') {
-    throw invalid(path, 'must not contain a user name or password; send them in a header')
+    throw invalid(path, 'must not contain a username or password; send them in a header')
   }
   const isPlain = url.protocol === 'http:'
   const target = { host: url.hostname, port: Number(url.port) || (isPlain ? 80 : 443) }

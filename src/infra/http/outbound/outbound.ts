@@ -186,7 +186,7 @@ function parse(text: string): URL {
     throw new OutboundError('protocol', 'The address must be an http or https URL.')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OutboundError('refused_address', 'The address must not contain a user name or password.')
+    throw new OutboundError('refused_address', 'The address must not contain a username or password.')
   }
   return url
 }

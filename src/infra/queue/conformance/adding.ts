@@ -113,7 +113,7 @@ export function adding(title: string, makeWorld: MakeWorld): void {
       await eventually(() => expect(seen.keys).toEqual(['a']))
     })
 
-    it('takes effect with the commit, and not at all after a roll-back', async () => {
+    it('takes effect with the commit, and not at all after a rollback', async () => {
       const { world, queue } = await alone(makeWorld)
       const seen = record(queue)
       const failed = world.db.transaction(async (tx) => {
