@@ -43,10 +43,10 @@ function serve(socket: TLSSocket): void {
   socket.on('data', (text: string) => {
     const lines = (unread + text).split('\r\n')
     unread = lines.pop() ?? ''
-    for (const line of lines) answer(line)
+    for (const line of lines) respond(line)
   })
 
-  function answer(line: string): void {
+  function respond(line: string): void {
     if (line === 'DONE') return void socket.write(`${idleTag} OK done\r\n`)
     const [tag = '', first = '', ...rest] = line.split(' ')
     const name = first.toUpperCase() === 'UID' ? `UID ${rest.shift()?.toUpperCase()}` : first.toUpperCase()

@@ -17,7 +17,7 @@ const LISTED = 500
 const POLL_MS = 200
 
 /**
- * How fast others are answered while the file store works through large sets: `/health/live` and a page of another
+ * Response times while the file store works through large sets: `/health/live` and a page of another
  * account's messages, asked by another process. Beside them the rows per second, and what each row costs the service's process.
  */
 export async function responsive(say: (line: string) => void): Promise<void> {

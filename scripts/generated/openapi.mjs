@@ -18,9 +18,9 @@ export async function openApiFile() {
   const service = app(runtimeContext(loadConfig({ environment, folder })))
   try {
     const { url } = await service.start(new AbortController().signal)
-    const answer = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
-    if (!answer.ok) throw new Error(`GET /openapi.json answered ${answer.status}`)
-    return `${JSON.stringify(await answer.json(), null, 2)}\n`
+    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
+    if (!response.ok) throw new Error(`GET /openapi.json returned ${response.status}`)
+    return `${JSON.stringify(await response.json(), null, 2)}\n`
   } finally {
     await service.stop()
     rmSync(folder, { recursive: true, force: true })

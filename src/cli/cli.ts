@@ -15,13 +15,13 @@ Commands:
   start            run the service until SIGINT or SIGTERM
   migrate up       apply pending database migrations
   migrate status   list applied and pending migrations
-  listen           forward the events of a running service to a local address, signed
+  listen           forward the events of a running service to a local address as signed webhooks
     --forward URL    the address, such as http://localhost:3000/hook
     --type LIST      only these types, such as message.*,account.connected
     --secret TEXT    the signing secret (whsec_…); default: a new one
-  trigger <type>   send a test event of this type from a running service: trigger message.received
+  trigger <type>   make a running service send a test event, such as message.received
 
-Options of listen and trigger:
+Options for listen and trigger:
   --url URL        the address of the service; default PUBLIC_URL
   --key KEY        its API key; default SERVICE_API_KEY, else the generated key in DATA_DIR
 

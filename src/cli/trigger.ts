@@ -22,7 +22,7 @@ export const triggerCommand: Command = {
       body: JSON.stringify({ type }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
-      throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url and that the service runs.`)
+      throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url, and that the service is running.`)
     })
     if (response.status === 400) throw new UsageError(await failureOf(response))
     if (!response.ok) throw new Error(await failureOf(response))
@@ -32,6 +32,8 @@ export const triggerCommand: Command = {
       terminal.out(`  ${endpointId}  ${status}  ${error?.message ?? responseStatus ?? ''}`)
     }
     if (deliveries.length === 0)
-      terminal.out('  No active endpoint subscribes to this type. `posthorn listen` receives it.')
+      terminal.out(
+        '  No active endpoint subscribes to this type. Only event streams, such as `posthorn listen`, receive the event.',
+      )
   },
 }

@@ -7,7 +7,7 @@ session.connect()
 session.post('Profiler.enable')
 session.post('Profiler.start')
 process.once('exit', () => {
-  // A session of the same thread answers within the call.
+  // A session of the same thread responds within the call.
   session.post('Profiler.stop', (_error, { profile }) =>
     writeFileSync(process.env.CPU_PROFILE, JSON.stringify(profile)),
   )

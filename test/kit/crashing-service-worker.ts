@@ -4,7 +4,7 @@ import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { idempotencyServer } from './idempotency-server.ts'
 
 /**
- * `idempotencyServer` in a process that kills itself during its first request: at `commit` before the commit, at `answer`
+ * `idempotencyServer` in a process that kills itself during its first request: at `commit` before the commit, at `response`
  * after it and before the response. Arguments: moment, file or URL of the database, key ring. Prints its URL.
  */
 const [moment = '', database = '', ring = ''] = process.argv.slice(2)
@@ -21,7 +21,7 @@ const app = idempotencyServer({
     prepare: async () => {},
     async commit(tx) {
       if (moment === 'commit') die()
-      if (moment === 'answer') tx.afterCommit(die)
+      if (moment === 'response') tx.afterCommit(die)
     },
   },
 })

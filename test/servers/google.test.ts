@@ -20,8 +20,8 @@ describe('the fake Google', () => {
     google.allowRedirect(BACK)
     const { accessToken, refreshToken } = await google.grant(ANN)
     const get = async (path: string, token = accessToken) => {
-      const answer = await fetch(`${google.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
-      return { status: answer.status, body: JSON.parse((await answer.text()) || 'null') }
+      const response = await fetch(`${google.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+      return { status: response.status, body: JSON.parse((await response.text()) || 'null') }
     }
     const post = (path: string, body: object, token = accessToken) =>
       fetch(`${google.url}${path}`, {
@@ -33,7 +33,7 @@ describe('the fake Google', () => {
     return { google, get, post, mail, accessToken, refreshToken }
   }
 
-  /** What a browser and a client do between them; answers what the redirect carried. */
+  /** What a browser and a client do between them. Returns what the redirect carried. */
   async function consent(google: Google, verifier: string, more: Record<string, string> = {}) {
     const query = new URLSearchParams({
       response_type: 'code',
@@ -57,11 +57,11 @@ describe('the fake Google', () => {
 
   async function token(google: Google, fields: Record<string, string>) {
     const client = { client_id: google.client.id, client_secret: google.client.secret }
-    const answer = await fetch(`${google.url}/token`, {
+    const response = await fetch(`${google.url}/token`, {
       method: 'POST',
       body: new URLSearchParams({ ...client, ...fields }),
     })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
   const exchange = (google: Google, redirected: URL, verifier: string) =>

@@ -61,8 +61,8 @@ describe('the fake Microsoft', () => {
   async function token(microsoft: Microsoft, fields: Record<string, string>) {
     const client = { client_id: microsoft.client.id, client_secret: microsoft.client.secret }
     const body = new URLSearchParams({ ...client, ...fields })
-    const answer = await fetch(`${microsoft.url}/common/oauth2/v2.0/token`, { method: 'POST', body })
-    return (await answer.json()) as Record<string, unknown>
+    const response = await fetch(`${microsoft.url}/common/oauth2/v2.0/token`, { method: 'POST', body })
+    return (await response.json()) as Record<string, unknown>
   }
 
   it('signs in through a page, checks PKCE and the tenant, and names the tenant of the user', async () => {
@@ -215,13 +215,13 @@ describe('the fake Microsoft', () => {
     microsoft.fail({ as: 'rate-limited', parts: true, on: /limited/, retryAfter: 3 })
     const batch = (urls: string[]) =>
       send('POST', '/$batch', { requests: urls.map((url, at) => ({ id: String(at), method: 'GET', url })) })
-    const answer = await batch([
+    const response = await batch([
       `/me/messages/${id}`,
       '/me/messages/none',
       '/me/messages/limited',
       `me/messages/${id}/$value`,
     ])
-    const { responses } = (await answer.json()) as { responses: { status: number; body: string }[] }
+    const { responses } = (await response.json()) as { responses: { status: number; body: string }[] }
     expect(responses).toMatchObject([
       { id: '0', status: 200, body: { subject: 'one' } },
       { status: 404 },

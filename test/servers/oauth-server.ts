@@ -83,9 +83,9 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     if (pathname.endsWith('/token')) {
       const fields = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
       self.tokenRequests.push(fields)
-      const answer = self.nextResponses.shift() ?? tokenResponse(fields)
+      const next = self.nextResponses.shift() ?? tokenResponse(fields)
       await self.beforeResponse()
-      response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body)
+      response.writeHead(next.status, { 'content-type': 'application/json', ...next.headers }).end(next.body)
       return
     }
     if (pathname.endsWith('/revoke')) {

@@ -18,7 +18,7 @@ export interface Received {
 }
 
 /** The response to one request. `hang` never responds, `reset` closes the connection, `stall` sends headers and half a body. */
-export type Answer =
+export type ReceiverResponse =
   | { status?: number; headers?: Record<string, string>; body?: string | Buffer; delayMs?: number }
   | 'hang'
   | 'reset'
@@ -41,9 +41,9 @@ export interface Receiver {
   readonly open: number
   readonly mostOpen: number
   /** Queues responses to use once each, before the default one. */
-  script(...answers: Answer[]): void
+  script(...responses: ReceiverResponse[]): void
   /** Sets the default response. Initially 204. */
-  always(answer: Answer | ((request: Received) => Answer)): void
+  always(scriptedResponse: ReceiverResponse | ((request: Received) => ReceiverResponse)): void
   /** Throws unless the published libraries accept every request, or each of the given ones. */
   verify(secret: string, requests?: readonly Received[]): void
   close(): Promise<void>
@@ -51,8 +51,8 @@ export interface Receiver {
 
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: Received[] = []
-  const scripted: Answer[] = []
-  let fallback: Answer | ((request: Received) => Answer) = {}
+  const scripted: ReceiverResponse[] = []
+  let fallback: ReceiverResponse | ((request: Received) => ReceiverResponse) = {}
   let open = 0
   let mostOpen = 0
 
@@ -65,8 +65,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     const received = await read(request)
     if (received === undefined) return
     requests.push(received)
-    const answer = scripted.shift() ?? (typeof fallback === 'function' ? fallback(received) : fallback)
-    respond(response, answer)
+    const scriptedResponse = scripted.shift() ?? (typeof fallback === 'function' ? fallback(received) : fallback)
+    respond(response, scriptedResponse)
   }
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
   const host = options.host ?? '127.0.0.1'
@@ -84,9 +84,9 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     get mostOpen() {
       return mostOpen
     },
-    script: (...answers) => void scripted.push(...answers),
-    always(answer) {
-      fallback = answer
+    script: (...responses) => void scripted.push(...responses),
+    always(scriptedResponse) {
+      fallback = scriptedResponse
     },
     verify(secret, which = requests) {
       for (const request of which) verifyRequest(secret, request)
@@ -149,17 +149,18 @@ async function read(request: IncomingMessage): Promise<Received | undefined> {
   }
 }
 
-function respond(response: ServerResponse, answer: Answer): void {
-  if (answer === 'hang') return
-  if (answer === 'reset') {
+function respond(response: ServerResponse, scriptedResponse: ReceiverResponse): void {
+  if (scriptedResponse === 'hang') return
+  if (scriptedResponse === 'reset') {
     response.socket?.destroy()
     return
   }
-  if (answer === 'stall') {
+  if (scriptedResponse === 'stall') {
     response.writeHead(200, { 'content-length': '100' }).write('half')
     return
   }
-  const send = () => response.writeHead(answer.status ?? 204, answer.headers).end(answer.body)
-  if (answer.delayMs === undefined) send()
-  else setTimeout(send, answer.delayMs)
+  const send = () =>
+    response.writeHead(scriptedResponse.status ?? 204, scriptedResponse.headers).end(scriptedResponse.body)
+  if (scriptedResponse.delayMs === undefined) send()
+  else setTimeout(send, scriptedResponse.delayMs)
 }

@@ -30,7 +30,7 @@ export const serviceSettings = {
     path: 'service.app.redirectUrl',
     kind: kinds.redirectTarget,
     fallback: undefined,
-    about: 'Redirect target after a mailbox was connected, for sessions without redirectUri.',
+    about: 'URL to which users return after connecting a mailbox, for sessions without redirectUri.',
   }),
   dataDir: setting({
     env: 'DATA_DIR',
@@ -87,7 +87,7 @@ export const serviceSettings = {
     fallback: undefined,
     secret: true,
     about:
-      'API key that clients send as a bearer token. Generated in DATA_DIR on the file store, required with DATABASE_URL.',
+      'API key that clients send as a bearer token. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
   }),
   adminUsername: setting({
     env: 'ADMIN_USERNAME',

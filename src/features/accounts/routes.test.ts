@@ -177,9 +177,9 @@ describeEachDatabase('the accounts API', (open) => {
     const { call } = await serve()
     const refreshToken = oauthServer.refreshToken()
     prepare()
-    const answer = await call('POST', '/accounts', { provider: 'gmail', refreshToken, ...fields })
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
-    expect(JSON.stringify(answer.body)).not.toContain(refreshToken)
+    const response = await call('POST', '/accounts', { provider: 'gmail', refreshToken, ...fields })
+    expect([response.status, response.body.error.code]).toEqual([status, code])
+    expect(JSON.stringify(response.body)).not.toContain(refreshToken)
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
   })
 

@@ -17,13 +17,13 @@ describeEachDatabase('deduplication keys', (open, engine) => {
       return {
         claim: (claims, ttlMs) => db.transaction((tx) => databaseClaims(tx).claim(claims, ttlMs)),
         async die(claims, ttlMs) {
-          let answers: string[] = []
+          let holders: string[] = []
           const dying = db.transaction(async (tx) => {
-            answers = await databaseClaims(tx).claim(claims, ttlMs)
+            holders = await databaseClaims(tx).claim(claims, ttlMs)
             throw new Error('killed')
           })
           await expect(dying).rejects.toThrow('killed')
-          return answers
+          return holders
         },
       }
     }

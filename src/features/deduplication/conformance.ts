@@ -28,8 +28,8 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
 
     it('decides the claims of one call in their order', async () => {
       const claims = await one()
-      const asked = [want('evt_1', 'a'), want('evt_2', 'a', 1), want('evt_3', 'b'), want('evt_4', 'a', 60)]
-      expect(await claims.claim(asked, TTL_MS)).toEqual(['evt_1', 'evt_1', 'evt_3', 'evt_4'])
+      const claimed = [want('evt_1', 'a'), want('evt_2', 'a', 1), want('evt_3', 'b'), want('evt_4', 'a', 60)]
+      expect(await claims.claim(claimed, TTL_MS)).toEqual(['evt_1', 'evt_1', 'evt_3', 'evt_4'])
       expect(await claims.claim([want('evt_5', 'a', 61)], TTL_MS)).toEqual(['evt_4'])
     })
 
@@ -56,31 +56,31 @@ export function describeClaims(title: string, makeWorld: () => Promise<() => Pro
 
     it('returns the same holders after a crash, also to later events', async () => {
       const [dying, next] = await two()
-      const asked = [want('evt_1', 'a'), want('evt_2', 'a', 70), want('evt_3', 'b'), want('evt_4', 'b', 10)]
-      const answers = await dying.die(asked, TTL_MS)
-      expect(answers).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_3'])
+      const claimed = [want('evt_1', 'a'), want('evt_2', 'a', 70), want('evt_3', 'b'), want('evt_4', 'b', 10)]
+      const holders = await dying.die(claimed, TTL_MS)
+      expect(holders).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_3'])
       const later = [want('evt_5', 'a', 71), want('evt_6', 'b', 20)]
-      expect(await next.claim([...asked, ...later], TTL_MS)).toEqual([...answers, 'evt_2', 'evt_3'])
+      expect(await next.claim([...claimed, ...later], TTL_MS)).toEqual([...holders, 'evt_2', 'evt_3'])
     })
 
     it('grants each key to one of many concurrent calls', async () => {
       const [here, there] = await two()
       const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`)
       const rounds = Array.from({ length: 10 }, (_, round) => {
-        const asked = keys.map((key) => want(`evt_${round}_${key}`, key))
+        const claimed = keys.map((key) => want(`evt_${round}_${key}`, key))
         // Two opposite orders, which must not deadlock.
-        return round % 2 === 0 ? here.claim(asked, TTL_MS) : there.claim(asked.toReversed(), TTL_MS).then(backwards)
+        return round % 2 === 0 ? here.claim(claimed, TTL_MS) : there.claim(claimed.toReversed(), TTL_MS).then(backwards)
       })
-      const answers = await Promise.all(rounds)
-      for (const answer of answers) expect(answer).toEqual(answers[0])
+      const holders = await Promise.all(rounds)
+      for (const each of holders) expect(each).toEqual(holders[0])
     })
 
     it('accepts more claims than one statement carries', async () => {
       const [here, there] = await two()
-      const asked = Array.from({ length: 1000 }, (_, index) => want(`evt_${index}`, `key ${index}`))
-      const ids = asked.map(({ eventId }) => eventId)
-      expect(await here.claim(asked, TTL_MS)).toEqual(ids)
-      const again = asked.map((claim) => ({ ...claim, eventId: `again_${claim.eventId}` }))
+      const claimed = Array.from({ length: 1000 }, (_, index) => want(`evt_${index}`, `key ${index}`))
+      const ids = claimed.map(({ eventId }) => eventId)
+      expect(await here.claim(claimed, TTL_MS)).toEqual(ids)
+      const again = claimed.map((claim) => ({ ...claim, eventId: `again_${claim.eventId}` }))
       expect(await there.claim(again, TTL_MS)).toEqual(ids)
     })
   })

@@ -56,8 +56,8 @@ describeRedis('the deduplication API with keys in Redis', (redis) => {
     const claims = sharedClaims({ redis: await redis.link(), clock, log: silentLog })
     const { call } = await serve(await open(), claims, clock)
     await redis.server.stop()
-    const answers = [await call('POST', TEST, SUBJECT), await call('POST', TEST, SUBJECT)]
-    expect(answers.map(({ body }) => body.isDuplicate)).toEqual([false, true])
+    const responses = [await call('POST', TEST, SUBJECT), await call('POST', TEST, SUBJECT)]
+    expect(responses.map(({ body }) => body.isDuplicate)).toEqual([false, true])
   })
 })
 
@@ -139,10 +139,10 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
   it('exactly one of many concurrent tests is the first, across replicas', async () => {
     const place = await open.place()
     const both = [await served(place), await served(place)]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => both[index % 2]?.call('POST', TEST, SUBJECT)),
     )
-    expect(answers.filter((answer) => answer?.body.isDuplicate === false)).toHaveLength(1)
+    expect(responses.filter((response) => response?.body.isDuplicate === false)).toHaveLength(1)
   })
 
   it.each(['accountId', 'eventType', 'provider'])('a test needs %s', async (name) => {

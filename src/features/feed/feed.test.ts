@@ -35,9 +35,9 @@ describeEachDatabase('the events API', (open) => {
     const { port } = app.server.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const get = async (query: string) => {
-      const answer = await fetch(`${url}/events${query}`, { headers: KEY })
-      const body: ReturnType<typeof JSON.parse> = await answer.json()
-      return { status: answer.status, body }
+      const response = await fetch(`${url}/events${query}`, { headers: KEY })
+      const body: ReturnType<typeof JSON.parse> = await response.json()
+      return { status: response.status, body }
     }
     const stamped = (count: number) =>
       eventually(async () => expect((await get('?limit=1')).body.pagination.total).toBe(count))

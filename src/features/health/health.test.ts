@@ -41,9 +41,9 @@ async function serve(changes: Partial<HealthDeps> = {}): Promise<Api> {
 
 describe('GET /health', () => {
   it('returns the documented form without a key', async () => {
-    const answer = await (await serve()).get('/health')
-    expect(answer.status).toBe(200)
-    expect(answer.json).toEqual({
+    const response = await (await serve()).get('/health')
+    expect(response.status).toBe(200)
+    expect(response.json).toEqual({
       success: true,
       data: {
         status: 'healthy',
@@ -58,8 +58,8 @@ describe('GET /health', () => {
         warnings: [],
       },
     })
-    expect(answer.json.data.memory.percentage).toBeGreaterThan(0)
-    expect(answer.json.data.memory.percentage).toBeLessThan(100)
+    expect(response.json.data.memory.percentage).toBeGreaterThan(0)
+    expect(response.json.data.memory.percentage).toBeLessThan(100)
   })
 
   it('is degraded, with status 200, when a required part is down, and reveals no cause', async () => {
@@ -71,17 +71,17 @@ describe('GET /health', () => {
       { cache: { ...memoryCache({ clock }), ping: fails } },
       { gmailPush: () => ({ configured: true, ready: false }) },
     ] satisfies Partial<HealthDeps>[]) {
-      const answer = await (await serve(part)).get('/health')
-      expect([answer.status, answer.json.data.status]).toEqual([200, 'degraded'])
-      expect(answer.text).not.toContain('password')
+      const response = await (await serve(part)).get('/health')
+      expect([response.status, response.json.data.status]).toEqual([200, 'degraded'])
+      expect(response.text).not.toContain('password')
       await app.close()
     }
   })
 
   it('does not wait for a hanging part', async () => {
     const hanging = await serve({ bus: { provider: 'postgres', ping: () => new Promise(() => {}) } })
-    const answer = await hanging.get('/health')
-    expect(answer.json.data.services).toEqual({ database: true, cache: true, queue: true, pubsub: false })
+    const response = await hanging.get('/health')
+    expect(response.json.data.services).toEqual({ database: true, cache: true, queue: true, pubsub: false })
   })
 
   it('probes the parts at most once a second', async () => {
@@ -126,9 +126,9 @@ describe('GET /health', () => {
     await app.close()
 
     const down = await serve({ countAccounts: () => Promise.reject(new Error('down')) })
-    const answer = (await down.get('/health')).json.data
-    expect(answer.onboarding).toEqual({ canProceed: false, reasons: ['database_unavailable'] })
-    expect(answer.license.currentAccounts).toBeNull()
+    const response = (await down.get('/health')).json.data
+    expect(response.onboarding).toEqual({ canProceed: false, reasons: ['database_unavailable'] })
+    expect(response.license.currentAccounts).toBeNull()
   })
 })
 
@@ -136,8 +136,8 @@ describe('GET /health/detailed', () => {
   it('requires a key and reports the latency and problem of each part', async () => {
     const client = await serve({ bus: { provider: 'postgres', ping: fails }, keysBesideData: true })
     expect((await client.get('/health/detailed')).status).toBe(401)
-    const answer = await api(client.url, 'reader').get('/health/detailed')
-    expect(answer.json.data).toMatchObject({
+    const response = await api(client.url, 'reader').get('/health/detailed')
+    expect(response.json.data).toMatchObject({
       status: 'degraded',
       version: '1.2.3',
       instance: 'ins_1',
@@ -150,7 +150,7 @@ describe('GET /health/detailed', () => {
       memory: { rssBytes: expect.any(Number) },
       warnings: [{ code: 'keys_beside_data', message: expect.stringContaining('ENCRYPTION_KEYS') }],
     })
-    expect(answer.text).not.toContain('password')
+    expect(response.text).not.toContain('password')
   })
 })
 
@@ -185,9 +185,9 @@ describe('the startup server', () => {
     })
     const client = api(`http://127.0.0.1:${startup.port}`)
     expect((await client.get('/health/live')).json.data).toEqual({ status: 'alive' })
-    const answer = await client.post('/accounts', {})
-    expect([answer.status, answer.json.error.message]).toEqual([503, 'The service is migrating.'])
-    expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
+    const response = await client.post('/accounts', {})
+    expect([response.status, response.json.error.message]).toEqual([503, 'The service is migrating.'])
+    expect(response.json.requestId).toBe(response.headers.get('x-request-id'))
     await startup.close()
     await startup.close()
     app = testServer()

@@ -187,7 +187,7 @@ describeEachDatabase('a POST with an Idempotency-Key', (open) => {
 const PROCESS_TEST_MS = 60_000
 
 /** Runs the same server as a process that kills itself during its first request. Resolves when it has exited. */
-async function requestThatKills(moment: 'commit' | 'answer', place: Place, ring: string): Promise<void> {
+async function requestThatKills(moment: 'commit' | 'response', place: Place, ring: string): Promise<void> {
   const database = place.databaseUrl ?? join(place.dataDir, 'posthorn.db')
   const child = startWorker('crashing-service-worker', [moment, database, ring])
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -221,7 +221,7 @@ describeEachDatabase('a process killed during a POST with an Idempotency-Key', (
     async () => {
       const place = await open.place()
       const ring = generateKeyRing()
-      await requestThatKills('answer', place, ring)
+      await requestThatKills('response', place, ring)
       const service = serve(await open(place), ring, fixedClock(Date.now()))
       const repeat = await service.post('k1')
       expect([repeat.statusCode, repeat.headers['idempotent-replayed']]).toEqual([201, 'true'])

@@ -74,17 +74,18 @@ async function serve(of: Replica): Promise<Api> {
   return api(await app.listen({ port: 0, host: '127.0.0.1' }), 'reader')
 }
 
-const messages = (answer: { json: { logs: { message: string }[] } }) => answer.json.logs.map((entry) => entry.message)
+const messages = (response: { json: { logs: { message: string }[] } }) =>
+  response.json.logs.map((entry) => entry.message)
 
 describe('GET /logs', () => {
   it('lists the newest first, 100 by default, in the documented shape', async () => {
     const one = replica('ins_1', ['ins_1'], network().bus)
     for (let i = 0; i < 150; i += 1) one.log.info(String(i))
     one.log.warn('slow', { accountId: 'acc_1', provider: 'imap', operation: 'sync.folder', metadata: { n: [1] } })
-    const answer = await (await serve(one)).get('/logs')
-    expect(answer.json.pagination).toMatchObject({ page: 1, limit: 100, total: 151, totalPages: 2, hasNext: true })
-    expect(answer.json.missingInstances).toEqual([])
-    expect(answer.json.logs[0]).toEqual({
+    const response = await (await serve(one)).get('/logs')
+    expect(response.json.pagination).toMatchObject({ page: 1, limit: 100, total: 151, totalPages: 2, hasNext: true })
+    expect(response.json.missingInstances).toEqual([])
+    expect(response.json.logs[0]).toEqual({
       id: expect.stringMatching(/^log_/),
       level: 'warn',
       message: 'slow',
@@ -157,14 +158,14 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
         writer?.log.info(`${i} ${'ü€'.repeat(200)}`)
       }
       const client = await serve(second)
-      const answer = await client.get('/logs?limit=20')
-      expect(messages(answer).map((text) => Number.parseInt(text, 10))).toEqual(
+      const response = await client.get('/logs?limit=20')
+      expect(messages(response).map((text) => Number.parseInt(text, 10))).toEqual(
         Array.from({ length: 20 }, (_, i) => 30 - i),
       )
-      expect(answer.json.pagination).toMatchObject({ total: 30, hasNext: true })
+      expect(response.json.pagination).toMatchObject({ total: 30, hasNext: true })
       expect(messages(await client.get('/logs?limit=20&page=2'))).toHaveLength(10)
-      expect(new Set(answer.json.logs.map((entry: { instance: string }) => entry.instance)).size).toBe(3)
-      expect(answer.json.missingInstances).toEqual([])
+      expect(new Set(response.json.logs.map((entry: { instance: string }) => entry.instance)).size).toBe(3)
+      expect(response.json.missingInstances).toEqual([])
     })
 
     it('serve two concurrent requests separately', async () => {
@@ -180,9 +181,9 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
       const [first, second] = await replicas(await begin(), { id: 'ins_silent', waitMs: 2000 })
       first.log.info('a')
       second.log.info('b')
-      const answer = await (await serve(first)).get('/logs')
-      expect(messages(answer)).toEqual(['b', 'a'])
-      expect(answer.json.missingInstances).toEqual(['ins_silent'])
+      const response = await (await serve(first)).get('/logs')
+      expect(messages(response)).toEqual(['b', 'a'])
+      expect(response.json.missingInstances).toEqual(['ins_silent'])
     })
   })
 }
@@ -222,9 +223,9 @@ describe('a ring among several replicas', () => {
     const shared = sharedLogs({ bus, ring, instanceId: 'ins_1', instances })
     opened.push(shared)
     log.error('the database is down')
-    const answer = await (await serve({ log, ring, shared })).get('/logs')
-    expect(messages(answer)).toEqual(['the database is down'])
-    expect(answer.json.missingInstances).toEqual(['unknown'])
+    const response = await (await serve({ log, ring, shared })).get('/logs')
+    expect(messages(response)).toEqual(['the database is down'])
+    expect(response.json.missingInstances).toEqual(['unknown'])
   })
 })
 

@@ -67,8 +67,8 @@ export function describeCache(title: string, makeWorld: () => Promise<CacheWorld
 
     it('counts every concurrent increment once', async () => {
       const { cache } = await open()
-      const answers = await Promise.all(Array.from({ length: 100 }, () => cache.increment('a', 1000)))
-      const counts = answers.map(({ count }) => count).sort((x, y) => x - y)
+      const results = await Promise.all(Array.from({ length: 100 }, () => cache.increment('a', 1000)))
+      const counts = results.map(({ count }) => count).sort((x, y) => x - y)
       expect(counts).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
     })
 

@@ -40,8 +40,8 @@ describe('errors of Gmail', () => {
   })
 
   it('keep the Retry-After of Google, also of a 403', () => {
-    const answer = { status: 403, headers: { 'retry-after': '30' }, body: old('userRateLimitExceeded') }
-    expect(gmailError(answer, 'asking', 0).retryAfterMs).toBe(30_000)
+    const response = { status: 403, headers: { 'retry-after': '30' }, body: old('userRateLimitExceeded') }
+    expect(gmailError(response, 'asking', 0).retryAfterMs).toBe(30_000)
     const daily = { status: 403, headers: { 'retry-after': '7200' }, body: old('dailyLimitExceeded') }
     expect(gmailError(daily, 'asking', 0).retryAfterMs).toBe(7_200_000)
   })

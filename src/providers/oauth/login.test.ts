@@ -143,9 +143,9 @@ describe.each([
     ['no object', { status: 200, body: '[]' }, { kind: 'unavailable' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, { kind: 'unavailable' }],
     ['a response that is too large', { status: 200, body: `"${'x'.repeat(300_000)}"` }, { kind: 'unavailable' }],
-  ])('maps %s to an error kind and leaks no secret', async (_title, answer, expected) => {
+  ])('maps %s to an error kind and leaks no secret', async (_title, response, expected) => {
     const token = oauthServer.refreshToken()
-    oauthServer.nextResponses.push(answer)
+    oauthServer.nextResponses.push(response)
     const error = await failureOf(login.refresh(token))
     expect(error).toMatchObject(expected)
     const text = JSON.stringify([error.message, error.stack, error.cause])
@@ -166,7 +166,7 @@ describe.each([
     ['access_denied', 'auth_expired'],
     ['temporarily_unavailable', 'unavailable'],
     ['invalid_scope', 'rejected'],
-  ])('knows the answer %s of the consent page', async (error, kind) => {
+  ])('maps the consent error %s to %s', async (error, kind) => {
     expect(await failureOf(login.exchange(callback({ error, state: 'ours' }), sent))).toMatchObject({ kind })
   })
 

@@ -7,16 +7,16 @@ const failed = () => new ProviderError('unavailable', 'out of order', { retryAft
 const missing = () => new ProviderError('not_found', 'gone')
 const items = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Answers each item by what `answer` says of it and of how often it was asked before. */
-function batches(answer: (item: number, before: number) => string | ProviderError | undefined) {
+/** Returns for each item what `respond` returns for it and for the number of its earlier requests. */
+function batches(respond: (item: number, before: number) => string | ProviderError | undefined) {
   const sent: number[][] = []
   const options = {
-    ...{ size: 4, doing: 'asking' },
-    async send(asked: number[]) {
+    ...{ size: 4, doing: 'sending items' },
+    async send(requested: number[]) {
       const before = (item: number) => sent.flat().filter((one) => one === item).length
-      const answers = asked.map((item) => [item, answer(item, before(item))] as const)
-      sent.push(asked)
-      return new Map(answers.flatMap(([item, one]) => (one === undefined ? [] : [[item, one] as const])))
+      const results = requested.map((item) => [item, respond(item, before(item))] as const)
+      sent.push(requested)
+      return new Map(results.flatMap(([item, one]) => (one === undefined ? [] : [[item, one] as const])))
     },
   }
   return { sent, options }
@@ -24,8 +24,8 @@ function batches(answer: (item: number, before: number) => string | ProviderErro
 
 describe('requests in batches', () => {
   it('sends all items in as few requests as the size allows', async () => {
-    const { sent, options } = batches((item) => `answer ${item}`)
-    expect([...(await inBatches(items(10), options)).values()]).toEqual(items(10).map((item) => `answer ${item}`))
+    const { sent, options } = batches((item) => `result ${item}`)
+    expect([...(await inBatches(items(10), options)).values()]).toEqual(items(10).map((item) => `result ${item}`))
     expect(sent.map((one) => one.length)).toEqual([4, 4, 2])
   })
 
@@ -62,9 +62,9 @@ describe('requests in batches', () => {
   it('ends with its signal', async () => {
     const giveUp = new AbortController()
     const { options } = batches(() => 'yes')
-    const send = (asked: number[]) => {
+    const send = (requested: number[]) => {
       giveUp.abort(new Error('stopped'))
-      return options.send(asked)
+      return options.send(requested)
     }
     const asking = inBatches(items(8), { ...options, send, signal: giveUp.signal })
     await expect(asking).rejects.toThrow('stopped')

@@ -13,21 +13,21 @@ describe('the REST client', () => {
   let origin: string
   let client: RestClient
   let stop: () => Promise<void>
-  let answers: Handler[]
-  let asked: { path: string; token: string; body: string }[]
+  let handlers: Handler[]
+  let received: { path: string; token: string; body: string }[]
   const get: RestRequest = { method: 'GET', path: '/things', doing: 'reading things' }
   const named = parser(Type.Object({ name: Type.String() }))
 
   beforeEach(async () => {
-    answers = []
-    asked = []
+    handlers = []
+    received = []
     const server = createServer(async (req, res) => {
       const chunks: Buffer[] = []
       for await (const chunk of req) chunks.push(chunk)
       const body = Buffer.concat(chunks).toString()
-      asked.push({ path: req.url ?? '', token: req.headers.authorization ?? '', body })
-      const answer = answers.shift() ?? json({ name: 'default' })
-      answer(req, res, body)
+      received.push({ path: req.url ?? '', token: req.headers.authorization ?? '', body })
+      const handle = handlers.shift() ?? json({ name: 'default' })
+      handle(req, res, body)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -54,20 +54,20 @@ describe('the REST client', () => {
     client.mailbox({ accountId: 'acc_1', email: 'a@example.test', settings: {}, secrets: {}, accessToken })
 
   it('sends the token and the query below its root, and reads the JSON response', async () => {
-    answers.push(json({ name: 'one', more: true }))
+    handlers.push(json({ name: 'one', more: true }))
     expect(await mailbox().json({ ...get, query: { q: 'a b', id: ['1', '2'], no: undefined } }, named)).toMatchObject({
       name: 'one',
     })
-    expect(asked).toEqual([{ path: '/api/things?q=a+b&id=1&id=2', token: 'Bearer good', body: '' }])
+    expect(received).toEqual([{ path: '/api/things?q=a+b&id=1&id=2', token: 'Bearer good', body: '' }])
   })
 
   it('sends JSON, and reads compressed responses', async () => {
-    answers.push((_req, res) => {
+    handlers.push((_req, res) => {
       res.setHeader('content-encoding', 'gzip')
       res.end(gzipSync(JSON.stringify({ name: 'packed' })))
     })
     expect(await mailbox().json({ ...get, method: 'POST', body: { a: 1 } }, named)).toEqual({ name: 'packed' })
-    expect(asked[0]?.body).toBe('{"a":1}')
+    expect(received[0]?.body).toBe('{"a":1}')
   })
 
   it('requests a new token once when one is refused, then throws auth_expired', async () => {
@@ -76,18 +76,18 @@ describe('the REST client', () => {
       refusedTokens.push(refused)
       return refused === undefined ? 'old' : 'new'
     }
-    answers.push(status(401), json({ name: 'one' }))
+    handlers.push(status(401), json({ name: 'one' }))
     expect(await mailbox(tokens).json(get, named)).toEqual({ name: 'one' })
-    expect(asked.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new'])
+    expect(received.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new'])
     expect(refusedTokens).toEqual([undefined, 'old'])
-    answers.push(status(401), status(401))
+    handlers.push(status(401), status(401))
     await expect(mailbox(tokens).json(get, named)).rejects.toMatchObject({ kind: 'auth_expired' })
-    expect(asked).toHaveLength(4)
+    expect(received).toHaveLength(4)
   })
 
   it('follows a link on its own origin, and refuses any other without a request', async () => {
     await mailbox().json({ ...get, path: `${origin}/elsewhere?page=2` }, named)
-    expect(asked[0]?.path).toBe('/elsewhere?page=2')
+    expect(received[0]?.path).toBe('/elsewhere?page=2')
     for (const path of [
       'http://other.example/things',
       origin.replace('127.0.0.1', 'localhost'),
@@ -99,13 +99,13 @@ describe('the REST client', () => {
       await expect(mailbox().json({ ...get, path }, named)).rejects.toMatchObject({ kind: 'unavailable' })
     }
     await expect(mailbox().json({ ...get, path: 'http://other.example/' }, named)).rejects.toThrow('other.example')
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it('follows no redirect', async () => {
-    answers.push(status(302, { location: 'http://other.example/' }))
+    handlers.push(status(302, { location: 'http://other.example/' }))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable' })
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it.each([
@@ -115,31 +115,31 @@ describe('the REST client', () => {
     [500, 'unavailable'],
     [503, 'unavailable'],
   ])('maps status %i to %s', async (code, kind) => {
-    answers.push(status(code))
+    handlers.push(status(code))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ name: 'ProviderError', kind })
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   it('waits for a short Retry-After and throws a long one, in seconds or as a date', async () => {
-    answers.push(status(429, { 'retry-after': '0' }), json({ name: 'then' }))
+    handlers.push(status(429, { 'retry-after': '0' }), json({ name: 'then' }))
     expect(await mailbox().json({ ...get, method: 'POST' }, named)).toEqual({ name: 'then' })
-    answers.push(status(429, { 'retry-after': '60' }))
+    handlers.push(status(429, { 'retry-after': '60' }))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 })
-    expect(asked).toHaveLength(3)
+    expect(received).toHaveLength(3)
     // Until then the client sends no request for this mailbox, not even an urgent one.
     await expect(client.mailbox(access(), { urgent: true }).json(get, named)).rejects.toMatchObject({
       kind: 'rate_limited',
     })
-    expect(asked).toHaveLength(3)
-    answers.push(status(429, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
+    expect(received).toHaveLength(3)
+    handlers.push(status(429, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
     const other = client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)
     await expect(other).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: expect.closeTo(3_600_000, -5) })
   })
 
   it('gives up after a few short pauses', async () => {
-    answers.push(...Array.from({ length: 5 }, () => status(429, { 'retry-after': '0' })))
+    handlers.push(...Array.from({ length: 5 }, () => status(429, { 'retry-after': '0' })))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited' })
-    expect(asked).toHaveLength(3)
+    expect(received).toHaveLength(3)
   })
 
   it.each([
@@ -156,7 +156,7 @@ describe('the REST client', () => {
       (res: ServerResponse) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('secret words'),
     ],
   ])('throws unavailable for a response that %s, without quoting it', async (_name, write) => {
-    answers.push((_req, res) => void write(res))
+    handlers.push((_req, res) => void write(res))
     const error = await mailbox()
       .json({ ...get, maxBytes: 2000 }, named)
       .catch((thrown: unknown) => thrown)
@@ -165,45 +165,45 @@ describe('the REST client', () => {
   })
 
   it('repeats a read when a reused connection ends, and no other request', async () => {
-    answers.push((_req, res) => void res.destroy(), json({ name: 'again' }))
+    handlers.push((_req, res) => void res.destroy(), json({ name: 'again' }))
     expect(await mailbox().json(get, named)).toEqual({ name: 'again' })
-    answers.push((_req, res) => void res.destroy())
+    handlers.push((_req, res) => void res.destroy())
     await expect(mailbox().json({ ...get, method: 'POST' }, named)).rejects.toMatchObject({ kind: 'unavailable' })
-    expect(asked).toHaveLength(3)
-    answers.push((_req, res) => void res.destroy(), json({ name: 'batch' }))
+    expect(received).toHaveLength(3)
+    handlers.push((_req, res) => void res.destroy(), json({ name: 'batch' }))
     expect(await mailbox().json({ ...get, method: 'POST', isRead: true }, named)).toEqual({ name: 'batch' })
   })
 
   it('throws unavailable with timedOut when no response comes', async () => {
     await client.close()
     client = open({ limits: { timeoutMs: 50 } })
-    answers.push(() => {})
+    handlers.push(() => {})
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
-    answers.push((_req, res) => void res.writeHead(200).write('{'))
+    handlers.push((_req, res) => void res.writeHead(200).write('{'))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
   })
 
   it('limits the requests of a mailbox in flight, and sends urgent ones first', async () => {
     const held: ServerResponse[] = []
     const hold: Handler = (_req, res) => void held.push(res)
-    answers.push(hold, hold)
+    handlers.push(hold, hold)
     const first = [mailbox().json({ ...get, path: '/1' }, named), mailbox().json({ ...get, path: '/2' }, named)]
     const third = mailbox().json({ ...get, path: '/3' }, named)
     const urgent = client.mailbox(access(), { urgent: true }).json({ ...get, path: '/4' }, named)
     // Another mailbox does not wait for this one.
     await client.mailbox({ ...access(), accountId: 'acc_2' }).json({ ...get, path: '/other' }, named)
     while (held.length < 2) await new Promise(setImmediate)
-    expect(asked.map(({ path }) => path).sort()).toEqual(['/api/1', '/api/2', '/api/other'])
+    expect(received.map(({ path }) => path).sort()).toEqual(['/api/1', '/api/2', '/api/other'])
     for (const res of held) res.end('{"name":"held"}')
     await Promise.all([...first, third, urgent])
-    expect(asked.map(({ path }) => path).slice(3)).toEqual(['/api/4', '/api/3'])
+    expect(received.map(({ path }) => path).slice(3)).toEqual(['/api/4', '/api/3'])
   })
 
   it('aborts a running or waiting request with its signal', async () => {
     const giveUp = new AbortController()
     const reason = new Error('stopped')
     const reached = new Promise<void>((resolve) => {
-      answers.push(...Array.from({ length: 2 }, () => () => resolve()))
+      handlers.push(...Array.from({ length: 2 }, () => () => resolve()))
     })
     const all = Array.from({ length: 3 }, () => mailbox().json({ ...get, signal: giveUp.signal }, named))
     await reached
@@ -214,10 +214,10 @@ describe('the REST client', () => {
 
   it('aborts only the requests of the closed account', async () => {
     const held: ServerResponse[] = []
-    answers.push((_req, res) => void held.push(res))
+    handlers.push((_req, res) => void held.push(res))
     const mine = mailbox().json(get, named)
     while (held.length < 1) await new Promise(setImmediate)
-    answers.push((_req, res) => void held.push(res))
+    handlers.push((_req, res) => void held.push(res))
     const other = client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)
     while (held.length < 2) await new Promise(setImmediate)
     const refused = expect(mine).rejects.toBeInstanceOf(ProviderError)
@@ -229,27 +229,27 @@ describe('the REST client', () => {
 
   it('streams a response of any length', async () => {
     const content = Buffer.alloc(3_000_000, 'x')
-    answers.push((_req, res) => void res.end(content))
+    handlers.push((_req, res) => void res.end(content))
     const { body } = await mailbox().open(get)
     const chunks: Buffer[] = []
     for await (const chunk of body) chunks.push(chunk)
     expect(Buffer.concat(chunks).equals(content)).toBe(true)
-    answers.push((_req, res) => void res.end(content))
+    handlers.push((_req, res) => void res.end(content))
     const unread = await mailbox().open(get)
     unread.body.destroy()
-    answers.push(status(404))
+    handlers.push(status(404))
     await expect(mailbox().open(get)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
   it('ends a stream that is not read, and frees its slot', async () => {
     await client.close()
     client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 100 } })
-    answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
+    handlers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
     const { body } = await mailbox().open(get)
     expect((await body.iterator({ destroyOnReturn: false }).next()).done).toBe(false)
     expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
     expect(body.errored).toMatchObject({ kind: 'unavailable', timedOut: true })
-    answers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
+    handlers.push((_req, res) => void res.end(Buffer.alloc(3_000_000, 'x')))
     const unread = await mailbox().open(get)
     expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
     expect(unread.body.destroyed).toBe(true)

@@ -133,16 +133,16 @@ export function tokens(deps: TokensDeps) {
       await endLease()
       return undefined
     }
-    let answer: TokenSet
+    let tokenSet: TokenSet
     try {
-      answer = await login.refresh(oauth.refreshToken)
+      tokenSet = await login.refresh(oauth.refreshToken)
     } catch (error) {
       await endLease()
       if (!(error instanceof ProviderError)) throw error
       return failed(leased, oauth, refused, error)
     }
     resting.delete(restKey(leased))
-    if (await stored(leased, oauth.refreshToken, answer)) return answer.accessToken
+    if (await stored(leased, oauth.refreshToken, tokenSet)) return tokenSet.accessToken
     await endLease()
     return undefined
   }
@@ -175,11 +175,11 @@ export function tokens(deps: TokensDeps) {
     throw error
   }
 
-  async function stored(leased: AccountRow, used: string, answer: TokenSet): Promise<boolean> {
+  async function stored(leased: AccountRow, used: string, tokenSet: TokenSet): Promise<boolean> {
     for (const [tried, afterMs] of STORE_AFTER_MS.entries()) {
       await sleep(afterMs)
       try {
-        return await db.transaction((tx) => store(tx, leased.id, used, answer))
+        return await db.transaction((tx) => store(tx, leased.id, used, tokenSet))
       } catch (error) {
         // An AppError: the account was deleted.
         if (error instanceof AppError || tried === STORE_AFTER_MS.length - 1) throw error
@@ -194,15 +194,15 @@ export function tokens(deps: TokensDeps) {
   }
 
   /** False when a new consent replaced the tokens meanwhile. */
-  async function store(tx: Tx, accountId: string, used: string, answer: TokenSet): Promise<boolean> {
+  async function store(tx: Tx, accountId: string, used: string, tokenSet: TokenSet): Promise<boolean> {
     const rows = accountStore(tx, db.dialect)
     const row = await rows.lock(accountId)
     const secrets = openSecrets(sealer, row)
     if (secrets.oauth?.refreshToken !== used) return false
-    const oauth = oauthSecrets(answer, answer.refreshToken ?? used, clock.now())
+    const oauth = oauthSecrets(tokenSet, tokenSet.refreshToken ?? used, clock.now())
     await rows.keepTokens(accountId, {
       secrets: sealSecrets(sealer, accountId, { ...secrets, oauth }),
-      tokens: JSON.stringify(tokenSummary(oauth, answer.scopes)),
+      tokens: JSON.stringify(tokenSummary(oauth, tokenSet.scopes)),
     })
     // This process outlived its lease, and another one saw the old refresh token rejected before the new one was stored.
     if (row.status === 'auth_error') await deps.tryAgain(tx, accountId)

@@ -51,9 +51,9 @@ it('creates an endpoint from any input or rejects it with a 400 and a reason', {
   const { create, send, fixture } = await serve()
   const { id } = await fixture.create({ url: 'https://127.0.0.1/hook' })
   const check = async (payload: string) => {
-    for (const answer of [await create(payload), await send('PUT', `/webhooks/endpoints/${id}`, payload)]) {
-      expect([200, 201, 400, 409], `${payload} → ${answer.body}`).toContain(answer.statusCode)
-      if (answer.statusCode === 400) expect(answer.json().error.message).toBeTruthy()
+    for (const response of [await create(payload), await send('PUT', `/webhooks/endpoints/${id}`, payload)]) {
+      expect([200, 201, 400, 409], `${payload} → ${response.body}`).toContain(response.statusCode)
+      if (response.statusCode === 400) expect(response.json().error.message).toBeTruthy()
     }
   }
   await fc.assert(
@@ -87,15 +87,15 @@ it('can send every set of custom headers that it accepts', { timeout: 120_000 },
   const given = fc.dictionary(name, fc.oneof(fc.string({ maxLength: 40 }), text), { maxKeys: 4 })
   await fc.assert(
     fc.asyncProperty(given, async (headers) => {
-      const answer = await create(JSON.stringify({ url, headers }))
-      expect([201, 400]).toContain(answer.statusCode)
-      if (answer.statusCode === 400) return
+      const response = await create(JSON.stringify({ url, headers }))
+      expect([201, 400]).toContain(response.statusCode)
+      if (response.statusCode === 400) return
       const names = Object.keys(headers).map((one) => one.toLowerCase())
       for (const reserved of ['host', 'content-length', 'webhook-id', 'transfer-encoding']) {
         expect(names).not.toContain(reserved)
       }
       received.length = 0
-      await fixture.testDeliveries.test(answer.json().id)
+      await fixture.testDeliveries.test(response.json().id)
       expect(received).toHaveLength(1)
       const sent = received[0]?.filter((_, index) => index % 2 === 0).map((one) => one.toLowerCase())
       for (const one of [...names, 'host', 'content-length', 'webhook-id']) {
@@ -126,8 +126,8 @@ it('refuses a forbidden address in every notation and never connects to it', {
   let made = 0
   await fc.assert(
     fc.asyncProperty(urls, async (url) => {
-      const answer = await create(JSON.stringify({ url }))
-      expect(answer.statusCode, url).toBe(400)
+      const response = await create(JSON.stringify({ url }))
+      expect(response.statusCode, url).toBe(400)
       // As if it had been accepted when it pointed elsewhere: the guard looks again at every delivery.
       made += 1
       const { id } = await fixture.create({ url: 'https://not-there-yet.invalid/', id: `x${made}`, retryCount: 0 })

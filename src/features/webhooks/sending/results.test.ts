@@ -63,7 +63,7 @@ describeEachDatabase('recording the results of attempts', (open) => {
   it('schedules the next attempt from the end of the last one', async () => {
     const { fixture, claim, write } = await oneDelivery()
     await claim('first')
-    const error = { kind: 'timeout', message: 'There was no complete answer in time.' } as const
+    const error = { kind: 'timeout', message: 'No complete response arrived in time.' } as const
     await write('first', { ...SUCCESS, responseStatus: null, error })
     const nextAttemptAt = new Date(3000).toISOString()
     expect(await fixture.deliveries()).toMatchObject([{ status: 'retrying', attempt: 1, nextAttemptAt, error }])

@@ -51,7 +51,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const serve = (answer: RequestListener) => listen(createServer(answer))
+const serve = (handle: RequestListener) => listen(createServer(handle))
 const serveTcp = (talk: (socket: Socket) => void) => listen(createTcpServer(talk))
 
 async function certificate(name: string) {
@@ -76,13 +76,16 @@ describe('sending', () => {
         request.headers['x-own'],
         Buffer.concat(chunks).toString(),
       ])
-      response.writeHead(201, { 'x-answer': 'yes' }).end('thanks')
+      response.writeHead(201, { 'x-response': 'yes' }).end('thanks')
     })
     const { post } = client()
-    const answer = await post(`http://app.example:${port}/hook?a=b#part`, { headers: { 'x-own': '1' }, body: 'héllo' })
+    const received = await post(`http://app.example:${port}/hook?a=b#part`, {
+      headers: { 'x-own': '1' },
+      body: 'héllo',
+    })
     expect(seen).toEqual([['POST', '/hook?a=b', `app.example:${port}`, '1', 'héllo']])
-    expect(answer).toMatchObject({ status: 201, headers: { 'x-answer': 'yes' }, truncated: false })
-    expect(answer.body.toString()).toBe('thanks')
+    expect(received).toMatchObject({ status: 201, headers: { 'x-response': 'yes' }, truncated: false })
+    expect(received.body.toString()).toBe('thanks')
   })
 
   it('does not send connection headers of the caller', async () => {
@@ -140,7 +143,7 @@ describe('sending', () => {
 
   it('keeps the connections of each owner apart', async () => {
     const server = createServer((request, response) => {
-      if (request.url === '/answers') response.end('ok')
+      if (request.url === '/responds') response.end('ok')
     })
     const port = await listen(server)
     const { post } = client({ limits: { perOrigin: 2 } })
@@ -149,8 +152,8 @@ describe('sending', () => {
       post(`http://app.example:${port}/hangs`, { connectionsOf: 'one', signal: stop.signal }),
     )
     const ends = Promise.allSettled(hanging)
-    expect(await post(`http://app.example:${port}/answers`, { connectionsOf: 'two' })).toMatchObject({ status: 200 })
-    await expect(post(`http://app.example:${port}/answers`, { connectionsOf: 'one', timeoutMs: 100 })).rejects.toEqual(
+    expect(await post(`http://app.example:${port}/responds`, { connectionsOf: 'two' })).toMatchObject({ status: 200 })
+    await expect(post(`http://app.example:${port}/responds`, { connectionsOf: 'one', timeoutMs: 100 })).rejects.toEqual(
       failsWith('timeout'),
     )
     stop.abort(new Error('enough'))
@@ -198,9 +201,9 @@ describe('limits', () => {
       more()
     })
     const { post } = client()
-    const answer = await post(`http://app.example:${port}/`)
-    expect(answer).toMatchObject({ status: 200, truncated: true })
-    expect(answer.body).toHaveLength(65_536)
+    const received = await post(`http://app.example:${port}/`)
+    expect(received).toMatchObject({ status: 200, truncated: true })
+    expect(received.body).toHaveLength(65_536)
     await eventually(() => expect(wasCut).toBe(true))
     const short = await post(`http://app.example:${port}/`, { maxResponseBytes: 10 })
     expect(short.body.toString()).toBe('xxxxxxxxxx')
@@ -213,11 +216,11 @@ describe('limits', () => {
   })
 
   const SLOW: [what: string, talk: (socket: Socket) => void][] = [
-    ['never answers', () => {}],
+    ['never responds', () => {}],
     ['sends half a header', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le')],
     ['sends half a body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')],
     [
-      'sends informational answers for ever',
+      'sends informational responses forever',
       (socket) => {
         const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20)
         socket.on('close', () => clearInterval(timer))

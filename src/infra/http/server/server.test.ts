@@ -200,11 +200,11 @@ describe('bodies', () => {
 
   it('cannot give an object another prototype', async () => {
     const client = await listen()
-    const answer = await client.post(
+    const response = await client.post(
       '/things/1',
       '{"name":"a","__proto__":{"admin":true},"\\u005f_proto__":{"admin":true},"__pro\\u0074o__":{"admin":true}}',
     )
-    expect(answer.json).toEqual({ name: 'a', id: '1' })
+    expect(response.json).toEqual({ name: 'a', id: '1' })
   })
 })
 
@@ -276,7 +276,7 @@ describe('errors', () => {
   it('have the same body when the bytes are not HTTP', async () => {
     await listen()
     const port = Number(new URL(urlOf()).port)
-    const answer = await new Promise<string>((resolve) => {
+    const response = await new Promise<string>((resolve) => {
       let text = ''
       const socket = connect(port, '127.0.0.1', () => socket.write('this is not http\r\n\r\n'))
       socket.on('data', (chunk) => {
@@ -284,8 +284,8 @@ describe('errors', () => {
       })
       socket.on('close', () => resolve(text))
     })
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
+    expect(response).toMatch(/^HTTP\/1\.1 400 /)
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
   })
 })
 
@@ -303,13 +303,13 @@ describe('request ids', () => {
   it('are logged in one line per request, with the route pattern and without the query', async () => {
     const lines: { message: string; fields: LogFields }[] = []
     const client = await listen(thingRoutes, { log: listeningLog(lines) })
-    const answer = await client.get('/things/secret-code?state=secret-state')
+    const response = await client.get('/things/secret-code?state=secret-state')
     await eventually(() => lines.length > 0)
     expect(JSON.stringify(lines)).not.toContain('secret')
     expect(lines[0]).toMatchObject({
       message: 'GET /things/:id 200',
       fields: {
-        requestId: answer.headers.get('x-request-id'),
+        requestId: response.headers.get('x-request-id'),
         metadata: { method: 'GET', route: '/things/:id', status: 200, caller: 'good' },
       },
     })

@@ -14,8 +14,8 @@ describe('the history of a Gmail mailbox', () => {
     for (const one of open.splice(0)) await one.close()
   })
 
-  async function mailbox(answer: (asked: ScriptedRequest) => ScriptedResponse) {
-    const server = await startScripted(answer)
+  async function mailbox(respond: (request: ScriptedRequest) => ScriptedResponse) {
+    const server = await startScripted(respond)
     const { mail } = gmailProvider({ apiUrl: server.url, clock: systemClock })
     open.push({ close: () => mail.closeConnections() }, server)
     const access = {
@@ -29,7 +29,7 @@ describe('the history of a Gmail mailbox', () => {
   }
 
   /** A mailbox with two messages whose history is `pages`. */
-  function answers(pages: object[]) {
+  function respondWith(pages: object[]) {
     return ({ path, body }: ScriptedRequest): ScriptedResponse => {
       if (path.includes('/labels')) return { body: { labels: [{ id: 'INBOX', name: 'INBOX', type: 'system' }] } }
       if (path.includes('/profile')) return { body: { emailAddress: 'a@gmail.test', historyId: BEGIN } }
@@ -39,7 +39,7 @@ describe('the history of a Gmail mailbox', () => {
     }
   }
 
-  /** Every message asked for, with the label of the state it is in now. */
+  /** Every requested message, with the label of its current state. */
   function batchOf(body: string): ScriptedResponse {
     const asked = [...body.matchAll(/GET \S*\/messages\/(\w+)\?(\S*)/g)]
     const parts = asked.map(([, id = '', query = ''], index) => {
@@ -54,7 +54,7 @@ describe('the history of a Gmail mailbox', () => {
   const change = (id: string, labelIds?: string[]) => ({ message: { id, ...(labelIds && { labelIds }) } })
 
   it('treats history ids as text', async () => {
-    const { server, session } = await mailbox(answers([]))
+    const { server, session } = await mailbox(respondWith([]))
     const mirror = new MailboxMirror()
     await mirror.sync(session)
     await mirror.sync(session)
@@ -72,7 +72,7 @@ describe('the history of a Gmail mailbox', () => {
       { id: '92', labelsRemoved: [change('m2')] },
       { id: '93', labelsRemoved: [change('gone')] },
     ]
-    const { session } = await mailbox(answers([{ historyId: AFTER }, { history: records, historyId: AFTER }]))
+    const { session } = await mailbox(respondWith([{ historyId: AFTER }, { history: records, historyId: AFTER }]))
     const mirror = new MailboxMirror()
     await mirror.sync(session)
     const [step] = await mirror.sync(session)
@@ -88,7 +88,7 @@ describe('the history of a Gmail mailbox', () => {
       { history: [{ id: '91', messagesAdded: [change('m3')] }], historyId: AFTER, nextPageToken: 'more' },
       { history: [{ id: '95', messagesAdded: [change('m4'), change('gone')] }], historyId: AFTER },
     ]
-    const { server, session } = await mailbox(answers(pages))
+    const { server, session } = await mailbox(respondWith(pages))
     const mirror = new MailboxMirror()
     const steps = await mirror.sync(session)
     expect(steps.map(({ cursor }) => JSON.parse(cursor).history)).toEqual([BEGIN, '91', AFTER])
@@ -108,7 +108,7 @@ describe('the history of a Gmail mailbox', () => {
       { historyId: AFTER, nextPageToken: 'more' },
       { history: [{ id: '91', messagesAdded: [change('m3')] }], historyId: AFTER },
     ]
-    const { server, session } = await mailbox(answers(pages))
+    const { server, session } = await mailbox(respondWith(pages))
     const mirror = new MailboxMirror()
     await mirror.sync(session)
     expect([...mirror.rows.keys()]).toEqual(['m1', 'm2', 'm3'])
@@ -125,7 +125,7 @@ describe('the history of a Gmail mailbox', () => {
     ['a mail without id', { history: [{ id: '91', messagesAdded: [{ message: {} }] }], historyId: AFTER }],
     ['no list', { history: 'x', historyId: AFTER }],
   ])('a malformed one is unavailable: %s', async (_name, page) => {
-    const { session } = await mailbox(answers([page]))
+    const { session } = await mailbox(respondWith([page]))
     await expect(new MailboxMirror().sync(session)).rejects.toMatchObject({ kind: 'unavailable' })
   })
 })
