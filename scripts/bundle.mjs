@@ -2,6 +2,8 @@ import { build } from 'esbuild'
 
 /** Packages that load binaries relative to their own folder. */
 const NATIVE = ['libsql', 'msgpackr-extract', 'pg-native']
+/** Packages that load their own modules by computed names. */
+const DYNAMIC = ['hoodiecrow-imap']
 
 /**
  * Bundles programs with their packages, which halves the time they take to start: about a thousand files fewer to find and load.
@@ -13,7 +15,7 @@ export function bundle(options) {
     platform: 'node',
     target: 'node20.19',
     format: 'esm',
-    external: NATIVE,
+    external: [...NATIVE, ...DYNAMIC],
     // jsonc-parser's UMD build requires its parts in a way that cannot be bundled.
     mainFields: ['module', 'main'],
     // Bundled CommonJS packages require Node's modules.
