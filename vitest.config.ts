@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -9,12 +10,22 @@ class EndToEndFirst extends BaseSequencer {
   }
 }
 
+/** Suites that `npm test` runs on one engine; the long tests run them on both. */
+function onOneEngine(): string[] {
+  const files = ['src', 'test/e2e'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  )
+  return files.filter(
+    (file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('describeOneDatabase('),
+  )
+}
+
 /** `npm test` runs everything but soak; `npm run test:soak` (mode soak) runs test/soak, one file after the other. */
 export default defineConfig(({ mode }) => ({
   test: {
     include:
       mode === 'soak'
-        ? ['test/soak/**/*.soak.ts']
+        ? ['test/soak/**/*.soak.ts', ...onOneEngine()]
         : [
             'scripts/**/*.test.mjs',
             'src/**/*.test.ts',
@@ -22,12 +33,21 @@ export default defineConfig(({ mode }) => ({
             'test/e2e/**/*.test.ts',
             'test/servers/**/*.test.ts',
           ],
-    globalSetup: ['test/kit/random-seed.ts', 'test/kit/postgres-server.ts', 'test/kit/worker-bundles.ts'],
+    provide: { isSoak: mode === 'soak' },
+    globalSetup: [
+      'test/kit/random-seed.ts',
+      'test/kit/postgres-server.ts',
+      'test/kit/sqlite-template.ts',
+      'test/kit/worker-bundles.ts',
+    ],
     // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long.
     testTimeout: 150_000,
     hookTimeout: 150_000,
     pool: 'forks',
-    maxWorkers: mode === 'soak' ? 1 : 2,
+    // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
+    isolate: false,
+    // More than two cores can run, because whole services wait for servers and timers.
+    maxWorkers: mode === 'soak' ? 1 : 4,
     sequence: { sequencer: EndToEndFirst },
   },
 }))

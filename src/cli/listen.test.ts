@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
-import { describeEachDatabase } from '../../test/kit/database.ts'
+import { describeOneDatabase } from '../../test/kit/database.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { api } from '../../test/kit/http.ts'
 import { startService } from '../../test/kit/service.ts'
@@ -52,7 +52,7 @@ async function ended(running: Running): Promise<number | null> {
   return running.child.exitCode
 }
 
-describeEachDatabase('posthorn listen and posthorn trigger', (open) => {
+describeOneDatabase('posthorn listen and posthorn trigger', 'sqlite', (open) => {
   async function started(place: Parameters<typeof startService>[0] & object) {
     const service = await startService(place)
     closing({ close: () => service.stop() })

@@ -4,7 +4,7 @@ import { runImapScenario } from '../../src/demo/imap-scenario.ts'
 import type { DemoMailServer } from '../../src/demo/mail-server.ts'
 import { rawMessage, SAMPLE_MESSAGES } from '../../src/demo/messages.ts'
 import { startDemoReceiver } from '../../src/demo/receiver.ts'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { startServiceProcess } from '../kit/process.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 
@@ -28,7 +28,7 @@ async function realMailbox(): Promise<DemoMailServer> {
 }
 
 describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
-  describeEachDatabase('the demo scenario on the built service', (databases) => {
+  describeOneDatabase('the demo scenario on the built service', 'postgres', (databases) => {
     it('connects by the hosted pages, lists messages and receives a signed webhook', {
       timeout: 120_000,
     }, async () => {

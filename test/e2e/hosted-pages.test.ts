@@ -14,7 +14,7 @@ import {
   namelessControls,
   tabOrder,
 } from '../kit/browser.ts'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { type Hosted, localGuard, serveHosted } from '../kit/hosted.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 
@@ -59,7 +59,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
     application?.close()
   })
 
-  describeEachDatabase('from the link to the application', (open) => {
+  describeOneDatabase('from the link to the application', 'sqlite', (open) => {
     let hosted: Hosted
     let context: BrowserContext
     let consoleErrors: string[]

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { runIsolation } from '../scenarios/isolation.ts'
 
-describeEachDatabase('healthy webhook endpoints beside unhealthy ones', (databases) => {
+describeOneDatabase('healthy webhook endpoints beside unhealthy ones', 'sqlite', (databases) => {
   it('receive every event, and a kill loses nothing', { timeout: 240_000 }, async () => {
     const figures = await runIsolation(await databases.place(), {
       events: 50,

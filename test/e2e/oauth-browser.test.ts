@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { type OAuthStage, type SiteName, startOAuthStage } from '../scenarios/oauth.ts'
@@ -17,10 +17,10 @@ describe.skipIf(!browserAvailable())('the built service, a browser and the conse
   afterAll(() => browser?.close())
 
   describe.each([
-    ['at its own address', ''],
-    ['behind a proxy that strips a path', '/mail'],
-  ])('%s', (_title, path) => {
-    describeEachDatabase('connects', (databases) => {
+    ['at its own address', '', 'sqlite'],
+    ['behind a proxy that strips a path', '/mail', 'postgres'],
+  ] as const)('%s', (_title, path, engine) => {
+    describeOneDatabase('connects', engine, (databases) => {
       let stage: OAuthStage
       let context: BrowserContext
       let page: Page

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, startOAuthStage } from '../scenarios/oauth.ts'
@@ -7,7 +7,7 @@ import { runPolling } from '../scenarios/oauth-calls.ts'
 
 const MAX_CALLS = 30
 
-describeEachDatabase('API calls of the built service', (databases) => {
+describeOneDatabase('API calls of the built service', 'sqlite', (databases) => {
   it('are one refresh and the calls for one message per account when 20 Gmail accounts are polled after their tokens expired', async () => {
     await runPolling(await databases.place(), { mailboxes: 20, replicas: 1 })
   })

@@ -1,15 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../kit/database.ts'
+import { describeOneDatabase, type Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { numberedMessage } from '../scenarios/mailboxes.ts'
 import { connectAt, consentUrl, type OAuthStage, startOAuthStage } from '../scenarios/oauth.ts'
 
 const TOKEN = /\/token$/
 
-describeEachDatabase(
+describeOneDatabase(
   'secrets of mailboxes at Google and Microsoft, from connection to deletion, failures included',
+  'sqlite',
   (databases) => {
     let place: Place
     let stage: OAuthStage

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
-import { describeEachDatabase, describePostgres, type Place } from '../kit/database.ts'
+import { describeOneDatabase, describePostgres, type Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { type Service, startService } from '../kit/service.ts'
@@ -44,7 +44,7 @@ const mail = (subject: string) => plainMail({ subject, messageId: `<${subject}@e
 const isReady = (client: Api) =>
   eventually(async () => expect((await client.get('/health')).json.data.gmailPush.mode).toBe('push'))
 
-describeEachDatabase('push from Gmail', (open) => {
+describeOneDatabase('push from Gmail', 'sqlite', (open) => {
   let google: Google
   let place: Place
   beforeEach(async () => {
@@ -218,7 +218,7 @@ describeEachDatabase('push from Gmail', (open) => {
   })
 })
 
-describeEachDatabase('push from Graph', (open) => {
+describeOneDatabase('push from Graph', 'postgres', (open) => {
   let microsoft: Microsoft
   let place: Place
   beforeEach(async () => {

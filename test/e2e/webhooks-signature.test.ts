@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { generateSigningSecret, webhookHeaders } from '../../src/lib/signature.ts'
 import { closing } from '../kit/closing.ts'
-import { describeEachDatabase } from '../kit/database.ts'
+import { describeOneDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'
 import { startService } from '../kit/service.ts'
@@ -30,7 +30,7 @@ it('signs the published test vector like each library', () => {
   }
 })
 
-describeEachDatabase('signatures of a running service', (open) => {
+describeOneDatabase('signatures of a running service', 'postgres', (open) => {
   async function serve(): Promise<Api> {
     const service = await startService({ place: await open.place() })
     onTestFinished(service.stop)

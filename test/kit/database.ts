@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
-import { type Db, migrateUp, openPostgres, openSqlite } from '../../src/infra/db/index.ts'
-import { migrations } from '../../src/migrations/index.ts'
+import { type Db, openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { checkStoredEvents } from './events.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** True for the long tests, `npm run test:soak`. */
+    isSoak: boolean
+  }
+}
 
 /** The location of one isolated database, as in a service's settings. */
 export interface Place {
@@ -28,6 +34,20 @@ export interface Databases {
 export function describeEachDatabase(title: string, suite: (open: Databases, engine: Db['engine']) => void): void {
   describe(`${title} (sqlite)`, () => suite(databases('sqlite'), 'sqlite'))
   describePostgres(`${title} (postgres)`, (open) => suite(open, 'postgres'))
+}
+
+/**
+ * Runs a suite on one engine in `npm test` and on both in the long tests: for suites that start whole services or kill
+ * processes, and judge what does not depend on the engine.
+ */
+export function describeOneDatabase(
+  title: string,
+  engine: Db['engine'],
+  suite: (open: Databases, engine: Db['engine']) => void,
+): void {
+  if (inject('isSoak')) describeEachDatabase(title, suite)
+  else if (engine === 'postgres') describePostgres(title, (open) => suite(open, engine))
+  else describe(title, () => suite(databases(engine), engine))
 }
 
 /** For tests that need several processes on one database, which the file store does not support. */
@@ -72,9 +92,7 @@ function openHandle({ dataDir, databaseUrl }: Pick<Place, 'dataDir' | 'databaseU
 async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const dataDir = await temporaryFolder(undo)
   const place: Place = { engine: 'sqlite', dataDir, databaseUrl: undefined }
-  const db = openHandle(place)
-  await migrateUp(db, migrations, () => {})
-  await db.close()
+  await copyFile(inject('sqliteTemplate'), join(dataDir, 'posthorn.db'))
   undo(() => checkEventsOf(place))
   return place
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { describeOneDatabase } from '../../../test/kit/database.ts'
 import { fileStore, MailboxDouble } from '../../../test/kit/mailbox-double.ts'
 import { random } from '../../../test/kit/random.ts'
 import { syncService } from '../../../test/kit/sync.ts'
@@ -17,7 +17,7 @@ const RUN_PAUSE_MS = '80'
  * The bus of this process does not reach the owner, so every request is one whose hint was lost. The owner never polls, and its runs
  * pause before they end: some requests are made between what a run has read and its clearing of a request.
  */
-describeEachDatabase('a requested sync', (open) => {
+describeOneDatabase('a requested sync', 'postgres', (open) => {
   it('is served whenever the owner is killed, and whatever it does during the request', {
     timeout: 180_000,
   }, async () => {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { testAccounts } from '../../../../test/kit/accounts.ts'
-import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../../test/kit/oauth.ts'
 import { random } from '../../../../test/kit/random.ts'
@@ -17,7 +17,7 @@ import { openSecrets } from './account-secrets.ts'
 const KILLS = 6
 const LEASE_MS = 50
 
-describeEachDatabase('rotated tokens of a process that is killed', (open) => {
+describeOneDatabase('rotated tokens of a process that is killed', 'postgres', (open) => {
   const ring = generateKeyRing()
   let oauthServer: OAuthServer
   let worker: ChildProcess | undefined

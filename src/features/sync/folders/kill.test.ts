@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { announced, mailEvents, serverMessages, storedMessages } from '../../../../test/kit/mailbox-state.ts'
 import { random } from '../../../../test/kit/random.ts'
@@ -21,7 +21,7 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('loses no message and emits no event twice', (open) => {
+  describeOneDatabase('loses no message and emits no event twice', 'postgres', (open) => {
     it('during the first sync, and while messages arrive, move and are deleted', { timeout: 180_000 }, async () => {
       const chance = random()
       const place = await open.place()

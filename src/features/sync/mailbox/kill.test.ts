@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
 import { fileStore, MailboxDouble } from '../../../../test/kit/mailbox-double.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { syncService } from '../../../../test/kit/sync.ts'
@@ -13,7 +13,7 @@ const KILLS = 4
 const OLD = 60
 const NEW_PER_ROUND = 12
 
-describeEachDatabase('a process killed at any moment, at a provider that assigns message ids', (open) => {
+describeOneDatabase('a process killed at any moment, at a provider that assigns message ids', 'sqlite', (open) => {
   it.each(['whole', 'folders'] as const)(
     'loses no message and emits no event twice: %s',
     { timeout: 180_000 },

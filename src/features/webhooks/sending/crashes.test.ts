@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
-import { describeEachDatabase, type Place } from '../../../../test/kit/database.ts'
+import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { TEST_RING, webhookFixture } from '../../../../test/kit/webhooks.ts'
@@ -11,7 +11,7 @@ import { startReceiver } from '../../../../test/servers/receiver.ts'
 const ROUNDS = 6
 const LEASE_MS = 2000
 
-describeEachDatabase('a process killed repeatedly while it records and delivers events', (open) => {
+describeOneDatabase('a process killed repeatedly while it records and delivers events', 'sqlite', (open) => {
   /** Lets one work for a moment and kills it, wherever it is. */
   async function workAndDie(place: Place, chance: () => number): Promise<void> {
     const child = startWorker('webhook-worker', [JSON.stringify(place), TEST_RING, String(LEASE_MS)])
