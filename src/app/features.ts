@@ -19,7 +19,6 @@ import { bodyFetcher, eraseMessages, messageReader } from '../features/messages/
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
 import { eraseSync, sync as syncFeature } from '../features/sync/index.ts'
 import {
-  cancelForAccount,
   endpoints as endpointsFeature,
   eraseDeliveries,
   testDeliveries as testDeliveriesOf,
@@ -65,16 +64,12 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const mailboxes = mailProviders({ config, guard, clock, logins })
   const { mail } = mailboxes
 
-  const eraseLater = requestErasure(queue)
   const accounts = accountsFeature({
     ...shared,
     events,
     licence,
     login,
-    async onRemove(tx, accountId) {
-      await cancelForAccount(tx, accountId)
-      await eraseLater(tx, accountId)
-    },
+    onRemove: requestErasure(queue),
   })
   const ownership = ownershipOf({
     ...shared,

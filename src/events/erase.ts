@@ -23,15 +23,10 @@ export async function eraseEvents(tx: Tx, accountId: string, limit: number): Pro
   return rows.length
 }
 
-/** Withholds the account's events that have no position yet: they are stored but never delivered, except `account.deleted`. */
-export async function silenceEvents(tx: Tx, accountId: string): Promise<void> {
-  await tx
-    .updateTable('events')
-    .set({ fanOut: -1 })
-    .where('accountId', '=', accountId)
-    .where('position', 'is', null)
-    .where('type', '!=', 'account.deleted')
-    .execute()
+/** Withholds events in the transaction that stamps them: they are never delivered or listed. */
+export async function withholdEvents(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.updateTable('events').set({ fanOut: -1 }).where('id', 'in', ids).execute()
 }
 
 /** Deletes up to `limit` fanned-out events recorded before `beforeMs`. Returns true when there may be more. */

@@ -16,7 +16,7 @@ export {
   type NewEvent,
   providerSchema,
 } from './catalogue.ts'
-export { eraseEvents, purgeEvents, silenceEvents } from './erase.ts'
+export { eraseEvents, purgeEvents, withholdEvents } from './erase.ts'
 export { type EventRow, eventHead, eventSchema, exampleEvent } from './event.ts'
 export { plannedEvents } from './planned/index.ts'
 export { type EventFilter, type EventHead, type EventRange, eventFeed, findEvents, listFannedOut } from './read.ts'

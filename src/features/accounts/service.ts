@@ -30,7 +30,7 @@ export interface AccountsDeps {
   tokenTiming?: Partial<TokenTiming>
   /** Default: no cap. */
   licence?: LicenceCheck
-  /** Runs in the transaction that deletes an account: cancels its deliveries and requests its erasure. */
+  /** Runs in the transaction that deletes an account: requests its erasure. */
   onRemove(tx: Tx, accountId: string): Promise<void>
 }
 

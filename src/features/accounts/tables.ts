@@ -46,7 +46,7 @@ interface AccountTable {
 
 /**
  * Deleted accounts whose data is still being erased. The account's own row is deleted first, which stops every read, sync
- * and write; this row lets another process continue the erasure.
+ * and write; this row stops deliveries and lets another process continue the erasure.
  */
 interface AccountErasureTable {
   accountId: string

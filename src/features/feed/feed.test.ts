@@ -9,7 +9,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { explain } from '../../../test/kit/explain.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { webhookFixture } from '../../../test/kit/webhooks.ts'
-import { eraseEvents, eventFeed, purgeEvents, silenceEvents } from '../../events/index.ts'
+import { eraseEvents, eventFeed, purgeEvents } from '../../events/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
 import { isSubscription, subscribes } from '../webhooks/index.ts'
@@ -150,7 +150,7 @@ describeEachDatabase('the events API', (open) => {
           data: {},
         } as never,
       ])
-      await silenceEvents(tx, 'acc_gone')
+      await tx.insertInto('accountErasures').values({ accountId: 'acc_gone', requestedAt: 1 }).execute()
     })
     await stamped(4)
     expect((await get('')).body.events.map((event: { position: number }) => event.position)).toEqual([3, 2, 1])

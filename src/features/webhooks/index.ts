@@ -5,7 +5,7 @@
 import './tables.ts'
 
 export type { DeliveryQuery, DeliveryView } from './deliveries/api.ts'
-export { cancelForAccount, eraseDeliveries, purgeDeliveries } from './deliveries/erasure.ts'
+export { eraseDeliveries, purgeDeliveries } from './deliveries/erasure.ts'
 export type { DuplicateFinder, FindDuplicates } from './deliveries/fan-out.ts'
 export { deliveryRoutes } from './deliveries/routes.ts'
 export { deliveryStore } from './deliveries/store.ts'

@@ -5,7 +5,7 @@ import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
-import { cancelForAccount, eraseDeliveries, purgeDeliveries } from '../index.ts'
+import { eraseDeliveries, purgeDeliveries } from '../index.ts'
 import { deliveryStore } from './store.ts'
 
 describeEachDatabase('deleting deliveries', (open) => {
@@ -28,12 +28,20 @@ describeEachDatabase('deleting deliveries', (open) => {
         { ...sampleEvent('message.updated'), accountId: 'acc_a' },
         { ...sampleEvent('account.deleted'), accountId: 'acc_a', objectId: 'acc_a' },
       ])
-      await cancelForAccount(tx, 'acc_a')
+      await tx.insertInto('accountErasures').values({ accountId: 'acc_a', requestedAt: 1 }).execute()
     })
     await eventually(() => expect(receiver.requests).toHaveLength(3))
     expect(JSON.parse(receiver.requests[2]?.body ?? '').type).toBe('account.deleted')
     // Its attempt is written after the request.
+    await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(3))
+    const [waiting] = await fixture.deliveries({ accountId: 'acc_a' })
+    await fixture.db.transaction(async (tx) => {
+      const due = tx.updateTable('webhookDeliveries').set({ nextAttemptAt: 0 })
+      await due.where('id', '=', waiting?.id ?? '').execute()
+      await fixture.queue.addIn(tx, 'deliver', [waiting?.endpointId ?? ''])
+    })
     await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(2))
+    expect(receiver.requests).toHaveLength(3)
     const seen = await fixture.deliveries()
     expect(seen.map(({ accountId, eventType, status }) => [accountId, eventType, status])).toEqual([
       ['acc_a', 'message.received', 'cancelled'],

@@ -1,24 +1,24 @@
-import { silenceEvents } from '../../../events/index.ts'
-import type { Tx } from '../../../infra/db/index.ts'
+import type { EventRow } from '../../../events/index.ts'
+import type { Handle, Tx } from '../../../infra/db/index.ts'
+import { accountsBeingErased } from '../../accounts/index.ts'
 import { deleteDeliveries } from './store.ts'
 
 /** The only event of a deleted account that remains and is delivered. */
 const LAST_EVENT = 'account.deleted'
 
 /**
- * Cancels the account's waiting deliveries, except of `account.deleted`, in the transaction that deletes the account. A
- * request in flight may still arrive; its attempt is not recorded.
+ * Returns the events that may be sent: those of deleted accounts may not, except `account.deleted`. The fan-out and every claim
+ * check it, so the deletion of an account changes no row per event or delivery. A request in flight may still arrive.
  */
-export async function cancelForAccount(tx: Tx, accountId: string): Promise<void> {
-  // First, because it waits for a running fan-out, whose deliveries the next statement must see.
-  await silenceEvents(tx, accountId)
-  await tx
-    .updateTable('webhookDeliveries')
-    .set({ status: 'cancelled', nextAttemptAt: null, lease: null, leasedUntil: null })
-    .where('accountId', '=', accountId)
-    .where('nextAttemptAt', 'is not', null)
-    .where('eventType', '<>', LAST_EVENT)
-    .execute()
+export async function sendable<Event extends Pick<EventRow, 'accountId' | 'type'>>(
+  handle: Handle,
+  events: readonly Event[],
+): Promise<Event[]> {
+  const accountIds = events.flatMap(({ accountId, type }) =>
+    accountId === null || type === LAST_EVENT ? [] : [accountId],
+  )
+  const erased = await accountsBeingErased(handle, [...new Set(accountIds)])
+  return events.filter(({ accountId, type }) => type === LAST_EVENT || !erased.has(accountId ?? ''))
 }
 
 /** Deletes up to `limit` deliveries of a deleted account with their attempts. Returns how many. */

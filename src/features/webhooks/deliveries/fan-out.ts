@@ -1,4 +1,11 @@
-import { EVENTS_TOPIC, type EventRow, nextEvents, STAMPED_TOPIC, stampEvents } from '../../../events/index.ts'
+import {
+  EVENTS_TOPIC,
+  type EventRow,
+  nextEvents,
+  STAMPED_TOPIC,
+  stampEvents,
+  withholdEvents,
+} from '../../../events/index.ts'
 import type { Bus } from '../../../infra/bus/index.ts'
 import type { Db, Handle, Tx } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
@@ -11,6 +18,7 @@ import { subscribes } from '../endpoints/subscriptions.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
 import type { DeliveryRow } from '../tables.ts'
+import { sendable } from './erasure.ts'
 import { insertDeliveries } from './store.ts'
 
 /** Returns the duplicates among these events, each with the id of the first event. Runs in the transaction that writes their deliveries. */
@@ -138,13 +146,19 @@ export class FanOut {
 
   async #batch(tx: Tx, which: number | readonly string[], find: FindDuplicates): Promise<number | undefined> {
     const { db, clock, ids, queue } = this.#deps
-    const events = await stampEvents(tx, db.dialect, which)
-    if (events === undefined || events.length === 0) return events?.length
+    const stamped = await stampEvents(tx, db.dialect, which)
+    if (stamped === undefined || stamped.length === 0) return stamped?.length
+    const events = await sendable(tx, stamped)
+    const withheld = stamped.filter((event) => !events.includes(event))
+    await withholdEvents(
+      tx,
+      withheld.map(({ id }) => id),
+    )
     tx.afterCommit(() => this.#deps.bus.publish(STAMPED_TOPIC))
     // Read after the events and never cached: an endpoint deactivated before an event must not get it.
     const endpoints = await endpointStore(tx).listTargets()
     const made = matched(events, endpoints, (event, endpoint) => newDelivery(ids, event, endpoint, clock.now()))
-    this.#resize(made.length / events.length)
+    this.#resize(made.length / stamped.length)
     const deliveries = await markDuplicates(tx, events, made, find)
     await insertDeliveries(tx, deliveries)
     const waiting = deliveries.filter((delivery) => delivery.nextAttemptAt !== null)
@@ -158,7 +172,7 @@ export class FanOut {
       tx.afterCommit(() => this.#hints.announce(ready))
     }
     await queue.addIn(tx, DELIVER_QUEUE, idsWhere(true), { delayMs: OPEN_CIRCUIT_DELAY_MS })
-    return events.length
+    return stamped.length
   }
 
   /** Shrinks at once when events have more deliveries than before, and grows gradually. */

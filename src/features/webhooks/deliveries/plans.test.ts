@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { databases, describeEachDatabase } from '../../../../test/kit/database.ts'
 import { explain } from '../../../../test/kit/explain.ts'
+import { withholdEvents } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
-import { cancelForAccount, type DeliveryQuery, eraseDeliveries, purgeDeliveries } from '../index.ts'
+import { type DeliveryQuery, eraseDeliveries, purgeDeliveries } from '../index.ts'
 import {
   cancelForEndpoint,
   claimDue,
@@ -11,6 +12,7 @@ import {
   releaseAllLeases,
   renewLease,
 } from '../sending/leases.ts'
+import { sendable } from './erasure.ts'
 import { markDuplicates } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
@@ -24,7 +26,8 @@ const STATEMENTS: [name: string, run: (tx: Tx, db: Db) => Promise<unknown>][] = 
   ['the next due', (tx, db) => findNextDue({ ...db, read: tx }, 'whe_1')],
   ['the sweep', (tx, db) => listEndpointsDue({ ...db, read: tx }, 1)],
   ['the end of an endpoint', (tx) => cancelForEndpoint(tx, 'whe_1', 200)],
-  ['the end of an account', (tx) => cancelForAccount(tx, 'acc_1')],
+  ['withholding events', (tx) => withholdEvents(tx, ['evt_1'])],
+  ['deleted accounts', (tx) => sendable(tx, [{ accountId: 'acc_1', type: 'message.sent' }])],
   ['erasing an account', (tx) => eraseDeliveries(tx, 'acc_1', 500)],
   ['finding duplicates', (tx) => markDuplicates(tx, [], [], async () => new Map([['evt_2', 'evt_1']]))],
   ['purging', (tx) => purgeDeliveries(tx, 1, 500)],
@@ -45,7 +48,7 @@ describeEachDatabase('the statements about deliveries', (open) => {
     const db = await open()
     const plan = await explain(db, (tx) => run(tx, db))
     expect(plan).not.toMatch(
-      /SCAN webhookDeliveries$|Seq Scan on "?webhookDeliveries|SCAN events|Seq Scan on "?events/m,
+      /SCAN (webhookDeliveries|accountErasures)$|Seq Scan on "?(webhookDeliveries|accountErasures)|SCAN events|Seq Scan on "?events/m,
     )
     expect(plan).not.toMatch(/USE TEMP B-TREE/)
   })

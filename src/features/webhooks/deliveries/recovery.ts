@@ -3,10 +3,10 @@ import { type Db, lockState, type Tx } from '../../../infra/db/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
-import { accountsBeingErased } from '../../accounts/index.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { subscribes } from '../endpoints/subscriptions.ts'
+import { sendable } from './erasure.ts'
 import { DELIVER_QUEUE, newDelivery } from './fan-out.ts'
 import { insertDeliveries } from './store.ts'
 
@@ -55,7 +55,11 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
   const endpoint = await endpointStore(tx).get(endpointId)
   const events = await listFannedOut(tx, range, EVENTS_PER_TRANSACTION)
   const last = events.length === EVENTS_PER_TRANSACTION ? events.at(-1) : undefined
-  const due = await undelivered(tx, events, JSON.parse(endpoint.eventTypes))
+  const eventTypes: string[] = JSON.parse(endpoint.eventTypes)
+  const due = await sendable(
+    tx,
+    events.filter((event) => subscribes(eventTypes, event.type)),
+  )
   const made = await deliveriesOf(tx, endpointId, due)
   const missing = due.filter((event) => !made.has(event.id))
   const nowMs = deps.clock.now()
@@ -68,13 +72,6 @@ async function recoverStep(tx: Tx, deps: RecoverDeps, endpointId: string, range:
   const recovered = missing.length + again
   if (recovered > 0) await deps.queue.addIn(tx, DELIVER_QUEUE, [endpointId])
   return { recovered, last }
-}
-
-async function undelivered(tx: Tx, events: readonly Head[], eventTypes: string[]): Promise<Head[]> {
-  const subscribed = events.filter((event) => subscribes(eventTypes, event.type))
-  const accountIds = subscribed.flatMap(({ accountId }) => (accountId === null ? [] : [accountId]))
-  const erased = await accountsBeingErased(tx, [...new Set(accountIds)])
-  return subscribed.filter(({ accountId, type }) => !erased.has(accountId ?? '') || type === 'account.deleted')
 }
 
 /** The ids of the endpoint's deliveries of these events, by event id. */

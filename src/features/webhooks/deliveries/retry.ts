@@ -2,11 +2,11 @@ import { type EventRow, findEvents } from '../../../events/index.ts'
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { accountsBeingErased } from '../../accounts/index.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import { isFree, type Lease, untilOf } from '../sending/leases.ts'
 import type { DeliveryRow } from '../tables.ts'
+import { sendable } from './erasure.ts'
 import { DELIVER_QUEUE } from './fan-out.ts'
 import { deliveryStore } from './store.ts'
 
@@ -51,9 +51,7 @@ export async function retryable(
   if (endpoint === undefined)
     throw new AppError('conflict', { message: 'The webhook endpoint of this delivery was deleted.' })
   const event = (await findEvents(tx, [delivery.eventId])).get(delivery.eventId)
-  const { accountId, eventType } = delivery
-  const ended = accountId !== null && eventType !== 'account.deleted' ? [accountId] : []
-  if (event === undefined || (await accountsBeingErased(tx, ended)).size > 0) {
+  if (event === undefined || (await sendable(tx, [event])).length === 0) {
     throw new AppError('conflict', { message: 'The event of this delivery was erased.' })
   }
   return { delivery, endpoint, event }

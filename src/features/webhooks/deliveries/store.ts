@@ -87,11 +87,11 @@ export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Pr
   await addToCount(tx, rows.length)
 }
 
-/** Deletes deliveries and their attempts. */
+/** Deletes deliveries, then their attempts, so that it also deletes the attempt of a worker that it waited for. */
 export async function deleteDeliveries(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await tx.deleteFrom('webhookAttempts').where('deliveryId', 'in', ids).execute()
   const { numDeletedRows } = await tx.deleteFrom('webhookDeliveries').where('id', 'in', ids).executeTakeFirst()
+  await tx.deleteFrom('webhookAttempts').where('deliveryId', 'in', ids).execute()
   await addToCount(tx, -Number(numDeletedRows))
 }
 

@@ -3,6 +3,7 @@ import { type EventRow, findEvents } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
+import { sendable } from '../deliveries/erasure.ts'
 import { type EndpointRow, type OpenEndpoint, openEndpoint } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
 import type { DeliveryRow } from '../tables.ts'
@@ -89,15 +90,16 @@ export class Claims {
     for (const { id } of deliveries) this.#held.set(id, 0)
     this.#open(row)
     const events = await findEvents(db.read, [...new Set(deliveries.map((delivery) => delivery.eventId))])
+    const allowed = new Set(await sendable(db.read, [...events.values()]))
     const orphaned: string[] = []
     for (const delivery of deliveries) {
       const event = events.get(delivery.eventId)
-      if (event === undefined) orphaned.push(delivery.id)
-      else this.#waiting.push({ delivery, event })
+      if (event !== undefined && allowed.has(event)) this.#waiting.push({ delivery, event })
+      else orphaned.push(delivery.id)
       this.#held.set(delivery.id, event?.data.length ?? 0)
       inFlightLimit.add(event?.data.length ?? 0)
     }
-    // Events are erased only with their account or by age, so their deliveries must not be sent.
+    // Their account was deleted, or their events are too old.
     if (orphaned.length > 0) await db.transaction((tx) => cancelHeld(tx, orphaned, this.lease.token))
     this.recorded(orphaned)
     return deliveries.length === limit
