@@ -14,7 +14,7 @@ export interface Prober {
   stop(): void
 }
 
-/** Asks `/health/live` every 10 ms and the list page every 50 ms, from a process of its own so that only the service is measured. */
+/** Requests `/health/live` every 10 ms and the list page every 50 ms, in a separate process so that it measures only the service. */
 export async function startProber(base: string, listPath: string, key: string): Promise<Prober> {
   const child = spawn(process.execPath, ['-e', SCRIPT, base, listPath, key], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })

@@ -18,7 +18,7 @@ const POLL_MS = 200
 
 /**
  * Response times while the file store works through large sets: `/health/live` and a page of another
- * account's messages, asked by another process. Beside them the rows per second, and what each row costs the service's process.
+ * account's messages, requested by another process. Also prints the rows per second, and the service's CPU time per row.
  */
 export async function responsive(say: (line: string) => void): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
@@ -66,7 +66,7 @@ export async function responsive(say: (line: string) => void): Promise<void> {
   }
 }
 
-/** The service on its data folder, with the prober beside it. */
+/** The service on its data folder, and the prober. */
 class Stage {
   api: Client = client('', '')
   listPath: string | undefined

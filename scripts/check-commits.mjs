@@ -32,7 +32,7 @@ export function checkCommits(folder, lastUnchecked = LAST_UNCHECKED) {
 /** The arguments of `git log` that list them; undefined when that cannot be known. */
 function newCommits(git, lastUnchecked) {
   if (git('merge-base', '--is-ancestor', lastUnchecked, 'HEAD') !== undefined) return [`${lastUnchecked}..HEAD`]
-  // A shallow clone ends after that commit: all it holds is newer.
+  // A shallow clone ends after that commit, so all its commits are newer.
   if (git('rev-parse', '--is-shallow-repository') === 'true') return ['HEAD']
   const fork = git('merge-base', 'HEAD', '@{upstream}')
   return fork === undefined ? undefined : [`${fork}..HEAD`]

@@ -4,7 +4,7 @@ import { fixedClock } from '../lib/clock.ts'
 import { idGenerator } from '../lib/ids.ts'
 import { type App, run, type SignalName } from './lifecycle.ts'
 
-/** Runs an app in a process that only looks like one: signals are sent by hand, and exits are written down. */
+/** Runs an app with a fake process: the test sends signals, and exits are recorded. */
 function running(app: Partial<App>) {
   const clock = fixedClock(0)
   const records: LogEntry[] = []
@@ -41,13 +41,13 @@ function running(app: Partial<App>) {
 
 const texts = (records: LogEntry[]) => records.map((entry) => `${entry.level} ${entry.message}`)
 
-/** Lets everything that is ready run. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+/** Waits for the next turn of the event loop. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the process', () => {
   it('logs the signal, stops the app, and exits 0', async () => {
     const service = running({})
-    await settled()
+    await nextTurn()
     expect(texts(service.records)).toEqual(['info The service accepts requests at http://here.'])
     service.signal('SIGTERM')
     await service.ended
@@ -61,11 +61,11 @@ describe('the process', () => {
 
   it('ignores a second signal within a second, and exits 1 at a later one', async () => {
     const service = running({ stop: () => new Promise(() => {}) })
-    await settled()
+    await nextTurn()
     service.signal('SIGINT')
     service.clock.advance(1000)
     service.signal('SIGINT')
-    await settled()
+    await nextTurn()
     expect(service.exits).toEqual([])
     service.clock.advance(1)
     service.signal('SIGTERM')
@@ -86,7 +86,7 @@ describe('the process', () => {
       start: (aborted) =>
         new Promise((_resolve, reject) => aborted.addEventListener('abort', () => reject(new Error('aborted')))),
     })
-    await settled()
+    await nextTurn()
     service.signal('SIGTERM')
     await service.ended
     expect(service.calls).toEqual(['start', 'stop'])
@@ -97,9 +97,9 @@ describe('the process', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const service = running({ start: () => new Promise(() => {}), stop: () => new Promise(() => {}) })
-      await settled()
+      await nextTurn()
       service.signal('SIGTERM')
-      await settled()
+      await nextTurn()
       await vi.advanceTimersByTimeAsync(5000)
       expect(service.calls).toEqual(['start', 'stop'])
       await vi.advanceTimersByTimeAsync(29_000)
@@ -113,7 +113,7 @@ describe('the process', () => {
 
   it('exits 1 when stopping fails', async () => {
     const service = running({ stop: () => Promise.reject(new Error('no')) })
-    await settled()
+    await nextTurn()
     service.signal('SIGTERM')
     await service.ended
     expect(service.exits).toEqual([1])

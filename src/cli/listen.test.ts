@@ -15,7 +15,7 @@ interface Running {
   error: string
 }
 
-/** The built command as a process of its own, for what only a signal ends. */
+/** Runs the built command in its own process, for tests that end it with a signal. */
 function listen(args: string[]): Running {
   const entry = new URL('../../dist/posthorn.js', import.meta.url).pathname
   const child = spawn(process.execPath, [entry, 'listen', ...args], {

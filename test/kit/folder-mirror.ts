@@ -19,7 +19,7 @@ export class FolderMirror {
     this.#initialMessages = initialMessages
   }
 
-  /** One pass. `onStep` runs after a step is stored, before the next is asked for. */
+  /** Syncs the folder once. `onStep` runs after a step is stored, before the next is requested. */
   async sync(
     session: FolderSession,
     onStep: (step: FolderStep) => Promise<void> | void = () => {},

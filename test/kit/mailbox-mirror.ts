@@ -6,12 +6,11 @@ import type {
 } from '../../src/providers/contract/index.ts'
 import { ProviderError } from '../../src/providers/contract/index.ts'
 
-/** A mail as the mirror holds it. */
+/** A message in the mirror. */
 export type MirrorRow = FoundMessage & { announced: boolean }
 
 /**
- * What a mailbox of ids looks like to somebody who stores every step and trusts nothing else: the smallest possible consumer of
- * `syncScope`, for tests of providers.
+ * The smallest consumer of `syncScope`, for provider tests: stores every step and nothing else.
  */
 export class MailboxMirror {
   readonly rows = new Map<string, MirrorRow>()
@@ -25,7 +24,7 @@ export class MailboxMirror {
     this.#initialMessages = initialMessages
   }
 
-  /** One round over every scope. `onStep` runs after a step is stored, before the next is asked for. */
+  /** Syncs every scope once. `onStep` runs after a step is stored, before the next is requested. */
   async sync(
     session: MailboxSession,
     onStep: (step: MailboxStep) => Promise<void> | void = () => {},

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close()
 })
 
-/** What replicas inside one process share. */
+/** The dependencies that replicas in one process share. */
 function network() {
   const listeners = new Map<string, Set<(payload: string) => void>>()
   const largest = { bytes: 0 }
@@ -49,7 +49,7 @@ const clock = fixedClock(Date.parse('2026-01-31T08:00:00Z'))
 
 function replica(instanceId: string, instances: string[], bus: Bus, waitMs = 50): Replica {
   const ring = logRing()
-  // Each step of the clock is one record: ids are in the order in which the test wrote.
+  // Advances the clock for each record, so that ids are in the order of writing.
   const ids = idGenerator(clock)
   const log = logger({
     level: 'trace',
@@ -154,7 +154,7 @@ function describeRings(title: string, begin: () => Promise<Join>): void {
       const [first, second, third] = await replicas(await begin())
       for (let i = 1; i <= 30; i += 1) {
         const writer = [first, second, third][i % 3]
-        // Together longer than one hint.
+        // Together too long for one hint.
         writer?.log.info(`${i} ${'ü€'.repeat(200)}`)
       }
       const client = await serve(second)

@@ -41,7 +41,7 @@ describeEachDatabase('a push subscription', (open) => {
     google.addUser(ADA)
     microsoft.addUser(ADA)
     db = await open()
-    // Behind the providers' own clock, so that a day later is still within what Graph allows.
+    // Behind the provider's clock, so that a day later is still within Graph's limit.
     clock.advance(Date.now() - 2 * DAY_MS - clock.now())
     topicName = google.pubsub.topicName
     synced = []

@@ -46,7 +46,7 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
     return { db, bus, service, box, call }
   }
 
-  /** Two instances: this one has an account that works and one that fails, the other one two that it has not run lately. */
+  /** Two instances. This one owns an account that works and one that fails, the other owns two that have not run recently. */
   async function busy() {
     const world = await serve()
     const { db, service } = world

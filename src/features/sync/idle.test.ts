@@ -10,10 +10,10 @@ import type { ProviderName } from '../../providers/contract/index.ts'
 
 const open = databases('sqlite')
 const ACCOUNTS = 20
-/** No heartbeat and no round comes between. */
+/** No heartbeat and no ownership round during the test. */
 const QUIET_OWNER = { roundMs: 3_600_000 }
 
-/** Grows with every commit of another connection that changed anything. */
+/** A counter that grows with every commit of another connection. */
 async function commits(db: Db): Promise<number> {
   const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(db.read)
   return Number(rows[0]?.data_version)
@@ -21,7 +21,7 @@ async function commits(db: Db): Promise<number> {
 
 type Service = ReturnType<typeof syncService>
 
-/** Waits for two more polls of each account, and returns how many commits there were meanwhile. */
+/** Waits for two more polls of each account, and returns the number of commits in that time. */
 async function commitsDuringPolls(db: Db, service: Service, accounts: number): Promise<number> {
   const runs = () => service.sync.totals().completed
   await eventually(() => expect(runs()).toBeGreaterThanOrEqual(3 * accounts))

@@ -14,8 +14,8 @@ const HOUR = '3600000'
 const RUN_PAUSE_MS = '80'
 
 /**
- * The bus of this process does not reach the owner, so every request is one whose hint was lost. The owner never polls, and its runs
- * pause before they end: some requests are made between what a run has read and its clearing of a request.
+ * The bus of this process does not reach the owner, so the hint of every request is lost. The owner never polls, and its runs pause
+ * before they end, so some requests arrive after a run has read the mailbox and before it clears the column.
  */
 describeOneDatabase('a requested sync', 'postgres', (open) => {
   it('is served whenever the owner is killed, and whatever it does during the request', {

@@ -13,7 +13,7 @@ import { deliveryRoutes, endpointRoutes, type ReadMessage, testRoutes } from './
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** One message is known. */
+/** Finds one message only. */
 const readMessage: ReadMessage = async (accountId, messageId) => {
   if (accountId !== 'acc_1') throw notFound('account', accountId)
   if (messageId !== 'msg_1') throw notFound('message', messageId)

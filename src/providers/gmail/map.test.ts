@@ -108,7 +108,7 @@ describe('a message of Gmail', () => {
   it.each([
     ['utf-8', Buffer.from('Grüße'), 'Grüße'],
     ['iso-8859-1', Buffer.from('Gr\xfc\xdfe', 'latin1'), 'Grüße'],
-    // Handed out as UTF-8, although it says otherwise.
+    // Gmail returns UTF-8 although the header names another charset.
     ['iso-8859-1', Buffer.from('Grüße'), 'Grüße'],
     ['iso-2022-jp', Buffer.from('\x1b$B2q5D\x1b(B', 'latin1'), '会議'],
     ['x-klingon', Buffer.from('Gr\xfc\xdfe', 'latin1'), 'Grüße'],

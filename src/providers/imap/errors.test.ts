@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GuardError } from '../../infra/net/index.ts'
 import { providerError } from './errors.ts'
 
-/** What imapflow hangs onto its errors. */
+/** The properties that imapflow adds to its errors. */
 function failed(fields: Record<string, unknown>): Error {
   return Object.assign(new Error('Command failed'), fields)
 }

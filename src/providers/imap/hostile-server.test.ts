@@ -29,7 +29,7 @@ async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
   return { server, session, closed, changes, sync, live: mail.liveReads(server.access) }
 }
 
-/** Says it for ever, as fast as it is taken. */
+/** Sends the line forever, as fast as the client reads. */
 const flood = (line: string) => (_say: unknown, socket: TLSSocket) => {
   const chunk = `* ${line}\r\n`.repeat(500)
   const more = () => {

@@ -44,7 +44,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     expect(messages[0]).toMatchObject({ snippet: 'See the attachment.', error: null })
     setFlagsFromString('--expose-gc')
     const collect: () => void = runInNewContext('gc')
-    // What is still held after a collection; what is only not collected yet says nothing.
+    // Memory in use after garbage collection.
     const held = () => {
       collect()
       const { heapUsed, arrayBuffers } = process.memoryUsage()

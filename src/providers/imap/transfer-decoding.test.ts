@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 
-/** The encoded text cut into pieces at these distances, decoded piece by piece. */
+/** Decodes the text in chunks of these lengths. */
 function decodeInPieces(encoding: string, text: string, sizes: readonly number[]): Buffer {
   const decoder = transferDecoder(encoding)
   const parts: Buffer[] = []

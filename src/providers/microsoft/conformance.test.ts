@@ -9,7 +9,7 @@ const USER = 'ada@example.test'
 idMailboxConformance('microsoft', async () => {
   const graph = await startMicrosoft()
   graph.addUser(USER)
-  // Graph knows whole seconds: each mail has one of its own, none is of the future.
+  // Graph's times are whole seconds: each message gets its own second, in the past.
   let arrivedMs = Date.now() - 3_600_000
   const { mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
   return {
@@ -46,7 +46,7 @@ idMailboxConformance('microsoft', async () => {
   }
 })
 
-/** The token is renewed as the service does it, each time with the refresh token of the time before. */
+/** Refreshes the token as the service does, each time with the latest refresh token. */
 async function signedIn(graph: Microsoft): Promise<MailAccess> {
   const login = microsoftLogin({
     ...{ clientId: graph.client.id, clientSecret: graph.client.secret, tenant: 'common' },

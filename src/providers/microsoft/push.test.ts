@@ -16,7 +16,7 @@ async function subscribing() {
   const graph = await startMicrosoft()
   graph.addUser(USER)
   const { accessToken } = await graph.grant(USER)
-  // Graph's handshake: the token comes back as it is.
+  // Graph's handshake: return the token unchanged.
   const hook = createServer((req, res) => {
     const token = new URL(req.url ?? '', 'http://hook').searchParams.get('validationToken')
     res.writeHead(200, { 'content-type': 'text/plain' }).end(token ?? '')

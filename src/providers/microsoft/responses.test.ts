@@ -21,11 +21,11 @@ const page = (value: object[], token = 'end') => ({
 })
 const gone = { status: 404, body: { error: { code: 'ErrorItemNotFound', message: 'secret words' } } }
 
-/** A mailbox with one message a thousand seconds old, and whatever the test says. */
+/** A mailbox with one message that is a thousand seconds old. `more` overrides responses. */
 function standard(more: (asked: ScriptedGraphRequest) => ScriptedGraphResponse | undefined) {
   return (asked: ScriptedGraphRequest): ScriptedGraphResponse => {
-    const said = more(asked)
-    if (said !== undefined) return said
+    const overridden = more(asked)
+    if (overridden !== undefined) return overridden
     if (asked.path === '/me/messages') return { body: { value: [{ id: 'x', receivedDateTime: received(0) }] } }
     return gone
   }
@@ -128,7 +128,7 @@ describe('unusual responses of Graph', () => {
     expect(all).toHaveLength(2)
     expect(all[1]?.found.map(({ message: { providerMessageId } }) => providerMessageId)).toEqual(['late'])
     expect(all[1]?.changed).toEqual([{ providerMessageId: 'old', unread: true, starred: false, folders: ['inbox'] }])
-    // From the cursor between the two the listing goes on as a whole one.
+    // From the cursor in between, the listing continues without the filter.
     const [again] = await steps(graph.session(), { cursor: all[0]?.cursor ?? null })
     expect(again?.found).toHaveLength(1)
   })

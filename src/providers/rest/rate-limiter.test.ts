@@ -7,7 +7,7 @@ const entry = (more: Partial<Parameters<RateLimiter['acquire']>[0]> = {}) => ({
   ...more,
 })
 
-/** Whether it entered without waiting for anything. */
+/** True when the request starts without waiting. */
 async function isIn(entering: Promise<unknown>): Promise<boolean> {
   const waiting = new Promise<false>((resolve) => setImmediate(() => resolve(false)))
   return Promise.race([entering.then(() => true), waiting])

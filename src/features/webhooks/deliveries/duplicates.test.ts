@@ -19,10 +19,10 @@ import { fixedClock, systemClock } from '../../../lib/clock.ts'
 import { type SharedClaims, sharedClaims } from '../../deduplication/index.ts'
 import { retryDelivery } from './retry.ts'
 
-/** An event as the one before it: of the same object in the same version. */
+/** Events with these members are duplicates: the same object in the same version. */
 const SAME = { objectId: 'msg_same', version: 1 }
 
-const settled = (fixture: WebhookFixture, statuses: string[]) =>
+const expectStatuses = (fixture: WebhookFixture, statuses: string[]) =>
   eventually(async () => {
     const found = await fixture.deliveries()
     expect(found.map(({ status }) => status)).toEqual(statuses)
@@ -50,28 +50,28 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
     const claims = await claimsIn(redis)
     const before = await started(claims)
     await before.fixture.record(SAME)
-    await settled(before.fixture, ['success'])
+    await expectStatuses(before.fixture, ['success'])
     const after = await started(claims)
     await after.fixture.record(SAME)
-    await settled(after.fixture, ['success'])
+    await expectStatuses(after.fixture, ['success'])
   })
 
   it('is sent at most once more per loss of Redis, and no event is lost or sent twice', async () => {
-    // Redis is asked again soon after its return.
+    // A fast clock, so that Redis is used again soon after it is back.
     const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 1000 }
     const { fixture, receiver } = await started(await claimsIn(redis, hasty))
     let version = 0
-    const say = async () => {
+    const recordEvents = async () => {
       version += 1
-      const news = { objectId: 'msg_news', version }
-      await fixture.record(SAME, news, news)
+      const changed = { objectId: 'msg_changed', version }
+      await fixture.record(SAME, changed, changed)
     }
     const sent = () => receiver.requests.map(({ headers }) => String(headers['webhook-id']))
     const reached = (count: number) => eventually(() => expect(new Set(sent()).size).toBeGreaterThanOrEqual(count))
     for (const step of ['start', 'stop', 'start', 'stop', 'start'] as const) {
       if (step === 'stop') await redis.server.stop()
       else await redis.server.start()
-      for (let times = 0; times < 20; times += 1) await say()
+      for (let times = 0; times < 20; times += 1) await recordEvents()
       await reached(version)
     }
     await eventually(async () => {
@@ -85,9 +85,9 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
     const sentOf = (objectId: string, of: number) =>
       events.filter((event) => event.objectId === objectId && event.version === of && requests.includes(event.id))
         .length
-    // In the database after a loss, in an empty Redis after a return.
+    // Claimed anew in the database after each loss, and in the empty Redis after each restart.
     expect(sentOf(SAME.objectId, SAME.version)).toBeLessThanOrEqual(4)
-    for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(sentOf('msg_news', of))
+    for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(sentOf('msg_changed', of))
     expect(requests.length).toBeLessThanOrEqual(version + 8)
   })
 })
@@ -108,9 +108,16 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     for (const id of ['one', 'two']) await fixture.create({ id, url: receiver.url })
     await fixture.engine.start()
     await fixture.record(SAME)
-    await settled(fixture, ['success', 'success'])
+    await expectStatuses(fixture, ['success', 'success'])
     await fixture.record(SAME, { version: 2 })
-    const found = await settled(fixture, ['success', 'success', 'deduplicated', 'deduplicated', 'success', 'success'])
+    const found = await expectStatuses(fixture, [
+      'success',
+      'success',
+      'deduplicated',
+      'deduplicated',
+      'success',
+      'success',
+    ])
     expect(found.slice(2, 4)).toMatchObject(
       ['one', 'two'].map((endpointId) => ({ endpointId, attempt: 0, nextAttemptAt: null, attempts: [], error: null })),
     )
@@ -129,7 +136,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     clock.advance(1)
     await fixture.record(SAME)
     await fixture.engine.start()
-    await settled(fixture, ['success', 'deduplicated', 'success'])
+    await expectStatuses(fixture, ['success', 'deduplicated', 'success'])
   })
 
   it('is determined by the configured key fields', async () => {
@@ -140,10 +147,10 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     const about = (subject: string) => ({ data: { subject } })
     await fixture.record({ objectId: 'a', ...about('x') }, { objectId: 'b', ...about('x') }, about('y'))
     await fixture.engine.start()
-    await settled(fixture, ['success', 'deduplicated', 'success'])
+    await expectStatuses(fixture, ['success', 'deduplicated', 'success'])
     await configure(fixture.db, { enabled: 0 })
     await fixture.record(about('x'))
-    await settled(fixture, ['success', 'deduplicated', 'success', 'success'])
+    await expectStatuses(fixture, ['success', 'deduplicated', 'success', 'success'])
   })
 
   it('is not one if the first had no subscriber, or without a version', async () => {
@@ -158,9 +165,9 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     })
     await fixture.create({ url: receiver.url })
     await fixture.record(SAME)
-    await settled(fixture, ['success'])
+    await expectStatuses(fixture, ['success'])
     await fixture.record({ objectId: 'x', version: null }, { objectId: 'x', version: null })
-    await settled(fixture, ['success', 'success', 'success'])
+    await expectStatuses(fixture, ['success', 'success', 'success'])
   })
 
   it('can be retried; retries and tests are never deduplicated', async () => {
@@ -170,7 +177,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     const { id: endpointId } = await fixture.create({ url: receiver.url })
     await fixture.engine.start()
     await fixture.record(SAME, SAME)
-    const [, suppressed] = await settled(fixture, ['success', 'deduplicated'])
+    const [, suppressed] = await expectStatuses(fixture, ['success', 'deduplicated'])
     await fixture.db.transaction((tx) =>
       retryDelivery(
         tx,
@@ -179,7 +186,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
         fixture.clock.now(),
       ),
     )
-    await settled(fixture, ['success', 'success'])
+    await expectStatuses(fixture, ['success', 'success'])
     await fixture.testDeliveries.testMessage('acc_test', 'msg_test')
     for (let times = 0; times < 2; times += 1) await fixture.testDeliveries.test(endpointId)
     expect(receiver.requests).toHaveLength(5)
@@ -191,14 +198,14 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await fixture.create({ url: receiver.url })
     const [eventId = ''] = await fixture.record(SAME)
     await fixture.engine.start()
-    await settled(fixture, ['success'])
-    // As after a crash that kept the claim and lost the deliveries.
+    await expectStatuses(fixture, ['success'])
+    // The state after a crash between the claim and the deliveries.
     await fixture.db.transaction(async (tx) => {
       await tx.deleteFrom('webhookDeliveries').execute()
       await tx.updateTable('events').set({ position: null }).where('id', '=', eventId).execute()
     })
     await fixture.record(SAME)
-    await settled(fixture, ['success', 'deduplicated'])
+    await expectStatuses(fixture, ['success', 'deduplicated'])
     expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId])
   })
 
@@ -220,7 +227,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
 
     await fixture.queue.releaseInstance('worker')
     await fixture.engine.start()
-    const found = await settled(fixture, ['success', 'deduplicated'])
+    const found = await expectStatuses(fixture, ['success', 'deduplicated'])
     expect(found.map(({ eventId }) => eventId)).toEqual([first, repeat])
     expect(receiver.requests).toHaveLength(1)
   })

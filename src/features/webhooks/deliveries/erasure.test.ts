@@ -23,7 +23,7 @@ describeEachDatabase('deleting deliveries', (open) => {
     await fixture.record({ accountId: 'acc_a' }, { accountId: 'acc_b' })
     await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(2))
     await fixture.db.transaction(async (tx) => {
-      // Recorded just before, and seen by no fan-out yet.
+      // Recorded just now, and not fanned out yet.
       await fixture.recorder.record(tx, [
         { ...sampleEvent('message.updated'), accountId: 'acc_a' },
         { ...sampleEvent('account.deleted'), accountId: 'acc_a', objectId: 'acc_a' },
@@ -32,7 +32,7 @@ describeEachDatabase('deleting deliveries', (open) => {
     })
     await eventually(() => expect(receiver.requests).toHaveLength(3))
     expect(JSON.parse(receiver.requests[2]?.body ?? '').type).toBe('account.deleted')
-    // Its attempt is written after the request.
+    // The attempt row is written after the request.
     await eventually(async () => expect(await fixture.deliveries({ status: 'retrying' })).toHaveLength(3))
     const [waiting] = await fixture.deliveries({ accountId: 'acc_a' })
     await fixture.db.transaction(async (tx) => {

@@ -29,7 +29,7 @@ async function serve(privateTargets = 'loopback') {
   return { fixture, send, create: (payload: string) => send('POST', '/webhooks/endpoints', payload) }
 }
 
-/** Something that listens where it must not be reached, and counts who does. */
+/** A listener at a forbidden address, which counts connections. */
 async function silentListener() {
   let contacts = 0
   const server = createServer((socket) => {
@@ -61,7 +61,7 @@ it('creates an endpoint from any input or rejects it with a 400 and a reason', {
     { numRuns: 300 },
   )
   await fc.assert(fc.asyncProperty(text, check), { numRuns: 100 })
-  // What was accepted can be read and sealed again.
+  // Accepted input can be read and written back.
   expect((await fixture.endpoints.list({ limit: 200 })).items.length).toBeGreaterThan(0)
 })
 
@@ -128,7 +128,7 @@ it('refuses a forbidden address in every notation and never connects to it', {
     fc.asyncProperty(urls, async (url) => {
       const response = await create(JSON.stringify({ url }))
       expect(response.statusCode, url).toBe(400)
-      // As if it had been accepted when it pointed elsewhere: the guard looks again at every delivery.
+      // Simulates a host that resolved elsewhere at creation: the guard checks every delivery again.
       made += 1
       const { id } = await fixture.create({ url: 'https://not-there-yet.invalid/', id: `x${made}`, retryCount: 0 })
       await fixture.db.transaction((tx) =>

@@ -75,7 +75,7 @@ describe('a circuit', () => {
     }
     const replays: CircuitOutcome[] = Array(100).fill('failed-replay')
     expect(afterOutcomes(CLOSED, replays, 1000)).toBe(CLOSED)
-    // As a probe it ends the probe, and the pause stays as long as it was.
+    // As a probe, it ends the probe without changing the pause.
     expect(afterOutcomes(halfOpen(OPEN), ['failed-replay'], 5000)).toMatchObject({
       circuitState: 'open',
       circuitProbeAt: 6000,

@@ -12,7 +12,7 @@ const ROUNDS = 6
 const LEASE_MS = 2000
 
 describeOneDatabase('a process killed repeatedly while it records and delivers events', 'sqlite', (open) => {
-  /** Lets one work for a moment and kills it, wherever it is. */
+  /** Runs a worker for a random time, then kills it. */
   async function workAndDie(place: Place, chance: () => number): Promise<void> {
     const child = startWorker('webhook-worker', [JSON.stringify(place), TEST_RING, String(LEASE_MS)])
     await once(child.stdout, 'data')

@@ -49,7 +49,7 @@ describeEachDatabase('an endpoint that is deleted while events become deliveries
       const made = events.map((event) => newDelivery(idGenerator(systemClock), event, endpoint, Date.now()))
       await insertDeliveries(tx, made)
       deleting = fixture.endpoints.delete(endpoint.id)
-      // It shall wait for this transaction; one that does not is done by then.
+      // The deletion must wait for this transaction; otherwise it ends within this time.
       await Promise.race([deleting, sleep(300)])
     })
     await deleting

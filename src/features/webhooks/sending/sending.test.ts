@@ -201,7 +201,7 @@ describeEachDatabase('sending deliveries', (open) => {
     receiver.always({ status: 200 })
     const [delivery, ...others] = await fixture.deliveries()
     expect(others).toEqual([])
-    // One attempt may have been on its way when the endpoint became inactive.
+    // One request may have been in flight when the endpoint became inactive.
     expect(delivery?.attempt).toBeLessThanOrEqual((before[0] ?? 0) + 1)
     await fixture.endpoints.update(id, { isActive: true })
     await arrived(fixture, [{ status: 'success' }])

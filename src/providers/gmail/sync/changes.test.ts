@@ -4,7 +4,7 @@ import { type ScriptedRequest, type ScriptedResponse, startScripted } from '../.
 import { systemClock } from '../../../lib/clock.ts'
 import { gmailProvider } from '../index.ts'
 
-/** Larger than a number can hold: the last digits must survive. */
+/** Exceeds the precision of a number; the last digits must survive. */
 const BEGIN = '90071992547409931234'
 const AFTER = '90071992547409931299'
 

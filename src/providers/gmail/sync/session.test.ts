@@ -3,7 +3,7 @@ import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
 import { gmailMailbox } from '../../../../test/servers/gmail-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 
-/** Google's pace would make a test wait: it is the gate's own test that shows it. */
+/** No throttling, so that the tests do not wait; `rate-limiter.test.ts` covers it. */
 const quota = { perSecond: 1_000_000, burst: 1_000_000 }
 
 describe('syncing a Gmail mailbox', () => {
@@ -23,7 +23,7 @@ describe('syncing a Gmail mailbox', () => {
     return ids
   }
 
-  /** What a sync asked of Gmail. */
+  /** Counts the calls to Gmail during `work`. */
   async function calls(work: () => Promise<unknown>): Promise<{ total: number; counts: Record<string, number> }> {
     box.google.calls.clear()
     await work()
@@ -44,14 +44,14 @@ describe('syncing a Gmail mailbox', () => {
       'POST /batch/gmail/v1': 20,
       'GET /gmail/v1/users/{userId}/history': 1,
     })
-    const look = await calls(() => mirror.sync(opened))
-    expect(look.counts).toEqual({
+    const poll = await calls(() => mirror.sync(opened))
+    expect(poll.counts).toEqual({
       'GET /gmail/v1/users/{userId}/labels': 1,
       'GET /gmail/v1/users/{userId}/history': 1,
     })
     await box.deliver(plainMail({ subject: 'one more' }))
-    const news = await calls(() => mirror.sync(opened))
-    expect(news.total).toBe(3)
+    const afterDelivery = await calls(() => mirror.sync(opened))
+    expect(afterDelivery.total).toBe(3)
   })
 
   it('compares ids label by label, without fetching unchanged messages', async () => {
@@ -65,7 +65,7 @@ describe('syncing a Gmail mailbox', () => {
     await box.expireCursors()
     const { counts } = await calls(() => mirror.sync(opened))
     expect(mirror.rows.size).toBe(700)
-    // The new one, and whether the missing one is really gone.
+    // Fetches the new message, and checks that the missing one was deleted.
     expect(counts['POST /batch/gmail/v1']).toBe(2)
     expect(box.google.calls.total({ part: true })).toBe(2)
     expect(counts['GET /gmail/v1/users/{userId}/messages']).toBeLessThan(40)

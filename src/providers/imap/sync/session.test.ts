@@ -38,7 +38,7 @@ describe.skipIf(!dovecotAvailable())('the sync connection of an IMAP account', (
     return { server, mail, session, mirror, changes, closed, open }
   }
 
-  /** Syncs on every change, as the engine does, until the check holds. */
+  /** Syncs on every change, as the service does, until the check passes. */
   async function follow(session: FolderSession, mirror: FolderMirror, changes: unknown[], check: () => boolean) {
     await eventually(async () => {
       if (changes.splice(0).length > 0) await mirror.sync(session)

@@ -37,7 +37,7 @@ describe('a mailbox at Graph', () => {
     return graph.deliver(USER, raw, { folder, date: new Date(arrivedMs) })
   }
 
-  /** HTTP requests of one piece of work. */
+  /** The number of HTTP requests during `work`. */
   async function calls(work: () => Promise<unknown>): Promise<Record<string, number>> {
     graph.calls.clear()
     await work()
@@ -131,7 +131,7 @@ describe('a mailbox at Graph', () => {
     const folder = graph.createFolder(USER, 'Later')
     for (const id of ids) graph.move(USER, id, folder)
     for (let i = 0; i < 5; i += 1) await deliver(`new ${i}`)
-    // A session that knows nothing but what is stored.
+    // A new session, which has only the stored cursors.
     await mirror.sync(mail.openSession(access))
     const inside = mirror.subjects().filter((subject) => mirror.bySubject(subject).folders.includes(folder))
     expect(inside).toEqual(['two', 'three'])
