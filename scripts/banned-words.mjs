@@ -8,7 +8,8 @@ const phrase = (text) => new RegExp(String.raw`\b(?:${text.replaceAll(' ', COMME
 export const BANNED = [
   { word: 'whoever', pattern: phrase('whoever') },
   { word: 'tell', pattern: phrase('tells?|telling|told') },
-  { word: 'stands in', pattern: phrase('(?:stand|stands|stood|standing) (?:in|there|open|beside)') },
+  { word: 'stands', pattern: phrase('stands|stood|standing|stand (?:in|there|open|beside)') },
+  { word: 'news', pattern: phrase('news|tidings') },
   { word: 'no more', pattern: phrase('no more(?! than)') },
   { word: 'so already', pattern: phrase('so already') },
   { word: 'look at', pattern: phrase('(?:look|looks|looked|looking) (?:at|soon)') },

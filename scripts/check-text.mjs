@@ -26,7 +26,7 @@ const RULES = [
   {
     where: /\.(test|soak)\.(ts|mjs)$/,
     pattern: /\b(it|test|describe)\.(skip|only|todo|fails)\b/,
-    says: 'no skipped or lonely tests',
+    says: 'no skipped or focused tests',
   },
   {
     where: /\.(test|soak)\.ts$/,

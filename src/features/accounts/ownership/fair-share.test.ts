@@ -3,7 +3,11 @@ import { fc } from '../../../../test/kit/random.ts'
 import { fairMove } from './fair-share.ts'
 
 /** Runs the instances in the given order until a round moves nothing. Returns the counts and the number of moves. */
-function settle(owned: Map<string, number>, free: number, order: readonly string[]): { rounds: number; moved: number } {
+function runRounds(
+  owned: Map<string, number>,
+  free: number,
+  order: readonly string[],
+): { rounds: number; moved: number } {
   let unowned = free
   let moved = 0
   for (let rounds = 0; rounds < 50; rounds += 1) {
@@ -32,7 +36,7 @@ describe('the fair share', () => {
           const owned = new Map(counts.map((count, i) => [names[i] ?? '', count]))
           const order = shuffle.flatMap((i) => (i < counts.length ? [names[i] ?? ''] : []))
           const total = counts.reduce((sum, count) => sum + count, free)
-          expect(settle(owned, free, order).moved).not.toBeNaN()
+          expect(runRounds(owned, free, order).moved).not.toBeNaN()
           expect(Math.max(...owned.values()) - Math.min(...owned.values())).toBeLessThanOrEqual(1)
           expect([...owned.values()].reduce((sum, count) => sum + count, 0)).toBe(total)
         },
@@ -47,9 +51,9 @@ describe('the fair share', () => {
       ['b', 25],
       ['c', 0],
     ])
-    expect(settle(owned, 0, ['a', 'b', 'c']).moved).toBe(2 * 16)
+    expect(runRounds(owned, 0, ['a', 'b', 'c']).moved).toBe(2 * 16)
     expect(
-      settle(
+      runRounds(
         new Map([
           ['a', 2],
           ['b', 3],

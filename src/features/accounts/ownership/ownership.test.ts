@@ -164,7 +164,7 @@ describeEachDatabase('ownership', (open) => {
     await eventually(() => expect(waiting.count()).toBe(6))
   })
 
-  it('takes over the accounts of a silent instance, which starts afresh when it returns', async () => {
+  it('takes over the accounts of a silent instance, which registers again when it returns', async () => {
     const { db, bus, ids } = await linked(4)
     const silentBus = memoryBus({ log: silentLog })
     const silent = instance(db, silentBus, 'silent', { roundMs: HOUR })

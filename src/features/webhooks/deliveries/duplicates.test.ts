@@ -85,7 +85,7 @@ describeRedis('a duplicate event, with the keys in Redis', (redis) => {
     const sentOf = (objectId: string, of: number) =>
       events.filter((event) => event.objectId === objectId && event.version === of && requests.includes(event.id))
         .length
-    // Claimed anew in the database after each loss, and in the empty Redis after each restart.
+    // Claimed again in the database after each loss, and in the empty Redis after each restart.
     expect(sentOf(SAME.objectId, SAME.version)).toBeLessThanOrEqual(4)
     for (let of = 1; of <= version; of += 1) expect([1, 2]).toContain(sentOf('msg_changed', of))
     expect(requests.length).toBeLessThanOrEqual(version + 8)
