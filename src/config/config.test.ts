@@ -20,11 +20,11 @@ function load(environment: Environment, file?: string) {
   return loadConfig({ environment, folder })
 }
 
-function faultsOf(environment: Environment, file?: string): readonly string[] {
+function errorsOf(environment: Environment, file?: string): readonly string[] {
   try {
     load(environment, file)
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults
+    if (error instanceof ConfigError) return error.errors
     throw error
   }
   return []
@@ -83,7 +83,7 @@ describe('the source of a setting', () => {
       trustedProxies: ['::1', '10.0.0.0/8'],
       syncFolders: ['Archive', 'Lists/Dev'],
     })
-    expect(faultsOf({ PROXY: '::1' }, file)).toEqual([
+    expect(errorsOf({ PROXY: '::1' }, file)).toEqual([
       'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not define.',
     ])
   })
@@ -91,7 +91,7 @@ describe('the source of a setting', () => {
   it('is the file that SERVICE_CONFIG names', () => {
     writeFileSync(join(folder, 'other.json'), '{ "service": { "port": 9100 } }')
     expect(load({ SERVICE_CONFIG: join(folder, 'other.json') }).config.port).toBe(9100)
-    expect(faultsOf({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
+    expect(errorsOf({ SERVICE_CONFIG: '/nowhere/x.json' })).toEqual([
       'Cannot read the settings file /nowhere/x.json (ENOENT). Check SERVICE_CONFIG and the permissions.',
     ])
   })
@@ -105,7 +105,7 @@ describe('the source of a setting', () => {
 
 describe('an error', () => {
   it('names every invalid setting at once and never shows a value', () => {
-    const faults = faultsOf(
+    const errors = errorsOf(
       {
         PORT: '80x80',
         DATABASE_URL: 'mysql://joe:hunter22@db/x',
@@ -117,7 +117,7 @@ describe('an error', () => {
       },
       '{ "service": { "log": { "level": "hunter22" }, "migrations": { "autoApply": "hunter22" } } }',
     )
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       'PORT must be a whole number from 0 to 65535.',
       'PUBLIC_URL must be a URL that begins with http:// or https://, without user, query or fragment.',
       expect.stringMatching(/^APP_REDIRECT_URL must be an absolute URL/),
@@ -127,24 +127,24 @@ describe('an error', () => {
       expect.stringMatching(/^TRUSTED_PROXIES must be a comma-separated list/),
       'service.log.level in service.config.json (LOG_LEVEL) must be one of trace, debug, info, warn, error, fatal.',
     ])
-    expect(faults.join()).not.toContain('hunter22')
+    expect(errors.join()).not.toContain('hunter22')
   })
 
   it('is a file that is not JSON, with the line', () => {
-    expect(faultsOf({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
-    expect(faultsOf({}, '[]')).toEqual(['service.config.json must contain one JSON object.'])
-    expect(faultsOf({}, '')).toEqual([])
+    expect(errorsOf({}, '{\n  "service": {\n    "port" 1\n  }\n}')[0]).toMatch(/^service.config.json, line 3: /)
+    expect(errorsOf({}, '[]')).toEqual(['service.config.json must contain one JSON object.'])
+    expect(errorsOf({}, '')).toEqual([])
   })
 
   it('is a shared database without SERVICE_API_KEY', () => {
-    expect(faultsOf({ DATABASE_URL: 'postgres://db/x' })).toEqual([
+    expect(errorsOf({ DATABASE_URL: 'postgres://db/x' })).toEqual([
       'SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.',
     ])
-    expect(faultsOf({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k' })).toEqual([])
+    expect(errorsOf({ DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k' })).toEqual([])
   })
 
   it('is an export batch greater than its queue', () => {
-    expect(faultsOf({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
+    expect(errorsOf({ OTEL_LOGS_MAX_QUEUE_SIZE: '100' })).toEqual([
       'OTEL_LOGS_MAX_EXPORT_BATCH_SIZE must not be greater than OTEL_LOGS_MAX_QUEUE_SIZE.',
     ])
   })

@@ -9,7 +9,7 @@ export interface ConfigFile {
   /** Name for messages. */
   name: string
   values: Record<string, unknown>
-  faults: string[]
+  errors: string[]
 }
 
 /** Reads the file from SERVICE_CONFIG, otherwise `service.config.json` in `folder`, which may be missing. */
@@ -21,27 +21,27 @@ export function readConfigFile(environment: Environment, folder: string): Config
     return { name, ...parsed(name, readFileSync(file, 'utf8')) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    if (code === 'ENOENT' && !named) return { name, values: {}, faults: [] }
+    if (code === 'ENOENT' && !named) return { name, values: {}, errors: [] }
     return {
       name,
       values: {},
-      faults: [`Cannot read the settings file ${file} (${code}). Check SERVICE_CONFIG and the permissions.`],
+      errors: [`Cannot read the settings file ${file} (${code}). Check SERVICE_CONFIG and the permissions.`],
     }
   }
 }
 
-function parsed(name: string, text: string): { values: Record<string, unknown>; faults: string[] } {
-  const errors: ParseError[] = []
-  const root: unknown = parse(text.replace(/^\uFEFF/, ''), errors, {
+function parsed(name: string, text: string): { values: Record<string, unknown>; errors: string[] } {
+  const parseErrors: ParseError[] = []
+  const root: unknown = parse(text.replace(/^\uFEFF/, ''), parseErrors, {
     allowTrailingComma: true,
     allowEmptyContent: true,
   })
-  const faults = errors.map(
+  const errors = parseErrors.map(
     ({ error, offset }) => `${name}, line ${text.slice(0, offset).split('\n').length}: ${printParseErrorCode(error)}.`,
   )
-  if (root === undefined && faults.length === 0) return { values: {}, faults }
-  if (!isBranch(root)) return { values: {}, faults: [...faults, `${name} must contain one JSON object.`] }
-  return { values: root, faults }
+  if (root === undefined && errors.length === 0) return { values: {}, errors }
+  if (!isBranch(root)) return { values: {}, errors: [...errors, `${name} must contain one JSON object.`] }
+  return { values: root, errors }
 }
 
 export function isBranch(value: unknown): value is Record<string, unknown> {

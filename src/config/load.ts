@@ -17,10 +17,10 @@ export interface Loaded {
 /** Every error in the settings at once. The messages name settings but contain no values. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
-  readonly faults: readonly string[]
-  constructor(faults: readonly string[]) {
-    super(`The settings are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
-    this.faults = faults
+  readonly errors: readonly string[]
+  constructor(errors: readonly string[]) {
+    super(`The settings are not valid:\n${errors.map((error) => `  - ${error}`).join('\n')}`)
+    this.errors = errors
   }
 }
 
@@ -29,30 +29,30 @@ type Values = Record<string, unknown>
 /** Reads each setting from the environment, the file or its default, in this order. An empty variable counts as absent. Throws `ConfigError`. */
 export function loadConfig({ environment, folder }: Sources): Loaded {
   const file = readConfigFile(environment, folder)
-  const faults = [...file.faults]
+  const errors = [...file.errors]
   const values: Values = { production: environment.NODE_ENV === 'production' }
   const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
   for (const [key, setting] of settings) {
     const given = givenValue(setting, environment, file)
-    if ('fault' in given) faults.push(given.fault)
+    if ('error' in given) errors.push(given.error)
     else if (given.value === undefined) values[key] = undefined
     else {
       try {
         values[key] = setting.kind.parse(given.value)
       } catch {
         // The parser's error may contain the value, which may be a secret.
-        faults.push(`${given.from} must be ${setting.kind.expects}.`)
+        errors.push(`${given.from} must be ${setting.kind.expects}.`)
       }
     }
   }
-  faults.push(...contradictions(values, environment, file))
-  if (faults.length > 0) throw new ConfigError(faults)
+  errors.push(...contradictions(values, environment, file))
+  if (errors.length > 0) throw new ConfigError(errors)
   for (const [key, setting] of settings) values[key] ??= fallbackOf(setting, values)
   const config = Object.freeze(values) as unknown as Config
   return { config, warnings: warningsOf(config, file) }
 }
 
-type Given = { value: unknown; from: string } | { fault: string }
+type Given = { value: unknown; from: string } | { error: string }
 
 function givenValue(setting: Setting<unknown>, environment: Environment, file: ConfigFile): Given {
   const text = environment[setting.env]
@@ -62,7 +62,7 @@ function givenValue(setting: Setting<unknown>, environment: Environment, file: C
   const missing: string[] = []
   const value = resolved(valueAt(file.values, setting.path), environment, missing)
   if (missing.length > 0)
-    return { fault: `${from} refers to ${missing.join(', ')}, which the environment does not define.` }
+    return { error: `${from} refers to ${missing.join(', ')}, which the environment does not define.` }
   return { value: value === '' ? undefined : value, from }
 }
 
@@ -92,18 +92,18 @@ function basicsOf(values: Values): Basics {
 
 /** Errors of settings that are valid alone but not together. */
 function contradictions(values: Values, environment: Environment, file: ConfigFile): string[] {
-  const faults: string[] = []
+  const errors: string[] = []
   const isGiven = (setting: Setting<unknown>) => {
     const given = givenValue(setting, environment, file)
-    return 'fault' in given || given.value !== undefined
+    return 'error' in given || given.value !== undefined
   }
   if (isGiven(SETTINGS.databaseUrl) && !isGiven(SETTINGS.serviceApiKey)) {
-    faults.push('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
+    errors.push('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
   const { otelLogsMaxExportBatchSize: batch, otelLogsMaxQueueSize: queue } = SETTINGS
   const sizes = [values.otelLogsMaxExportBatchSize ?? batch.fallback, values.otelLogsMaxQueueSize ?? queue.fallback]
-  if (Number(sizes[0]) > Number(sizes[1])) faults.push(`${batch.env} must not be greater than ${queue.env}.`)
-  return faults
+  if (Number(sizes[0]) > Number(sizes[1])) errors.push(`${batch.env} must not be greater than ${queue.env}.`)
+  return errors
 }
 
 function warningsOf(config: Config, file: ConfigFile): string[] {

@@ -170,8 +170,8 @@ async function verifiedLink(
   }
   const mail = mailOf(provider)
   if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
-  const { connection, faults } = parseImapConnection(body)
-  if (connection === undefined) throw invalidFields(faults)
+  const { connection, errors } = parseImapConnection(body)
+  if (connection === undefined) throw invalidFields(errors)
   await verifyImap(mail, connection)
   return { provider, customUserId, ...connection }
 }

@@ -7,7 +7,7 @@ import { connectionTargets, type ImapConnection } from './imap-connection.ts'
 const VERIFY_MS = 10_000
 
 /** Returns errors for ports that a public form may not use. Targets in PRIVATE_TARGETS may have any port. */
-export async function formPortFaults(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
+export async function formPortErrors(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
   const errors: ErrorDetail[] = []
   for (const { field, host, port } of connectionTargets(connection)) {
     if (await allowsFormPort(guard, { host, port })) continue

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
-import { formPortFaults, type ImapFields, parseImapConnection, verifyImap } from '../index.ts'
+import { formPortErrors, type ImapFields, parseImapConnection, verifyImap } from '../index.ts'
 
 const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 
 function connection(fields: ImapFields = {}) {
   const parsed = parseImapConnection({ ...given, ...fields })
-  if (parsed.connection === undefined) throw new Error(JSON.stringify(parsed.faults))
+  if (parsed.connection === undefined) throw new Error(JSON.stringify(parsed.errors))
   return parsed.connection
 }
 
-function faults(fields: ImapFields): string[] {
-  return parseImapConnection({ ...given, ...fields }).faults.map((fault) => `${fault.path} ${fault.message}`)
+function errors(fields: ImapFields): string[] {
+  return parseImapConnection({ ...given, ...fields }).errors.map((error) => `${error.path} ${error.message}`)
 }
 
 describe('the connection fields', () => {
@@ -32,14 +32,14 @@ describe('the connection fields', () => {
       },
       secrets: { password: 'secret' },
     })
-    expect(parseImapConnection({}).faults.map((fault) => fault.path)).toEqual([
+    expect(parseImapConnection({}).errors.map((error) => error.path)).toEqual([
       'body.email',
       'body.host',
       'body.username',
       'body.password',
     ])
     const withoutEmail = { host: 'h', username: 'u', password: 'p' }
-    expect(parseImapConnection(withoutEmail, { optional: ['email'] }).faults).toEqual([])
+    expect(parseImapConnection(withoutEmail, { optional: ['email'] }).errors).toEqual([])
   })
 
   it.each([
@@ -87,8 +87,8 @@ describe('the connection fields', () => {
     [{ mailbox: ['INBOX'] }, 'body.mailbox must be a string'],
     [{ smtpPort: '-1' }, 'body.smtpPort must be a number from 1 to 65535'],
     [{ caldavUrl: 'ftp://x' }, 'body.caldavUrl must be an http or https URL without a username'],
-  ])('%j: %s', (fields, fault) => {
-    expect(faults(fields)).toEqual([fault])
+  ])('%j: %s', (fields, error) => {
+    expect(errors(fields)).toEqual([error])
   })
 
   it('contain only the given SMTP and CalDAV values', () => {
@@ -122,7 +122,7 @@ describe('the connection fields', () => {
     )
     fc.assert(
       fc.property(anything, (fields) => {
-        const { connection: read, faults: found } = parseImapConnection({ ...given, ...fields })
+        const { connection: read, errors: found } = parseImapConnection({ ...given, ...fields })
         expect(read === undefined).toBe(found.length > 0)
       }),
     )
@@ -141,13 +141,13 @@ describe('the ports allowed in a public form', () => {
   }
 
   it('are the mail ports, except on hosts that the operator allowed', async () => {
-    expect(await formPortFaults(connection({ port: 143, smtpPort: 587 }), guard)).toEqual([])
-    const scan = await formPortFaults(
+    expect(await formPortErrors(connection({ port: 143, smtpPort: 587 }), guard)).toEqual([])
+    const scan = await formPortErrors(
       connection({ port: 22, smtpPort: 6379, caldavUrl: 'http://dav.example.com' }),
       guard,
     )
-    expect(scan.map((fault) => fault.path)).toEqual(['body.port', 'body.smtpPort', 'body.caldavUrl'])
-    expect(await formPortFaults(connection({ host: 'localhost', port: 22, smtpPort: 6379 }), guard)).toEqual([])
+    expect(scan.map((error) => error.path)).toEqual(['body.port', 'body.smtpPort', 'body.caldavUrl'])
+    expect(await formPortErrors(connection({ host: 'localhost', port: 22, smtpPort: 6379 }), guard)).toEqual([])
   })
 })
 

@@ -54,7 +54,7 @@ const MAX_PASSWORD_LENGTH = 8192
 export function parseImapConnection(
   fields: ImapFields,
   options: { optional?: readonly ImapField[] } = {},
-): { connection: ImapConnection; faults: [] } | { connection?: undefined; faults: ErrorDetail[] } {
+): { connection: ImapConnection; errors: [] } | { connection?: undefined; errors: ErrorDetail[] } {
   const read = fieldReader(fields)
   const required = (field: ImapField, value: string | undefined) => {
     if (value === undefined && !options.optional?.includes(field) && !read.failed(field))
@@ -79,9 +79,9 @@ export function parseImapConnection(
   const smtpPassword = read.password('smtpPassword')
   const caldavPassword = read.password('caldavPassword')
 
-  if (read.faults.length > 0) return { faults: read.faults }
+  if (read.errors.length > 0) return { errors: read.errors }
   return {
-    faults: [],
+    errors: [],
     connection: {
       email,
       providerUser: JSON.stringify([imap.host, imap.username, imap.mailbox]),
@@ -137,12 +137,12 @@ function caldavSettings(read: FieldReader): CaldavSettings | undefined {
 
 /** Reads single fields and collects their errors. An absent field is undefined. */
 function fieldReader(fields: ImapFields) {
-  const faults: ErrorDetail[] = []
+  const errors: ErrorDetail[] = []
   const fail = (field: ImapField, message: string) => {
-    faults.push({ path: `body.${field}`, message })
+    errors.push({ path: `body.${field}`, message })
     return undefined
   }
-  const failed = (field: ImapField) => faults.some((fault) => fault.path === `body.${field}`)
+  const failed = (field: ImapField) => errors.some((error) => error.path === `body.${field}`)
 
   function string(field: ImapField, maxLength: number): string | undefined {
     const value = fields[field]
@@ -160,7 +160,7 @@ function fieldReader(fields: ImapFields) {
   const text = (field: ImapField) => string(field, MAX_LENGTH)?.trim() || undefined
 
   return {
-    faults,
+    errors,
     fail,
     failed,
     text,

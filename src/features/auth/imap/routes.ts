@@ -8,7 +8,7 @@ import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/
 import { type Brand, continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
-  formPortFaults,
+  formPortErrors,
   type ImapConnection,
   type ImapField,
   type ImapFields,
@@ -113,9 +113,9 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     fields: ImapFields,
     optional: ImapField[] = [],
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
-    const { connection, faults } = parseImapConnection(fields, { optional })
-    if (connection === undefined) throw invalidFields(faults)
-    const portErrors = await formPortFaults(connection, guard)
+    const { connection, errors } = parseImapConnection(fields, { optional })
+    if (connection === undefined) throw invalidFields(errors)
+    const portErrors = await formPortErrors(connection, guard)
     if (portErrors.length > 0) throw invalidFields(portErrors)
     await sessions.takeAttempt(code, session)
     try {
