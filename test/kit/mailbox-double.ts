@@ -6,10 +6,12 @@ import {
   type FoundMessage,
   type IdMailProvider,
   type KnownMailboxMessage,
+  type MailAccess,
   type MailboxSession,
   type MailboxStep,
   ProviderError,
   type RemoteFolder,
+  type RemoteMessage,
   type ScopeSyncRequest,
 } from '../../src/providers/contract/index.ts'
 
@@ -22,6 +24,10 @@ export interface DoubleMessage {
   receivedAt: number
   subject: string
   text: string
+  /** Addresses, attachments and other fields that the text does not contain. */
+  parsed?: Partial<Omit<RemoteMessage, 'providerMessageId'>>
+  /** Contents of the attachments in base64, by their ids. */
+  files?: Record<string, string>
   /** Number of the change that added it. */
   arrived: number
 }
@@ -41,6 +47,8 @@ export interface DoubleStore {
   read(): DoubleState
   write(state: DoubleState): void
 }
+
+type DoubleRequest = ScopeSyncRequest & { access: MailAccess }
 
 /** The content of a cursor: the provider is listing messages, comparing them, or following changes. */
 interface Position {
@@ -78,6 +86,10 @@ export class MailboxDouble {
   readonly calls: string[] = []
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
+  /** The access token that requests must carry, if any. */
+  token: string | undefined
+  /** Waits a `retryAfterMs` of zero out, as real providers do with a short one, instead of throwing. */
+  waitsItself = false
   /** Changes to the mailbox, one before each request. */
   readonly script: (() => void)[] = []
 
@@ -168,6 +180,7 @@ export class MailboxDouble {
     })
   }
 
+  /** Every method throws `ProviderError`: the next failure, or `auth_expired` without the right token. */
   get mail(): IdMailProvider {
     const find = (id: string): DoubleMessage => {
       const message = this.state.messages[id]
@@ -177,46 +190,52 @@ export class MailboxDouble {
     const raw = (message: DoubleMessage) => `Subject: ${message.subject}\r\n\r\n${message.text}`
     return {
       kind: 'mailbox',
-      verify: async () => ({ folders: this.state.folders }),
+      verify: async (access) => ({ folders: await this.#listFolders(access) }),
       closeConnections: async () => {},
-      openSession: () => this.#session(),
-      liveReads: () => ({
-        listFolders: () => this.#listFolders(),
+      openSession: (access) => this.#session(access),
+      liveReads: (access) => ({
+        listFolders: () => this.#listFolders(access),
         getBody: async ({ providerMessageId }) => {
-          this.#request(`body ${providerMessageId}`)
+          await this.#request(access, `body ${providerMessageId}`)
           const { text, subject } = find(providerMessageId)
           return { text, html: null, headers: [{ name: 'Subject', value: subject }] }
         },
         openRaw: async ({ providerMessageId }) => {
-          this.#request(`raw ${providerMessageId}`)
+          await this.#request(access, `raw ${providerMessageId}`)
           const text = raw(find(providerMessageId))
           return { sizeBytes: text.length, stream: Readable.from([text]) }
         },
         openAttachment: async ({ providerMessageId }, attachmentId) => {
-          this.#request(`attachment ${providerMessageId} ${attachmentId}`)
-          const { text } = find(providerMessageId)
-          return { contentType: 'text/plain', filename: 'note.txt', stream: Readable.from([text]) }
+          await this.#request(access, `attachment ${providerMessageId} ${attachmentId}`)
+          const { parsed, files } = find(providerMessageId)
+          const attachment = parsed?.attachments?.find(({ id }) => id === attachmentId)
+          const content = files?.[attachmentId]
+          if (attachment === undefined || content === undefined) {
+            throw new ProviderError('not_found', 'there is no such attachment')
+          }
+          const { contentType, filename } = attachment
+          return { contentType, filename, stream: Readable.from([Buffer.from(content, 'base64')]) }
         },
       }),
     }
   }
 
-  #session(): MailboxSession {
+  #session(access: MailAccess): MailboxSession {
     return {
       pollIntervalMs: this.pollMs,
-      listFolders: () => this.#listFolders(),
+      listFolders: () => this.#listFolders(access),
       scopes: (folders) => (this.kind === 'whole' ? [ENTIRE_MAILBOX] : folders.map((folder) => folder.path)),
-      syncScope: (request) => this.#sync(request),
+      syncScope: (request) => this.#sync({ ...request, access }),
       close: async () => {},
     }
   }
 
-  async #listFolders(): Promise<RemoteFolder[]> {
-    this.#request('folders')
+  async #listFolders(access: MailAccess): Promise<RemoteFolder[]> {
+    await this.#request(access, 'folders')
     return this.state.folders
   }
 
-  async *#sync(request: ScopeSyncRequest): AsyncGenerator<MailboxStep> {
+  async *#sync(request: DoubleRequest): AsyncGenerator<MailboxStep> {
     const { number } = this.state
     const begun: Position = { mode: request.comparison ? 'compare' : 'list', number, baseline: number, listed: 0 }
     let position = request.cursor === null ? begun : parsePosition(request.cursor)
@@ -229,9 +248,9 @@ export class MailboxDouble {
     }
   }
 
-  async *#list({ scope, initialMessages, signal }: ScopeSyncRequest, position: Position) {
+  async *#list({ scope, access, initialMessages, signal }: DoubleRequest, position: Position) {
     const { after, listed } = position
-    const state = this.#read(`list ${scope}`, scope, signal)
+    const state = await this.#read(access, `list ${scope}`, scope, signal)
     const limit = Math.min(this.pageSize, initialMessages - listed)
     const messages = this.#within(state, scope).filter((message) => after === undefined || isBehind(message, after))
     const page = messages.slice(0, limit)
@@ -244,7 +263,7 @@ export class MailboxDouble {
     return next
   }
 
-  async *#compare({ scope, comparison, oldest: oldestStored, signal }: ScopeSyncRequest, position: Position) {
+  async *#compare({ scope, access, comparison, oldest: oldestStored, signal }: DoubleRequest, position: Position) {
     if (comparison === undefined) throw new Error('a comparison continues without its `comparison`')
     const known = new Map<string, KnownMailboxMessage>()
     for (let page = await comparison.known(); page.length > 0; page = await comparison.known(page.at(-1))) {
@@ -254,7 +273,7 @@ export class MailboxDouble {
       }
     }
     const oldest = (await oldestStored()) ?? Number.POSITIVE_INFINITY
-    const messages = this.#within(this.#read(`compare ${scope}`, scope, signal), scope)
+    const messages = this.#within(await this.#read(access, `compare ${scope}`, scope, signal), scope)
     const present = new Set(messages.map((message) => message.id))
     const different = messages.filter((message) => {
       const stored = known.get(message.id)
@@ -263,7 +282,7 @@ export class MailboxDouble {
     const removed = [...known.keys()].filter((id) => !present.has(id))
     for (let start = 0; start < different.length; start += this.pageSize) {
       const page = different.slice(start, start + this.pageSize)
-      this.#request(`compare more ${scope}`)
+      await this.#request(access, `compare more ${scope}`)
       yield { ...this.#step({ found: page.map((message) => found(message, position)) }, position), refetched: true }
     }
     const next: Position = { ...position, mode: 'follow' }
@@ -271,8 +290,8 @@ export class MailboxDouble {
     return next
   }
 
-  async *#follow({ scope, signal }: ScopeSyncRequest, position: Position) {
-    const state = this.#read(`follow ${scope}`, scope, signal)
+  async *#follow({ scope, access, signal }: DoubleRequest, position: Position) {
+    const state = await this.#read(access, `follow ${scope}`, scope, signal)
     if (position.number < state.expiredBelow) throw new ProviderError('cursor_expired', 'the cursor is too old')
     const entries = state.log.filter((entry) => entry.number > position.number).slice(0, this.pageSize)
     const last = entries.at(-1)
@@ -312,9 +331,9 @@ export class MailboxDouble {
     return scope === ENTIRE_MAILBOX || folders.includes(scope)
   }
 
-  #read(what: string, scope: string, signal: AbortSignal): DoubleState {
+  async #read(access: MailAccess, what: string, scope: string, signal: AbortSignal): Promise<DoubleState> {
     signal.throwIfAborted()
-    this.#request(what)
+    await this.#request(access, what)
     const { state } = this
     if (scope !== ENTIRE_MAILBOX && !state.folders.some((folder) => folder.path === scope)) {
       throw new ProviderError('not_found', `there is no folder "${scope}"`)
@@ -322,11 +341,16 @@ export class MailboxDouble {
     return state
   }
 
-  #request(what: string): void {
+  async #request(access: MailAccess, what: string): Promise<void> {
     this.calls.push(what)
     this.script.shift()?.()
     const failure = this.failures.shift()
-    if (failure !== undefined) throw failure
+    if (failure !== undefined && !(this.waitsItself && failure.retryAfterMs === 0)) throw failure
+    if (this.token === undefined) return
+    const token = await access.accessToken?.()
+    if (token !== this.token && (await access.accessToken?.(token)) !== this.token) {
+      throw new ProviderError('auth_expired', 'the token is refused')
+    }
   }
 
   #change(work: (state: DoubleState) => { id: string; from: string[] }[]): void {
@@ -364,6 +388,7 @@ function found(message: DoubleMessage, { baseline }: Position): FoundMessage {
       receivedAt: message.receivedAt,
       unread: message.unread,
       starred: message.starred,
+      ...message.parsed,
     },
   }
 }
@@ -378,7 +403,11 @@ function isBehind(message: DoubleMessage, after: { receivedAt: number; id: strin
 }
 
 function parsePosition(cursor: string): Position {
-  return JSON.parse(cursor)
+  try {
+    return JSON.parse(cursor)
+  } catch {
+    throw new ProviderError('cursor_expired', 'the cursor cannot be read')
+  }
 }
 
 function folderOf(path: string, role: FolderRole | null, name = path): RemoteFolder {
