@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
-import { openFeatures, type Part, STOP_STAGES } from './features.ts'
+import { openFeatures, type Part, stopParts } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
 import { httpServer } from './routes.ts'
@@ -53,9 +53,7 @@ export function app(context: RuntimeContext): App {
   async function stop(): Promise<void> {
     await startup?.close()
     phase = 'draining'
-    for (const stage of STOP_STAGES) {
-      await Promise.all(parts.filter(({ stopsWith }) => stopsWith === stage).map((part) => part.stop(DRAIN_MS)))
-    }
+    await stopParts(parts, DRAIN_MS)
     await infrastructure?.close()
   }
 

@@ -4,12 +4,13 @@ import {
   erasure as erasureOf,
   fence,
   livingInstances,
+  type OwnershipTiming,
   ownership as ownershipOf,
   refreshTokenOfGone,
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
-import { duplicateFinder, sharedClaims } from '../features/deduplication/index.ts'
+import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
 import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
 import { eraseLabels } from '../features/labels/index.ts'
@@ -17,14 +18,18 @@ import { licence as licenceOf } from '../features/licence/index.ts'
 import { sharedLogs } from '../features/logs/index.ts'
 import { bodyFetcher, eraseMessages, messageReader } from '../features/messages/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
-import { eraseSync, sync as syncFeature } from '../features/sync/index.ts'
+import { eraseSync, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
 import {
+  type DuplicateFinder,
   endpoints as endpointsFeature,
   eraseDeliveries,
+  type ReadMessage,
   testDeliveries as testDeliveriesOf,
+  type WebhookDeps,
   WebhookEngine,
 } from '../features/webhooks/index.ts'
-import type { ProviderName } from '../providers/contract/index.ts'
+import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
+import type { ImapLimits } from '../providers/imap/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { mailProviders } from './mail-providers.ts'
@@ -42,13 +47,32 @@ export interface Part {
 }
 
 /** Parts of one stage stop at the same time, because draining one after the other would take too long. */
-export const STOP_STAGES = ['work', 'ownership', 'connections'] as const
-export type StopStage = (typeof STOP_STAGES)[number]
+const STOP_STAGES = ['work', 'ownership', 'connections'] as const
+type StopStage = (typeof STOP_STAGES)[number]
+
+export async function stopParts(parts: readonly Part[], drainMs: number): Promise<void> {
+  for (const stage of STOP_STAGES) {
+    await Promise.all(parts.filter(({ stopsWith }) => stopsWith === stage).map((part) => part.stop(drainMs)))
+  }
+}
+
+/** What tests set and operators cannot: pace, limits, and parts in place of the real ones. */
+export interface FeatureOptions {
+  ownership?: Partial<OwnershipTiming>
+  sync?: Partial<SyncTiming>
+  webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
+  imapLimits?: Partial<ImapLimits>
+  /** Used in place of the mail side of every provider. */
+  mail?: MailProvider
+  readMessage?: ReadMessage
+  claims?: SharedClaims
+  duplicates?: DuplicateFinder
+}
 
 export type Features = ReturnType<typeof openFeatures>
 
 /** Makes every feature with the features it needs. Nothing runs until the parts are started. */
-export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure) {
+export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure, options: FeatureOptions = {}) {
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
   const { sealer } = secrets
@@ -61,7 +85,11 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
 
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
-  const mailboxes = mailProviders({ config, guard, clock, logins })
+  const mailboxes = mailProviders({
+    ...{ config, guard, clock, logins },
+    ...(options.imapLimits && { imapLimits: options.imapLimits }),
+    ...(options.mail && { replacement: options.mail }),
+  })
   const { mail } = mailboxes
 
   const accounts = accountsFeature({
@@ -75,6 +103,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...shared,
     instanceId,
     onInstanceDead: (dead) => queue.releaseInstance(dead),
+    ...(options.ownership && { timing: options.ownership }),
   })
 
   const puller = gmailPuller({ ...shared, settings: pubsubSettings(config), accounts })
@@ -113,12 +142,15 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(config.syncStoreBodies && { requestBodies: bodies.request }),
     push,
     settings: syncSettings(config),
+    ...(options.sync && { timing: options.sync }),
   })
 
   const endpoints = endpointsFeature(shared)
-  const claims = redis && sharedClaims({ redis, clock, log })
-  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates: duplicateFinder({ db, claims }) })
-  const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage: reader.asReceived })
+  const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
+  const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
+  const webhooks = new WebhookEngine({ ...shared, recorder: events, duplicates, ...options.webhooks })
+  const readMessage = options.readMessage ?? reader.asReceived
+  const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
   const streams = new EventStreams(shared)
 
   const erasure = erasureOf({
@@ -159,6 +191,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     push,
     sync,
     reader,
+    bodies,
     endpoints,
     claims,
     webhooks,

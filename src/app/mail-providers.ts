@@ -3,7 +3,7 @@ import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
-import { imapProvider } from '../providers/imap/index.ts'
+import { type ImapLimits, imapProvider } from '../providers/imap/index.ts'
 import { microsoftProvider } from '../providers/microsoft/index.ts'
 import type { SignIn } from './sign-in.ts'
 
@@ -12,11 +12,14 @@ export interface MailProvidersDeps {
   guard: AddressGuard
   clock: Clock
   logins: SignIn
+  imapLimits?: Partial<ImapLimits>
+  /** Used in place of the mail side of every provider. */
+  replacement?: MailProvider
 }
 
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
-export function mailProviders({ config, guard, clock, logins }: MailProvidersDeps) {
-  const imap = imapProvider({ guard, clock })
+export function mailProviders({ config, guard, clock, logins, imapLimits, replacement }: MailProvidersDeps) {
+  const imap = imapProvider({ guard, clock, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
     clock,
@@ -31,7 +34,7 @@ export function mailProviders({ config, guard, clock, logins }: MailProvidersDep
   return {
     imap: imap.mail,
     push: { gmail: gmail.push, microsoft: microsoft.push },
-    mail: (provider: ProviderName) => all[provider],
+    mail: (provider: ProviderName) => replacement ?? all[provider],
     /** Closes the connections of one account, or of all. */
     async closeConnections(accountId?: string): Promise<void> {
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))

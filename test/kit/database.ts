@@ -3,8 +3,9 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
-import { type Db, openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import type { Db } from '../../src/infra/db/index.ts'
 import { checkStoredEvents } from './events.ts'
+import { openDatabase } from './open-database.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
 
 declare module 'vitest' {
@@ -74,7 +75,7 @@ export function databases(engine: Db['engine']): Databases {
   const undo = (step: Undo) => (isInTest ? onTestFinished(step) : void ofSuite.push(step))
   const place = () => (engine === 'sqlite' ? sqlitePlace(undo) : postgresPlace(undo, dropping))
   async function open(given?: Place): Promise<Db> {
-    const db = openHandle(given ?? (await place()))
+    const db = openDatabase(given ?? (await place()))
     undo(() => db.close())
     return db
   }
@@ -82,12 +83,6 @@ export function databases(engine: Db['engine']): Databases {
 }
 
 type Undo = () => Promise<void>
-
-function openHandle({ dataDir, databaseUrl }: Pick<Place, 'dataDir' | 'databaseUrl'>): Db {
-  return databaseUrl === undefined
-    ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-    : openPostgres({ url: databaseUrl, maxConnections: 8, onError: () => {} })
-}
 
 async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const dataDir = await temporaryFolder(undo)
@@ -114,7 +109,7 @@ async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>
 
 /** Requires that every stored event matches the catalogue. */
 export async function checkEventsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
-  const db = openHandle(place)
+  const db = openDatabase(place)
   try {
     await checkStoredEvents(db)
   } finally {

@@ -2,26 +2,22 @@
  * Erases deleted accounts until none is left, or kills itself (SIGKILL) in the transaction of the given step.
  * Arguments: the database as JSON, the instance name, the step to die in (0: none), the instance that died before.
  */
-import { join } from 'node:path'
 import { eraseEvents } from '../../src/events/index.ts'
 import { type Erase, erasure } from '../../src/features/accounts/index.ts'
 import { eraseMessages } from '../../src/features/messages/index.ts'
 import { eraseDeliveries } from '../../src/features/webhooks/index.ts'
 import { memoryBus } from '../../src/infra/bus/index.ts'
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
 import type { Place } from './database.ts'
 import { eventually } from './eventually.ts'
+import { openDatabase } from './open-database.ts'
 
 const [placeText = '{}', instanceId = '', dieIn = '0', dead = ''] = process.argv.slice(2)
 const place: Place = JSON.parse(placeText)
-const db =
-  place.databaseUrl === undefined
-    ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-    : openPostgres({ url: place.databaseUrl, maxConnections: 4, onError: () => {} })
+const db = openDatabase(place)
 const log = silentLog
 const deps = { db, bus: memoryBus({ log }), clock: systemClock, ids: idGenerator(systemClock), log }
 const queue = databaseQueue({ ...deps, instanceId })

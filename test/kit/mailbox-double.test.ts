@@ -46,6 +46,8 @@ function fixture(kind: MailboxDouble['kind']): IdMailboxFixture {
       Object.values(box.state.messages).map(({ id, unread, starred, folders }) => ({ id, unread, starred, folders })),
     expireCursors: async () => box.expireCursors(),
     fail(how, { times = 1, retryAfterS = 0 } = {}) {
+      // A short pause is the provider's to wait for: nobody sees one that is over at once.
+      if (how === 'rate_limited' && retryAfterS === 0) return
       const failure =
         how === 'rate_limited'
           ? new ProviderError('rate_limited', 'too many requests', { retryAfterMs: retryAfterS * 1000 })

@@ -2,17 +2,13 @@
  * A process that syncs the accounts of a `MailboxDouble` until it is killed. Prints `started`. Arguments: data folder,
  * database URL or '', kind, the double's file, poll interval in ms, pause after each sync in ms.
  */
-import { join } from 'node:path'
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { sleep } from '../../src/lib/abort.ts'
 import { fileStore, MailboxDouble } from './mailbox-double.ts'
+import { openDatabase } from './open-database.ts'
 import { syncService } from './sync.ts'
 
 const [dataDir = '', databaseUrl = '', kind = '', file = '', pollMs = '30', pauseMs = '0'] = process.argv.slice(2)
-const db =
-  databaseUrl === ''
-    ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-    : openPostgres({ url: databaseUrl, maxConnections: 4, onError: () => {} })
+const db = openDatabase({ dataDir, databaseUrl })
 const box = new MailboxDouble(kind === 'whole' ? 'whole' : 'folders', fileStore(file, false))
 box.pollMs = Number(pollMs)
 

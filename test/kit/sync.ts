@@ -1,10 +1,6 @@
-import { expect } from 'vitest'
-import { catalogue } from '../../src/app/event-catalogue.ts'
-import { recorder } from '../../src/events/index.ts'
-import { accounts, fence, type OwnershipTiming, ownership } from '../../src/features/accounts/index.ts'
-import { bodyFetcher, messageReader } from '../../src/features/messages/index.ts'
+import type { OwnershipTiming } from '../../src/features/accounts/index.ts'
 import { debouncedQueue } from '../../src/features/sync/debounced-queue.ts'
-import { type SyncDeps, sync } from '../../src/features/sync/index.ts'
+import type { SyncDeps } from '../../src/features/sync/index.ts'
 import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
@@ -12,16 +8,13 @@ import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
-import { type RingKey, sealer } from '../../src/lib/seal.ts'
 import type { MailProvider, ProviderName } from '../../src/providers/contract/index.ts'
-import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
+import type { ImapLimits } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
+import { compose } from './composition.ts'
 import { eventually } from './eventually.ts'
 import { pausableQueue } from './pausable-queue.ts'
-
-/** Fixed, so that a second process on the same database opens the same credentials. */
-const RING: RingKey[] = [{ id: 'k1', key: Buffer.alloc(32, 7) }]
 
 export interface SyncServiceOptions {
   instanceId?: string
@@ -38,67 +31,56 @@ export interface SyncServiceOptions {
   storeBodies?: boolean
 }
 
-/** The parts of the service that sync mailboxes, on a database, with the IMAP provider or `options.mail`. */
+/** The sync of the app on a database, with the IMAP provider or `options.mail`. */
 export function syncService(db: Db, options: SyncServiceOptions = {}) {
-  const clock = systemClock
-  const ids = idGenerator(clock)
-  const log = options.log ?? silentLog
-  const bus = options.bus ?? memoryBus({ log })
+  const { log = silentLog, settings = {}, storeBodies = false } = options
+  const ids = idGenerator(systemClock)
   const instanceId = options.instanceId ?? ids('ins')
+  const bus = options.bus ?? memoryBus({ log })
   const backoff = { baseMs: 100, capMs: 1000 }
-  const queue = pausableQueue(databaseQueue({ db, bus, clock, ids, log, instanceId, backoff }))
-  const events = recorder({ catalogue, clock, ids, bus })
-  const imap = imapProvider({ guard: anyAddress, clock, ...(options.imap && { limits: options.imap }) })
-  const linked = accounts({ db, clock, ids, bus, sealer: sealer(RING), events, log, onRemove: async () => {} })
-  const owning = ownership({
-    ...{ db, bus, clock, log, instanceId },
-    onInstanceDead: (dead) => queue.releaseInstance(dead),
-    timing: { hintGapMs: 10, ...options.owning },
+  const queue = pausableQueue(databaseQueue({ db, bus, clock: systemClock, ids, log, instanceId, backoff }))
+  const { features, close } = compose(db, {
+    ...{ instanceId, log, bus, queue, guard: anyAddress },
+    settings: {
+      syncInitialMessages: settings.initialMessages ?? 500,
+      syncFolders: [...(settings.folders ?? [])],
+      webhookIncludeBodies: settings.includeBodies ?? false,
+      syncStoreBodies: storeBodies,
+    },
+    features: {
+      ownership: { hintGapMs: 10, ...options.owning },
+      sync: { retry: backoff, ...options.timing },
+      ...(options.imap && { imapLimits: options.imap }),
+      ...(options.mail && { mail: options.mail }),
+    },
   })
-  const mail = () => options.mail ?? imap.mail
-  const bodies = bodyFetcher({ db, queue, log, accounts: linked, mail })
-  const engine = sync({
-    ...{ db, bus, accounts: linked, ownership: owning, fence, events, mail, clock, ids, log },
-    ...(options.storeBodies && { requestBodies: bodies.request }),
-    settings: { initialMessages: 500, folders: [], includeBodies: false, ...options.settings },
-    timing: { retry: { baseMs: 100, capMs: 1000 }, ...options.timing },
-  })
+  const { accounts, ownership, reader, sync, bodies } = features
   return {
-    accounts: linked,
-    queue,
-    ownership: owning,
-    reader: messageReader({ db, accounts: linked, mail, clock, ids }),
-    sync: engine,
+    ...{ accounts, queue, ownership, reader, sync },
     /** As `POST /debounced-queue/clear` does. */
-    clear: () => debouncedQueue({ db, bus, instanceId, accounts: linked, sync: engine }).clear(),
+    clear: () => debouncedQueue({ db, bus, instanceId, accounts, sync }).clear(),
     /** Requests a sync and waits until a run has served it. */
     async synced(accountId: string): Promise<void> {
-      await db.transaction((tx) => linked.requestSync(tx, [accountId], 'everything'))
-      await eventually(async () => expect(await requestOf(db, accountId)).toBeNull())
+      await db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything'))
+      await eventually(async () => (await requestOf(db, accountId)) === null)
     },
-    wake: (accountId: string) => db.transaction((tx) => linked.requestSync(tx, [accountId], 'everything')),
+    wake: (accountId: string) => db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything')),
     async start() {
-      engine.start()
-      if (options.storeBodies) await bodies.start()
-      await owning.start()
+      sync.start()
+      if (storeBodies) await bodies.start()
+      await ownership.start()
     },
-    async stop() {
-      await Promise.all([engine.stop(2000), bodies.stop(2000)])
-      await owning.stop()
-      await imap.mail.closeConnections()
-      await queue.close()
-      await bus.close()
-    },
+    stop: () => close(2000),
     /** Links a mailbox of this provider. */
     async linkMailbox(provider: ProviderName, user = 'ada') {
       const input = { provider, email: `${user}@example.com`, customUserId: null, providerUser: user }
-      const { id } = await db.transaction((tx) => linked.link(tx, { ...input, settings: {}, secrets: {} }))
+      const { id } = await db.transaction((tx) => accounts.link(tx, { ...input, settings: {}, secrets: {} }))
       return id
     },
     /** Links a mailbox of the test server. */
     async link(server: Pick<Dovecot, 'host' | 'imapsPort'>, user: string, password: string, mailbox = 'INBOX') {
       const { id } = await db.transaction((tx) =>
-        linked.link(
+        accounts.link(
           tx,
           imapLink({
             email: user,

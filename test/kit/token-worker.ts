@@ -2,19 +2,15 @@
  * A process that refreshes an account's tokens in a loop until it is killed. Arguments: the database as JSON, the key ring,
  * the URL of the OAuth server, the account id. Prints "ready" when it starts.
  */
-import { join } from 'node:path'
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { testAccounts } from './accounts.ts'
 import type { Place } from './database.ts'
 import { loginAt } from './oauth.ts'
+import { openDatabase } from './open-database.ts'
 
 const [placeText = '{}', ring = '', url = '', accountId = ''] = process.argv.slice(2)
 const place: Place = JSON.parse(placeText)
-const db =
-  place.databaseUrl === undefined
-    ? openSqlite({ file: join(place.dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-    : openPostgres({ url: place.databaseUrl, maxConnections: 4, onError: () => {} })
+const db = openDatabase(place)
 const { accounts } = testAccounts(db, {
   sealer: sealer(parseKeyRing(ring)),
   login: loginAt(url),

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import type { Place } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { webhookFixture } from './webhooks.ts'
 
 /**
- * A process that records events and delivers them until it is killed. Arguments: the database as JSON, the key ring, the
+ * A process that records events and delivers them until it is killed. Arguments: the database as JSON, the
  * lease in milliseconds. Prints "ready" when it starts.
  */
-const [place = '{}', ring = '', leaseMs = ''] = process.argv.slice(2)
+const [place = '{}', leaseMs = ''] = process.argv.slice(2)
 const { dataDir, databaseUrl }: Place = JSON.parse(place)
 
-const db =
-  databaseUrl === undefined
-    ? openSqlite({ file: join(dataDir, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
-    : openPostgres({ url: databaseUrl, maxConnections: 4, onError: console.error })
-const fixture = webhookFixture(db, { ring, leaseMs: Number(leaseMs), instanceId: 'worker' })
+const db = openDatabase({ dataDir, databaseUrl })
+const fixture = webhookFixture(db, { leaseMs: Number(leaseMs), instanceId: 'worker' })
 // The previous process of this name is dead. The service learns that from heartbeats.
 await fixture.queue.releaseInstance('worker')
 await fixture.engine.start()

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { catalogue } from '../../src/app/event-catalogue.ts'
-import { type EventCatalogue, type Recorder, recorder } from '../../src/events/index.ts'
-import { duplicateFinder, type SharedClaims } from '../../src/features/deduplication/index.ts'
+import type { EventCatalogue, Recorder } from '../../src/events/index.ts'
+import type { SharedClaims } from '../../src/features/deduplication/index.ts'
 import {
   type CreateBody,
   type DeliveryQuery,
@@ -10,28 +8,24 @@ import {
   deliveryStore,
   type Endpoints,
   type EndpointView,
-  endpoints,
   type ReadMessage,
   type TestDeliveries,
-  testDeliveries,
-  WebhookEngine,
+  type WebhookEngine,
 } from '../../src/features/webhooks/index.ts'
-import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
+import type { Bus } from '../../src/infra/bus/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import { type Outbound, outbound } from '../../src/infra/http/index.ts'
-import { silentLog } from '../../src/infra/log/index.ts'
-import { addressGuard, type Resolved } from '../../src/infra/net/index.ts'
-import { databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
+import type { Outbound } from '../../src/infra/http/index.ts'
+import { addressGuard } from '../../src/infra/net/index.ts'
+import type { Queue } from '../../src/infra/queue/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { notFound } from '../../src/lib/errors.ts'
-import { type Ids, idGenerator } from '../../src/lib/ids.ts'
-import { generateKeyRing, parseKeyRing, type Sealer, sealer } from '../../src/lib/seal.ts'
+import type { Ids } from '../../src/lib/ids.ts'
+import type { Sealer } from '../../src/lib/seal.ts'
+import { compose, resolveToLoopback } from './composition.ts'
 import { type EventSketch, eventOf } from './events.ts'
 
 export interface WebhookFixtureOptions {
   clock?: Clock
-  /** Two fixtures on one database share a key ring. */
-  ring?: string
   readMessage?: ReadMessage
   leaseMs?: number
   /** Replaces the in-memory bus; closed with the fixture. */
@@ -50,7 +44,7 @@ export interface WebhookFixtureOptions {
   instanceId?: string
 }
 
-/** The webhook feature on one database, composed as in `src/app`. */
+/** The webhook feature of the app on one database. */
 export interface WebhookFixture {
   catalogue: EventCatalogue
   db: Db
@@ -72,75 +66,40 @@ export interface WebhookFixture {
   close(): Promise<void>
 }
 
-export const TEST_RING = generateKeyRing()
-
 /** Not started: call `fixture.engine.start()`. */
 export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): WebhookFixture {
-  const clock = options.clock ?? systemClock
-  const ids = idGenerator(clock)
-  const log = silentLog
-  const bus = options.bus ?? memoryBus({ log })
-  const instanceId = options.instanceId ?? randomUUID()
-  const queue = options.queue ?? databaseQueue({ db, bus, clock, ids, log, instanceId, pollMs: 500 })
-  const seal = sealer(parseKeyRing(options.ring ?? TEST_RING))
-  const guard = addressGuard({
-    privateTargets: options.privateTargets ?? 'loopback',
-    resolve: resolveToLoopback,
-    clock: systemClock,
+  const { privateTargets, readMessage = noMessage, leaseMs = 30_000, claims, duplicates, ...rest } = options
+  const { catalogue, context, infrastructure, features, close } = compose(db, {
+    ...rest,
+    queueTiming: { pollMs: 500 },
+    ...(privateTargets !== undefined && {
+      guard: addressGuard({ privateTargets, resolve: resolveToLoopback, clock: systemClock }),
+    }),
+    features: {
+      readMessage,
+      webhooks: { leaseMs, sweepMs: 1000 },
+      ...(claims && { claims }),
+      ...(duplicates && { duplicates }),
+    },
   })
-  const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
-  const events = recorder({ catalogue, clock, ids, bus })
-  const {
-    readMessage = noMessage,
-    leaseMs = 30_000,
-    duplicates = duplicateFinder({ db, claims: options.claims }),
-  } = options
-  const deps = {
-    db,
-    bus,
-    queue,
-    clock,
-    ids,
-    log,
-    sealer: seal,
-    recorder: events,
-    outbound: client,
-    guard,
-    duplicates,
-    catalogue,
-    leaseMs,
-    sweepMs: 1000,
-  }
-  const store = endpoints(deps)
-  const attempts = testDeliveries({ ...deps, readMessage })
-  const engine = new WebhookEngine(deps)
+  const { endpoints, testDeliveries, webhooks: engine, events: recorder } = features
   // Each event is a separate change unless the test sets a version.
   let version = 0
   const nextVersion = () => {
     version += 1
     return version
   }
-  let closing: Promise<void> | undefined
-  const fixture: WebhookFixture = {
-    catalogue,
-    db,
-    bus,
-    queue,
-    clock,
-    ids,
-    recorder: events,
-    outbound: client,
-    sealer: seal,
-    endpoints: store,
-    testDeliveries: attempts,
-    engine,
+  return {
+    ...{ catalogue, db, recorder, endpoints, testDeliveries, engine, close },
+    ...{ clock: context.clock, ids: context.ids, sealer: infrastructure.secrets.sealer },
+    ...{ bus: infrastructure.bus, queue: infrastructure.queue, outbound: infrastructure.outbound },
     async create(body) {
-      const commit = await store.create(body)
+      const commit = await endpoints.create(body)
       return db.transaction(commit)
     },
     record: (...given) =>
       db.transaction((tx) =>
-        events.record(
+        recorder.record(
           tx,
           given.map((sketch) =>
             eventOf({ ...(sketch.type === undefined ? MESSAGE : OF_MESSAGE), version: nextVersion(), ...sketch }),
@@ -151,24 +110,7 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
       const { items } = await deliveryStore(db.read).list({ limit: 200, ...query })
       return items.reverse()
     },
-    close() {
-      closing ??= (async () => {
-        await engine.stop(0)
-        await attempts.stop(0)
-        await queue.close()
-        await bus.close()
-        await client.close()
-      })()
-      return closing
-    },
   }
-  return fixture
-}
-
-/** Resolves without DNS; `.invalid` never resolves. */
-async function resolveToLoopback(host: string): Promise<Resolved> {
-  if (host.endsWith('.invalid')) throw new Error('NXDOMAIN')
-  return { addresses: ['127.0.0.1'], ttlMs: 60_000 }
 }
 
 const noMessage: ReadMessage = async (_accountId, messageId) => Promise.reject(notFound('message', messageId))

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
+import { TEST_KEYS } from '../../../test/kit/composition.ts'
 import { type Databases, databases, describeEachDatabase, type Place } from '../../../test/kit/database.ts'
 import { explain } from '../../../test/kit/explain.ts'
 import { describeRedis } from '../../../test/kit/redis.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { TEST_RING } from '../../../test/kit/webhooks.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { type Clock, fixedClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
-import { parseKeyRing, sealer } from '../../lib/seal.ts'
+import { sealer } from '../../lib/seal.ts'
 import { idempotency } from '../idempotency/index.ts'
 import {
   deduplicationRoutes,
@@ -62,7 +62,7 @@ describeRedis('the deduplication API with keys in Redis', (redis) => {
 })
 
 async function serve(db: Db, claims: SharedClaims | undefined, clock = fixedClock(Date.now())) {
-  const idem = idempotency({ db, clock, sealer: sealer(parseKeyRing(TEST_RING)) })
+  const idem = idempotency({ db, clock, sealer: sealer(TEST_KEYS) })
   const app = testServer({ idempotency: idem })
   closing({ close: () => app.close() })
   deduplicationRoutes(app, { db, clock, ids: idGenerator(clock), idempotency: idem, claims })

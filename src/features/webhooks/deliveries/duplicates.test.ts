@@ -5,12 +5,7 @@ import { type Databases, databases, describeEachDatabase } from '../../../../tes
 import { sampleEvent } from '../../../../test/kit/events.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { describeRedis, type RedisOfSuite } from '../../../../test/kit/redis.ts'
-import {
-  TEST_RING,
-  type WebhookFixture,
-  type WebhookFixtureOptions,
-  webhookFixture,
-} from '../../../../test/kit/webhooks.ts'
+import { type WebhookFixture, type WebhookFixtureOptions, webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Db } from '../../../infra/db/index.ts'
@@ -217,7 +212,7 @@ function suite(open: Databases, redis?: RedisOfSuite): void {
     await fixture.create({ url: receiver.url })
     const [first, repeat] = await fixture.record(SAME, SAME)
 
-    const args = [JSON.stringify(place), TEST_RING, ...(redis ? [redis.server.url] : [])]
+    const args = [JSON.stringify(place), ...(redis ? [redis.server.url] : [])]
     const child = startWorker('claiming-worker', args)
     closing({ close: async () => void child.kill('SIGKILL') })
     await once(child.stdout, 'data')

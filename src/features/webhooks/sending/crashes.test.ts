@@ -4,7 +4,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { describeOneDatabase, type Place } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { random } from '../../../../test/kit/random.ts'
-import { TEST_RING, webhookFixture } from '../../../../test/kit/webhooks.ts'
+import { webhookFixture } from '../../../../test/kit/webhooks.ts'
 import { startWorker } from '../../../../test/kit/worker.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
 
@@ -14,7 +14,7 @@ const LEASE_MS = 2000
 describeOneDatabase('a process killed repeatedly while it records and delivers events', 'sqlite', (open) => {
   /** Runs a worker for a random time, then kills it. */
   async function workAndDie(place: Place, chance: () => number): Promise<void> {
-    const child = startWorker('webhook-worker', [JSON.stringify(place), TEST_RING, String(LEASE_MS)])
+    const child = startWorker('webhook-worker', [JSON.stringify(place), String(LEASE_MS)])
     await once(child.stdout, 'data')
     await new Promise((resolve) => setTimeout(resolve, 20 + chance() * 300))
     child.kill('SIGKILL')

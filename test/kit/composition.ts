@@ -1,0 +1,85 @@
+import { catalogue } from '../../src/app/event-catalogue.ts'
+import { type FeatureOptions, openFeatures, stopParts } from '../../src/app/features.ts'
+import type { Infrastructure } from '../../src/app/infrastructure.ts'
+import type { RuntimeContext } from '../../src/app/runtime-context.ts'
+import { type Config, loadConfig } from '../../src/config/index.ts'
+import { type Bus, memoryBus } from '../../src/infra/bus/index.ts'
+import { memoryCache } from '../../src/infra/cache/index.ts'
+import type { Db } from '../../src/infra/db/index.ts'
+import { outbound } from '../../src/infra/http/index.ts'
+import { type Log, logRing, redactor, silentLog } from '../../src/infra/log/index.ts'
+import { type AddressGuard, addressGuard, type Resolved } from '../../src/infra/net/index.ts'
+import { type DatabaseQueueDeps, databaseQueue, type Queue } from '../../src/infra/queue/index.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { idGenerator } from '../../src/lib/ids.ts'
+import { type RingKey, sealer } from '../../src/lib/seal.ts'
+
+export interface CompositionOptions {
+  clock?: Clock
+  log?: Log
+  /** Identifies the process in the queue, so that another process can release its leases. */
+  instanceId?: string
+  settings?: Partial<Config>
+  ring?: RingKey[]
+  /** Replaces the in-memory bus; closed with the composition. */
+  bus?: Bus
+  /** Replaces the database queue; closed with the composition. */
+  queue?: Queue
+  queueTiming?: Pick<DatabaseQueueDeps, 'pollMs' | 'backoff'>
+  guard?: AddressGuard
+  /** A certificate that webhooks trust. */
+  ca?: string
+  features?: FeatureOptions
+}
+
+/** Fixed, so that another process on the same database can open what the first one sealed. */
+export const TEST_KEYS: RingKey[] = [{ id: 'k1', key: Buffer.alloc(32, 7) }]
+
+export type Composition = ReturnType<typeof compose>
+
+/** The features of the app on a database, without an HTTP server. Nothing is started. */
+export function compose(db: Db, options: CompositionOptions = {}) {
+  const clock = options.clock ?? systemClock
+  const ids = idGenerator(clock)
+  const log = options.log ?? silentLog
+  const { config } = loadConfig({ environment: {}, folder: '/nowhere' })
+  const context: RuntimeContext = {
+    ...{ config: { ...config, ...options.settings }, clock, ids, log, logs: logRing(), redactor: redactor() },
+    instanceId: options.instanceId ?? ids('ins'),
+  }
+  const bus = options.bus ?? memoryBus({ log })
+  const queue = options.queue ?? databaseQueue({ ...context, db, bus, ...options.queueTiming })
+  const guard =
+    options.guard ?? addressGuard({ privateTargets: 'loopback', resolve: resolveToLoopback, clock: systemClock })
+  const client = outbound({ guard, ...(options.ca !== undefined && { ca: options.ca }) })
+  const infrastructure: Infrastructure = {
+    ...{ db, redis: undefined, bus, queue, guard, outbound: client },
+    cache: memoryCache({ clock }),
+    secrets: {
+      ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },
+      sealer: sealer(options.ring ?? TEST_KEYS),
+    },
+    records: { mx: async () => [], srv: async () => [] },
+    async close() {
+      await queue.close()
+      await bus.close()
+      await client.close()
+    },
+  }
+  const features = openFeatures(context, infrastructure, options.features)
+  let closing: Promise<void> | undefined
+  return {
+    ...{ catalogue, context, infrastructure, features },
+    /** Stops what was started and closes everything but the database. */
+    close(drainMs = 0): Promise<void> {
+      closing ??= stopParts(features.parts, drainMs).then(infrastructure.close)
+      return closing
+    },
+  }
+}
+
+/** Resolves without DNS; `.invalid` never resolves. */
+export async function resolveToLoopback(host: string): Promise<Resolved> {
+  if (host.endsWith('.invalid')) throw new Error('NXDOMAIN')
+  return { addresses: ['127.0.0.1'], ttlMs: 60_000 }
+}
