@@ -8,6 +8,7 @@ import * as oauth from './0006-oauth.ts'
 import * as push from './0007-push.ts'
 import * as syncRequests from './0008-sync-requests.ts'
 import * as jobs from './0009-jobs.ts'
+import * as ownedAccounts from './0010-owned-accounts.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   push,
   syncRequests,
   jobs,
+  ownedAccounts,
 ]

@@ -12,6 +12,9 @@ export interface OwnedAccount {
   mailHost: string
 }
 
+/** On the file store, one such query takes some milliseconds. */
+const ACCOUNTS_PER_QUERY = 1000
+
 /**
  * Rows of `instances`, and the owner and epoch of `accounts`. Uses only the database's time, because the clocks of machines
  * differ. An account whose owner has no row here is free. Write only inside a transaction.
@@ -113,13 +116,22 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       await handle.updateTable('accounts').set({ ownerInstance: null }).where('id', 'in', idsOf(mine)).execute()
     },
 
-    /** Every account this instance owns. */
-    mine: (me: string): Promise<OwnedAccount[]> =>
-      handle
-        .selectFrom('accounts')
-        .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
-        .where('ownerInstance', '=', me)
-        .execute(),
+    /** Every account this instance owns, read in pages. A change made meanwhile may be missing until the next full round. */
+    async mine(me: string): Promise<OwnedAccount[]> {
+      const accounts: OwnedAccount[] = []
+      for (;;) {
+        const page = await handle
+          .selectFrom('accounts')
+          .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
+          .where('ownerInstance', '=', me)
+          .where('id', '>', accounts.at(-1)?.id ?? '')
+          .orderBy('id')
+          .limit(ACCOUNTS_PER_QUERY)
+          .execute()
+        accounts.push(...page)
+        if (page.length < ACCOUNTS_PER_QUERY) return accounts
+      }
+    },
   }
 }
 

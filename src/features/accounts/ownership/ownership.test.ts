@@ -124,6 +124,24 @@ describeEachDatabase('ownership', (open) => {
     expect(plan).toMatch(/accounts_ownerInstance/)
   })
 
+  it('reads its accounts in pages, in the order of an index', async () => {
+    const { db, bus, ids } = await linked(1)
+    const copies = Array.from({ length: 2500 }, (_, n) => `acc_z${String(n).padStart(4, '0')}`)
+    await db.transaction(async (tx) => {
+      const account = await tx.selectFrom('accounts').selectAll().executeTakeFirstOrThrow()
+      for (let start = 0; start < copies.length; start += 100) {
+        const rows = copies.slice(start, start + 100).map((id) => ({ ...account, id, identity: id }))
+        await tx.insertInto('accounts').values(rows).execute()
+      }
+    })
+    const a = instance(db, bus, 'a')
+    await a.start()
+    expect([...a.owned().keys()]).toEqual([...ids, ...copies])
+    const [plan = ''] = await plansOf(db, (tx) => instanceStore(tx, db.dialect).mine('a'))
+    expect(plan).toMatch(/accounts_ownerInstance_id/)
+    expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
+  })
+
   it('moves a fair share to instances that join, a few accounts per round, and then nothing more', async () => {
     const { db, bus, ids } = await linked(12)
     const [a, b, c] = ['a', 'b', 'c'].map((name) => instance(db, bus, name, { movesPerRound: 2 }))
