@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Handle, Tx } from '../../../infra/db/index.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
@@ -47,13 +48,15 @@ export function bodyStore(handle: Handle) {
       }))
     },
 
+    /** Skips from account to account in the index: a distinct query would read every pending body. */
     async accountsWithPending(): Promise<string[]> {
-      const rows = await handle
-        .selectFrom('messageBodies')
-        .select('accountId')
-        .distinct()
-        .where('body', 'is', null)
-        .execute()
+      const { rows } = await sql<{ accountId: string }>`
+        with recursive "found" ("accountId") as (
+          select min("accountId") from "messageBodies" where "body" is null
+          union all
+          select (select min("accountId") from "messageBodies" where "body" is null and "accountId" > "found"."accountId")
+          from "found" where "found"."accountId" is not null)
+        select "accountId" from "found" where "accountId" is not null`.execute(handle)
       return rows.map((row) => row.accountId)
     },
   }
