@@ -71,9 +71,10 @@ export function labelStore(handle: Handle) {
 
 export type LabelStore = ReturnType<typeof labelStore>
 
-/** Deletes the labels of a deleted account. Returns the number of deleted rows. */
-export async function eraseLabels(tx: Tx, accountId: string): Promise<number> {
-  const { numDeletedRows } = await tx.deleteFrom('labels').where('accountId', '=', accountId).executeTakeFirst()
+/** Deletes up to `limit` labels of a deleted account. Returns the number of deleted rows. */
+export async function eraseLabels(tx: Tx, accountId: string, limit: number): Promise<number> {
+  const some = tx.selectFrom('labels').select('id').where('accountId', '=', accountId).limit(limit)
+  const { numDeletedRows } = await tx.deleteFrom('labels').where('id', 'in', some).executeTakeFirst()
   return Number(numDeletedRows)
 }
 

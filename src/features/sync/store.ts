@@ -59,9 +59,14 @@ export function syncStateStore(handle: Handle) {
   }
 }
 
-/** Deletes the cursors and the run state of a deleted account. Returns the number of rows. */
-export async function eraseSync(tx: Tx, accountId: string): Promise<number> {
-  const cursors = await tx.deleteFrom('syncCursors').where('accountId', '=', accountId).executeTakeFirst()
+/** Deletes up to `limit` cursors of a deleted account, and its run state. Returns the number of rows. */
+export async function eraseSync(tx: Tx, accountId: string, limit: number): Promise<number> {
+  const some = tx.selectFrom('syncCursors').select('labelId').where('accountId', '=', accountId).limit(limit)
+  const cursors = await tx
+    .deleteFrom('syncCursors')
+    .where('accountId', '=', accountId)
+    .where('labelId', 'in', some)
+    .executeTakeFirst()
   const states = await tx.deleteFrom('syncStates').where('accountId', '=', accountId).executeTakeFirst()
   return Number(cursors.numDeletedRows + states.numDeletedRows)
 }

@@ -198,7 +198,7 @@ function labelCounters(tx: Tx, accountId: string) {
   }
 }
 
-/** Deletes up to `limit` messages of a deleted account. Returns the number of deleted rows; 0: nothing is left. */
+/** Deletes up to `limit` messages of a deleted account, then its counters. Returns the number of rows; 0: nothing is left. */
 export async function eraseMessages(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx.selectFrom('messages').select('id').where('accountId', '=', accountId).limit(limit).execute()
   const ids = rows.map((row) => row.id)
@@ -208,7 +208,12 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length
   }
-  const counters = await tx.deleteFrom('messageCounters').where('accountId', '=', accountId).executeTakeFirst()
+  const some = tx.selectFrom('messageCounters').select('labelId').where('accountId', '=', accountId).limit(limit)
+  const counters = await tx
+    .deleteFrom('messageCounters')
+    .where('accountId', '=', accountId)
+    .where('labelId', 'in', some)
+    .executeTakeFirst()
   return Number(counters.numDeletedRows)
 }
 
