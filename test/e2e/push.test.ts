@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
 import { describeOneDatabase, describePostgres, type Place } from '../kit/database.ts'
@@ -202,10 +203,9 @@ describeOneDatabase('push from Gmail', 'sqlite', (open) => {
   })
 
   it('shows no secret when Google rejects the credentials', async () => {
-    const other = await startGoogle()
-    const key = JSON.parse(other.pubsub.credentials)
-    await other.close()
-    const credentials = JSON.stringify({ ...key, token_uri: `${google.url}/token` })
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' })
+    const credentials = JSON.stringify({ ...JSON.parse(google.pubsub.credentials), private_key })
     const client = await serve(place, { ...google.pushSettings, APPLICATION_CREDENTIALS: credentials })
     await eventually(async () => {
       const response = await client.get('/health/detailed')

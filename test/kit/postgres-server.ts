@@ -137,6 +137,11 @@ async function isOpenToOthers(path: string): Promise<boolean> {
 const FLAGS = Object.entries({
   fsync: 'off',
   full_page_writes: 'off',
+  // Nothing vacuums or replicates databases that live for a second.
+  autovacuum: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  jit: 'off',
   synchronous_commit: 'off',
   max_connections: '200',
   listen_addresses: '127.0.0.1',

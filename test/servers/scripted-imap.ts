@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
+import { lazy } from '../../src/lib/lazy.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {
@@ -22,8 +23,11 @@ export interface ScriptedImap {
 const EMPTY_FOLDER = ['0 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 1] ok']
 const CAPABILITIES = 'IMAP4rev1 IDLE'
 
+/** One for all servers of the process: generating its key takes a fifth of a second. */
+const certificate = lazy(() => generate([{ name: 'commonName', value: 'localhost' }], { algorithm: 'sha256' }))
+
 export async function startScriptedImap(script: ImapScript): Promise<ScriptedImap> {
-  const pem = await generate([{ name: 'commonName', value: 'localhost' }], { algorithm: 'sha256' })
+  const pem = await certificate()
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()
   const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {

@@ -12,16 +12,24 @@ export interface MemoryCacheOptions {
 
 const ENTRY_BYTES = 100
 
-/** The cache of a single process. It evicts the least recently used entries, so that no feature can fill the memory. */
+/**
+ * The cache of a single process. It evicts the least recently used entries, so that no feature can fill the memory.
+ * Bounded by size only, because LRUCache allocates the memory of `max` entries at once.
+ */
 export function memoryCache({ clock, maxEntries = 50_000, maxBytes = 32 * 1024 * 1024 }: MemoryCacheOptions): Cache {
-  const shared = { max: maxEntries, ttlResolution: 0, perf: { now: () => clock.monotonic() } }
+  const shared = { ttlResolution: 0, perf: { now: () => clock.monotonic() } }
   const values = new LRUCache<string, string>({
     ...shared,
     maxSize: maxBytes,
-    sizeCalculation: (value, key) => ENTRY_BYTES + 2 * (value.length + key.length),
+    sizeCalculation: (value, key) =>
+      Math.max(Math.floor(maxBytes / maxEntries), ENTRY_BYTES + 2 * (value.length + key.length)),
   })
   // Separate, so that many values cannot evict rate limit counters.
-  const counters = new LRUCache<string, { count: number; endsAt: number }>(shared)
+  const counters = new LRUCache<string, { count: number; endsAt: number }>({
+    ...shared,
+    maxSize: maxEntries,
+    sizeCalculation: () => 1,
+  })
   return {
     provider: 'memory',
     async get(key) {
