@@ -6,35 +6,47 @@ import { lazy } from '../../src/lib/lazy.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {
+  /** Sent in addition to IMAP4rev1 and IDLE. */
+  capabilities?: string
+  /** Folders beside INBOX, all empty. */
+  folders?: string[]
   /** Untagged lines sent for every SELECT and EXAMINE. */
   selected?: string[]
+  /** The items of every STATUS response; default: an empty folder. */
+  status?: string
+  /** Called before the response to STATUS of this folder. */
+  onStatus?(folder: string, say: (...lines: string[]) => void): void
   /** Called when the client enters IDLE. */
   onIdle?(say: (...lines: string[]) => void, socket: TLSSocket): void
 }
 
-/** A TLS IMAP server that sends scripted lines. Accepts any login and has one empty folder. */
+/** A TLS IMAP server that sends scripted lines. Accepts any login and has empty folders. */
 export interface ScriptedImap {
   access: MailAccess
   /** Names of the received commands, in order. */
   commands: string[]
+  /** Ends every connection. */
+  disconnect(): void
   close(): Promise<void>
 }
 
 const EMPTY_FOLDER = ['0 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 1] ok']
-const CAPABILITIES = 'IMAP4rev1 IDLE'
+const EMPTY_STATUS = 'MESSAGES 0 UNSEEN 0 UIDNEXT 1'
 
 /** One for all servers of the process: generating its key takes a fifth of a second. */
 const certificate = lazy(() => generate([{ name: 'commonName', value: 'localhost' }], { algorithm: 'sha256' }))
 
 export async function startScriptedImap(script: ImapScript): Promise<ScriptedImap> {
   const pem = await certificate()
+  const capabilities = `IMAP4rev1 IDLE ${script.capabilities ?? ''}`.trim()
+  const listed = ['INBOX', ...(script.folders ?? [])].map((folder) => `LIST () "/" ${folder}`)
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()
   const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     const say = (...lines: string[]) => void socket.write(lines.map((line) => `* ${line}\r\n`).join(''))
-    say(`OK [CAPABILITY ${CAPABILITIES}] ready`)
+    say(`OK [CAPABILITY ${capabilities}] ready`)
     let unread = ''
     let idleTag = ''
     socket.setEncoding('latin1')
@@ -42,7 +54,7 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
       const lines = (unread + text).split('\r\n')
       unread = lines.pop() ?? ''
       for (const line of lines) {
-        const [first = '', second = ''] = line.split(' ')
+        const [first = '', second = '', third = ''] = line.split(' ')
         const [tag, name] = first === 'DONE' ? [idleTag, 'DONE'] : [first, second.toUpperCase()]
         commands.push(name)
         if (name === 'IDLE') {
@@ -51,9 +63,13 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
           script.onIdle?.(say, socket)
           continue
         }
-        if (name === 'CAPABILITY') say(`CAPABILITY ${CAPABILITIES}`)
-        if (name === 'LIST') say('LIST () "/" INBOX')
-        if (name === 'STATUS') say('STATUS INBOX (MESSAGES 0 UNSEEN 0 UIDNEXT 1)')
+        if (name === 'CAPABILITY') say(`CAPABILITY ${capabilities}`)
+        if (name === 'ENABLE') say('ENABLED CONDSTORE')
+        if (name === 'LIST') say(...(line.endsWith('""') ? ['LIST (\\Noselect) "/" ""'] : listed))
+        if (name === 'STATUS') {
+          script.onStatus?.(third, say)
+          say(`STATUS ${third} (${script.status ?? EMPTY_STATUS})`)
+        }
         if (name === 'SELECT' || name === 'EXAMINE') say(...(script.selected ?? EMPTY_FOLDER))
         socket.write(`${tag} OK done\r\n`)
       }
@@ -71,6 +87,10 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
       secrets: { password: 'secret' },
     },
     commands,
+    disconnect() {
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

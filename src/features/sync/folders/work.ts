@@ -140,12 +140,10 @@ export class FolderWork implements AccountWork {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
     const isFullSync = this.#now() >= this.#fullSyncAt
-    if (isFullSync) await this.#checkAll(open, signal)
-    const [main] = this.#folders
-    // Watches before the folders are read, so that changes made meanwhile are reported.
-    if (account.watch && main !== undefined) await open.session.watch(main.providerId)
+    if (isFullSync) await this.#checkAll(open, account, signal)
+    else await this.#watch(open, account)
     await this.#syncChanged(open, signal)
-    await this.#deleteMissing(open, signal)
+    await this.#deleteMissing(open, account, signal)
     return isFullSync
   }
 
@@ -180,7 +178,8 @@ export class FolderWork implements AccountWork {
   }
 
   /** Lists the folders, stores new, renamed and deleted ones, and marks the changed ones. */
-  async #checkAll({ session, context }: Open, signal: AbortSignal): Promise<void> {
+  async #checkAll(open: Open, account: Account, signal: AbortSignal): Promise<void> {
+    const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#failed.clear()
     const folders = await session.listFolders()
@@ -194,11 +193,18 @@ export class FolderWork implements AccountWork {
     for (const label of plan.vanished) await deleteFolder(this.#deps, context, label)
     const synced = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
     this.#folders = synced.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    await this.#watch(open, account)
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt
     if (this.#folders[0] === undefined || !isMain(this.#folders[0])) {
       throw new ProviderError('not_found', `there is no folder "${context.mailbox}" on the server`)
     }
+  }
+
+  /** Must precede the check and the reading of folders, so that changes made meanwhile are reported. */
+  async #watch({ session }: Open, { watch }: Account): Promise<void> {
+    const [main] = this.#folders
+    if (watch && main !== undefined && isMain(main)) await session.watch(main.providerId)
   }
 
   async #changedFolders(session: FolderSession): Promise<string[]> {
@@ -243,12 +249,12 @@ export class FolderWork implements AccountWork {
   }
 
   /** Deletes messages that were missing before a full sync began, and that it did not find in another folder. */
-  async #deleteMissing(open: Open, signal: AbortSignal): Promise<void> {
+  async #deleteMissing(open: Open, account: Account, signal: AbortSignal): Promise<void> {
     const store = messageStore(this.#deps.db.read)
     for (let round = 0; round < MAX_DELETION_ROUNDS; round += 1) {
       const begunAt = this.#deps.clock.now()
       if ((await store.missing(open.context.accountId, Number.MAX_SAFE_INTEGER, 1)).length === 0) return
-      await this.#checkAll(open, signal)
+      await this.#checkAll(open, account, signal)
       await this.#syncChanged(open, signal)
       if (this.#failed.size > 0) return
       if (await this.#foldersStillExist(open.session)) await deleteMissing(this.#deps, open.context, begunAt)
