@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { migrateUp, openSqlite } from '../../src/infra/db/index.ts'
+import { migrateUp } from '../../src/infra/db/index.ts'
 import { migrations } from '../../src/migrations/index.ts'
+import { openDatabase } from './open-database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,10 +16,9 @@ declare module 'vitest' {
 /** Vitest's global setup: one migrated SQLite file for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-sqlite-'))
-  const file = join(folder, 'template.db')
-  const db = openSqlite({ file, synchronous: 'NORMAL', onSlowStatement: () => {} })
+  const db = openDatabase({ dataDir: folder })
   await migrateUp(db, migrations, () => {})
   await db.close()
-  project.provide('sqliteTemplate', file)
+  project.provide('sqliteTemplate', join(folder, 'posthorn.db'))
   return () => rm(folder, { recursive: true, force: true })
 }
