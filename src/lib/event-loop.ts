@@ -5,29 +5,21 @@ function nextTurn(): Promise<void> {
   })
 }
 
+let heldSinceMs: number | undefined
+
 /**
- * Measures how long the current turn of the event loop lasts. A loop whose awaits all resolve as microtasks never ends its
- * turn: timers, sockets and signals wait until the loop is done. Such a loop calls `yieldIfHeld` once per step.
+ * A loop whose awaits all resolve as microtasks never ends its turn of the event loop: timers, sockets and signals wait until
+ * the loop is done. Such a loop awaits this once per step. Undefined until the turn has lasted `maxMs` since the first call
+ * by any loop; then a promise that resolves in the next turn.
  */
-export class EventLoopShare {
-  readonly #maxMs: number
-  #heldSinceMs: number | undefined
-  readonly #newTurn = () => {
-    this.#heldSinceMs = undefined
+export function yieldIfHeld(maxMs: number): Promise<void> | undefined {
+  const nowMs = performance.now()
+  if (heldSinceMs === undefined) {
+    heldSinceMs = nowMs
+    setImmediate(() => {
+      heldSinceMs = undefined
+    })
+    return undefined
   }
-
-  constructor(maxMs: number) {
-    this.#maxMs = maxMs
-  }
-
-  /** Undefined until the turn has lasted `maxMs` since its first call; then a promise that resolves in the next turn. */
-  yieldIfHeld(): Promise<void> | undefined {
-    const nowMs = performance.now()
-    if (this.#heldSinceMs === undefined) {
-      this.#heldSinceMs = nowMs
-      setImmediate(this.#newTurn)
-      return undefined
-    }
-    return nowMs - this.#heldSinceMs < this.#maxMs ? undefined : nextTurn()
-  }
+  return nowMs - heldSinceMs < maxMs ? undefined : nextTurn()
 }

@@ -1,28 +1,33 @@
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import type Database from 'libsql'
-import type { EventLoopShare } from '../../lib/event-loop.ts'
+import { yieldIfHeld } from '../../lib/event-loop.ts'
 import { type Bindable, bindable } from './bindable.ts'
 import { DatabaseUnavailable } from './db.ts'
 import { Mutex } from './mutex.ts'
 
+export interface SqliteDriverOptions {
+  database: Database.Database
+  /** A statement that would begin when an event loop turn has lasted this long begins in the next turn. */
+  maxTurnMs: number
+  onSlow: (sql: string, ms: number) => void
+  onCommit?: () => void
+}
+
 /**
- * A Kysely driver on one libsql handle. Callers use it one at a time, in call order. When statements have used enough of an
- * event loop turn, the next caller starts in the next turn, so that other callbacks run however many callers wait.
+ * A Kysely driver on one libsql handle. Callers use it one at a time, in call order. It ends the turn of the event loop
+ * between statements, also within a transaction, so that other callbacks run however much there is to read or write.
  */
 export class SqliteDriver implements Driver {
+  readonly #options: SqliteDriverOptions
   readonly #database: Database.Database
   readonly #connection: DatabaseConnection
-  readonly #onSlow: (sql: string, ms: number) => void
-  readonly #eventLoop: EventLoopShare
   readonly #mutex = new Mutex('another transaction kept the database busy for 30 s', 30_000)
   readonly #statements = new Map<string, Database.Statement>()
   #closing: Promise<void> | undefined
 
-  /** The drivers of one database share `eventLoop`, which measures the time that both use of a turn. */
-  constructor(database: Database.Database, eventLoop: EventLoopShare, onSlow: (sql: string, ms: number) => void) {
-    this.#database = database
-    this.#eventLoop = eventLoop
-    this.#onSlow = onSlow
+  constructor(options: SqliteDriverOptions) {
+    this.#options = options
+    this.#database = options.database
     this.#connection = { executeQuery: (query) => this.#run(query), streamQuery: () => this.#noStreams() }
   }
 
@@ -33,8 +38,6 @@ export class SqliteDriver implements Driver {
     await this.#mutex.acquire().catch((error: unknown) => {
       throw new DatabaseUnavailable(error)
     })
-    const yielding = this.#eventLoop.yieldIfHeld()
-    if (yielding !== undefined) await yielding
     return this.#connection
   }
 
@@ -49,11 +52,22 @@ export class SqliteDriver implements Driver {
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'))
+    this.#options.onCommit?.()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     // On a full disk SQLite has rolled back already; another rollback would hide that error.
     if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
+  }
+
+  /** Runs `body` while nobody holds the connection; later callers wait for its end. */
+  async pause(body: () => Promise<void>): Promise<void> {
+    await this.acquireConnection()
+    try {
+      await body()
+    } finally {
+      await this.releaseConnection()
+    }
   }
 
   /** Waits for all current callers, then closes. Twice safely. */
@@ -67,6 +81,8 @@ export class SqliteDriver implements Driver {
   }
 
   async #run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const yielding = yieldIfHeld(this.#options.maxTurnMs)
+    if (yielding !== undefined) await yielding
     const startedMs = performance.now()
     const parameters = query.parameters.map(withIntegers)
     const statement = this.#prepare(query.sql)
@@ -78,7 +94,7 @@ export class SqliteDriver implements Driver {
       throw isUnavailable(error) ? new DatabaseUnavailable(error) : error
     } finally {
       const tookMs = performance.now() - startedMs
-      if (tookMs > SLOW_MS) this.#onSlow(query.sql, tookMs)
+      if (tookMs > SLOW_MS) this.#options.onSlow(query.sql, tookMs)
     }
   }
 
