@@ -1,5 +1,5 @@
 import type { Bus } from '../infra/bus/index.ts'
-import type { Tx } from '../infra/db/index.ts'
+import { insertRows, type Tx } from '../infra/db/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Ids } from '../lib/ids.ts'
@@ -43,20 +43,12 @@ export function recorder(deps: { catalogue: EventCatalogue; clock: Clock; ids: I
         fanOut: event.fanOut === false ? 0 : 1,
         createdAt,
       }))
-      for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
-        await tx
-          .insertInto('events')
-          .values(rows.slice(start, start + ROWS_PER_INSERT))
-          .execute()
-      }
+      await insertRows(tx, 'events', rows)
       tx.afterCommit(() => deps.bus.publish(EVENTS_TOPIC))
       return rows.map((row) => row.id)
     },
   }
 }
-
-/** Both engines limit the number of parameters per statement. */
-const ROWS_PER_INSERT = 200
 
 function dataText(event: NewEvent): string {
   const text = cleanJson(event.data)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Handle, Tx } from '../../../infra/db/index.ts'
+import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
 import type { MessageRef } from '../reading/live-access.ts'
@@ -63,9 +63,8 @@ export function bodyStore(handle: Handle) {
 }
 
 export async function addPendingBodies(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void> {
-  if (messageIds.length === 0) return
   const rows = messageIds.map((messageId) => ({ messageId, accountId, body: null, attempts: 0 }))
-  await tx.insertInto('messageBodies').values(rows).execute()
+  await insertRows(tx, 'messageBodies', rows)
 }
 
 /** Stores a pending body. Stores nothing for a body that is too large or a message that was deleted meanwhile. */

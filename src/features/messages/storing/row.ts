@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Dialect, Tx } from '../../../infra/db/index.ts'
+import { type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { cleanJson, cleanText, truncateText } from '../../../lib/text.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
@@ -102,7 +102,7 @@ async function insertBatch(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promis
 async function tryInsert(tx: Tx, dialect: Dialect, rows: MessageRow[]): Promise<string | undefined> {
   await sql`savepoint "batch"`.execute(tx)
   try {
-    await tx.insertInto('messages').values(rows).execute()
+    await insertRows(tx, 'messages', rows)
     await sql`release savepoint "batch"`.execute(tx)
     return undefined
   } catch (error) {

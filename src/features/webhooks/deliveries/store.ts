@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { findEvents } from '../../../events/index.ts'
-import type { Dialect, Handle, Tables, Tx } from '../../../infra/db/index.ts'
+import { type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
@@ -19,7 +19,6 @@ export interface DeliveryStore {
 
 /** Filtered lists are counted up to here. */
 const MAX_COUNT = 10_000
-const ROWS_PER_INSERT = 100
 
 export function deliveryStore(handle: Handle): DeliveryStore {
   const all = () => handle.selectFrom('webhookDeliveries').selectAll()
@@ -78,12 +77,7 @@ function matched(handle: Handle, query: DeliveryQuery): Matching {
 
 /** Inserts deliveries. The only place that does, so the count stays right. */
 export async function insertDeliveries(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
-    await tx
-      .insertInto('webhookDeliveries')
-      .values(rows.slice(start, start + ROWS_PER_INSERT))
-      .execute()
-  }
+  await insertRows(tx, 'webhookDeliveries', rows)
   await addToCount(tx, rows.length)
 }
 

@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import type { Db, Dialect, Tx } from '../../../infra/db/index.ts'
+import { type Db, type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
@@ -20,7 +20,6 @@ export interface AttemptResult {
 /** 410: the receiver asks us to stop sending. */
 export const isGone = (outcome: Outcome) => outcome.responseStatus === 410
 
-const ROWS_PER_INSERT = 100
 /** `lastDeliveryAt` is for people: to the second is enough, and spares a busy endpoint's row an update per batch. */
 const LAST_DELIVERY_STEP_MS = 1000
 
@@ -44,10 +43,7 @@ export async function recordResults(
   const held = new Set<string>()
   for (const group of groupByNextState(results, nowMs)) for (const id of await advance(tx, group)) held.add(id)
   const recorded = results.filter(({ delivery }) => held.has(delivery.id))
-  for (let start = 0; start < recorded.length; start += ROWS_PER_INSERT) {
-    const rows = recorded.slice(start, start + ROWS_PER_INSERT).map(attemptRow)
-    await tx.insertInto('webhookAttempts').values(rows).execute()
-  }
+  await insertRows(tx, 'webhookAttempts', recorded.map(attemptRow))
   const circuits: RecordedResults['circuits'] = []
   for (const { endpoint, gone, outcomes } of byEndpoint(recorded)) {
     if (outcomes.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { insertRows, type Tables } from './index.ts'
+
+declare module './db.ts' {
+  interface Tables {
+    insertRowsTest: { id: number; text: string | null; more: string | null }
+  }
+}
+
+describeEachDatabase('insertRows', (databases) => {
+  async function table(rows: readonly Tables['insertRowsTest'][]) {
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await sql`create table "insertRowsTest" ("id" integer, "text" text, "more" text)`.execute(tx)
+      await insertRows(tx, 'insertRowsTest', rows)
+    })
+    return db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()
+  }
+
+  it('inserts more rows than fit into a statement', async () => {
+    const rows = Array.from({ length: 2345 }, (_, id) => ({
+      id,
+      text: `text ${id}`,
+      more: id % 2 === 0 ? null : 'more',
+    }))
+    expect(await table(rows)).toEqual(rows)
+  })
+
+  it('inserts nothing without rows, and again as many rows with other values', async () => {
+    expect(await table([])).toEqual([])
+    expect(await table([{ id: 1, text: "it's", more: '?' }])).toEqual([{ id: 1, text: "it's", more: '?' }])
+    expect(await table([{ id: 2, text: '$1', more: null }])).toEqual([{ id: 2, text: '$1', more: null }])
+  })
+
+  it('reads the values by name when rows list their columns in another order', async () => {
+    const rows = [
+      { id: 1, text: 'a', more: 'b' },
+      { more: 'd', text: 'c', id: 2 },
+    ]
+    expect(await table(rows)).toEqual(rows)
+  })
+})
