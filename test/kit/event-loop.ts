@@ -18,3 +18,23 @@ export async function turnsDuring(work: () => Promise<unknown>): Promise<{ turns
   }
   return { turns, timers }
 }
+
+/** The share of `work`'s time that its longest turn of the event loop took, from 0 to 1. */
+export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now()
+  let turnMs = startedMs
+  let longestMs = 0
+  const measure = () => {
+    const nowMs = performance.now()
+    longestMs = Math.max(longestMs, nowMs - turnMs)
+    turnMs = nowMs
+    immediate = setImmediate(measure)
+  }
+  let immediate = setImmediate(measure)
+  try {
+    await work()
+  } finally {
+    clearImmediate(immediate)
+  }
+  return longestMs / (performance.now() - startedMs)
+}

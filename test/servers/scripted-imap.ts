@@ -16,6 +16,8 @@ export interface ImapScript {
   status?: string
   /** Called before the response to STATUS of this folder. */
   onStatus?(folder: string, say: (...lines: string[]) => void): void
+  /** Called before the response to `UID …`, with the rest of the command. */
+  onUid?(command: string, say: (...lines: string[]) => void): void
   /** Called when the client enters IDLE. */
   onIdle?(say: (...lines: string[]) => void, socket: TLSSocket): void
 }
@@ -70,6 +72,7 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
           script.onStatus?.(third, say)
           say(`STATUS ${third} (${script.status ?? EMPTY_STATUS})`)
         }
+        if (name === 'UID') script.onUid?.(line.slice(tag.length + ' UID '.length), say)
         if (name === 'SELECT' || name === 'EXAMINE') say(...(script.selected ?? EMPTY_FOLDER))
         socket.write(`${tag} OK done\r\n`)
       }

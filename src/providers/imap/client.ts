@@ -24,7 +24,7 @@ export interface ImapClient {
   imap: ImapFlow
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
-  /** Called for each line that the server sends. */
+  /** Called for each line that the server sends, and for each command. */
   onLine: (() => void) | undefined
   /** Why the connection ended, if known. */
   failure(): unknown
@@ -76,9 +76,20 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
     if (unparsed || unhandled) unparsedLines += 1
   }
-  // imapflow logs a line before it processes it, even one that it cannot parse.
-  const reportLine = (entry: object) => {
-    if ('src' in entry && entry.src === 's') client.onLine?.()
+  const logger = {
+    trace() {},
+    debug() {},
+    info() {},
+    warn: countUnparsed,
+    error(entry: object) {
+      if ('src' in entry && entry.src === 's') client.onLine?.()
+      countUnparsed(entry)
+    },
+    // Asked for every command and every line of the server that imapflow has parsed. The log would need a copy of it.
+    isLevelEnabled() {
+      client.onLine?.()
+      return false
+    },
   }
   const imap = new ImapFlow({
     ...FIXED_OPTIONS,
@@ -91,16 +102,7 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     ...(isIP(settings.host) === 0 && { servername: settings.host }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
-    logger: {
-      info() {},
-      trace: reportLine,
-      debug: reportLine,
-      warn: countUnparsed,
-      error(entry: object) {
-        reportLine(entry)
-        countUnparsed(entry)
-      },
-    },
+    logger,
   })
   const closeWith = (reason: unknown) => {
     failure ??= reason

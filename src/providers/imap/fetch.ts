@@ -1,4 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
+import { yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
@@ -87,6 +88,8 @@ export function bytesOf(section: unknown): Buffer | undefined {
   return Buffer.isBuffer(section) ? section : undefined
 }
 
+const MAX_TURN_MS = 4
+
 /** Returns true when the server refused the command or part of it. Throws when the connection is lost. */
 async function forEachRow(
   imap: ImapFlow,
@@ -95,7 +98,11 @@ async function forEachRow(
   visit: (row: FetchMessageObject) => Promise<void>,
 ): Promise<boolean> {
   try {
-    for await (const row of imap.fetch(range, query, { uid: true })) await visit(row)
+    for await (const row of imap.fetch(range, query, { uid: true })) {
+      await visit(row)
+      // The server may have sent many rows at once. imapflow parses the next one only after this.
+      await yieldIfHeld(MAX_TURN_MS)
+    }
     return false
   } catch (error) {
     if (imap.usable && typeof error === 'object' && error !== null && 'responseStatus' in error) return true
