@@ -75,7 +75,7 @@ describeEachDatabase('the message store', (open) => {
     expect((await counts(db)).inbox).toEqual({ total: 450, unread: 150 })
 
     const read = await messageStore(db.read).byIds(rows.slice(0, 10).map((one) => one.id))
-    await write(db, (writer) => writer.markMissing(read))
+    await write(db, (writer) => writer.markMissing(read.map((row) => row.id)))
     expect((await counts(db)).inbox).toEqual({ total: 440, unread: 150 })
     expect(await messageStore(db.read).find(accountId, read[0]?.id ?? '')).toBeUndefined()
 

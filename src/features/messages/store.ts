@@ -14,7 +14,8 @@ function isAllMail(labelId: string): boolean {
   return labelId.startsWith('acc_')
 }
 
-const IDS_PER_QUERY = 500
+/** Rows of messages are wide: on the file store 200 of them block the event loop for about 5 ms. */
+const IDS_PER_QUERY = 200
 const KNOWN_PER_QUERY = 1000
 
 const CANDIDATE_COLUMNS = [
@@ -38,6 +39,12 @@ export function messageStore(handle: Handle) {
       .orderBy('uidValidity')
       .orderBy('uid')
       .limit(limit)
+  const at = (folderId: string, uidValidity: string, uids: number[]) =>
+    handle
+      .selectFrom('messages')
+      .where('folderId', '=', folderId)
+      .where('uidValidity', '=', uidValidity)
+      .where('uid', 'in', uids)
   return {
     async find(accountId: string, id: string): Promise<MessageRow | undefined> {
       const row = await handle.selectFrom('messages').selectAll().where('id', '=', id).executeTakeFirst()
@@ -57,15 +64,12 @@ export function messageStore(handle: Handle) {
     },
 
     byLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<MessageRow[]> {
-      return inChunks(uids, (chunk) =>
-        handle
-          .selectFrom('messages')
-          .selectAll()
-          .where('folderId', '=', folderId)
-          .where('uidValidity', '=', uidValidity)
-          .where('uid', 'in', chunk)
-          .execute(),
-      )
+      return inChunks(uids, (chunk) => at(folderId, uidValidity, chunk).selectAll().execute())
+    },
+
+    async idsByLocation(folderId: string, uidValidity: string, uids: readonly number[]): Promise<string[]> {
+      const rows = await inChunks(uids, (chunk) => at(folderId, uidValidity, chunk).select('id').execute())
+      return rows.map((row) => row.id)
     },
 
     /** For providers with message ids; includes missing messages. */
@@ -177,25 +181,23 @@ export function messageStore(handle: Handle) {
       return [...found.values()]
     },
 
-    /** Rows with a location in the folder, lowest UID first. */
-    withLocation: (folderId: string, limit: number): Promise<MessageRow[]> =>
-      located(folderId, limit).selectAll().execute(),
-
+    /** Messages with a location in the folder, lowest UID first. */
     async idsWithLocation(folderId: string, limit: number): Promise<string[]> {
       return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
     },
 
-    /** Present rows of the folder whose UID a new UIDVALIDITY made invalid. */
-    withoutLocation(folderId: string, limit: number): Promise<MessageRow[]> {
-      return handle
+    /** Present messages of the folder whose UID a new UIDVALIDITY made invalid. */
+    async idsWithoutLocation(folderId: string, limit: number): Promise<string[]> {
+      const rows = await handle
         .selectFrom('messages')
-        .selectAll()
+        .select('id')
         .where('folderId', '=', folderId)
         .where('uid', 'is', null)
         .where('goneAt', 'is', null)
         .orderBy('id')
         .limit(limit)
         .execute()
+      return rows.map((row) => row.id)
     },
 
     /** True when the folder has no rows, not even missing ones. */

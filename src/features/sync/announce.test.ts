@@ -48,9 +48,10 @@ it('splits a large step into parts of at most 100 changes, removals first, the c
   }
   const parts = splitStep(step)
   expect(parts.map((part) => [part.removed.length, part.changed.length, part.cursor])).toEqual([
-    ...Array.from({ length: 7 }, () => [100, 0, undefined]),
-    ...Array.from({ length: 5 }, () => [0, 100, undefined]),
-    [0, 100, 'after'],
+    ...Array.from({ length: 3 }, () => [200, 0, undefined]),
+    [100, 0, undefined],
+    ...Array.from({ length: 2 }, () => [0, 200, undefined]),
+    [0, 200, 'after'],
   ])
   expect(splitStep({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
 })

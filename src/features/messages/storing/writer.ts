@@ -1,4 +1,4 @@
-import { type Dialect, type Tx, updateEach } from '../../../infra/db/index.ts'
+import { type Dialect, insertRows, type Tx, updateEach } from '../../../infra/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { insertMessages } from './row.ts'
@@ -96,11 +96,14 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     },
 
     /** Marks messages that left their folder. Sync deletes them unless they appear in another folder. */
-    async markMissing(rows: readonly MessageRow[]): Promise<void> {
-      const ids = rows.map((row) => row.id)
+    async markMissing(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await labels.detach(ids)
-      await tx.updateTable('messages').set({ uid: null, goneAt: nowMs }).where('id', 'in', ids).execute()
+      await tx
+        .updateTable('messages')
+        .set({ uid: null, goneAt: nowMs })
+        .where('id', 'in', [...ids])
+        .execute()
     },
 
     /** After a new UIDVALIDITY: clears the UID of up to `limit` rows and returns how many. The rows stay in lists. */
@@ -135,8 +138,6 @@ interface LabelledMessage {
   labelIds: readonly string[]
 }
 
-const LABELS_PER_INSERT = 200
-
 /** Writes `messageLabels` and `messageCounters` together, so that the counters are always exact. */
 function labelCounters(tx: Tx, accountId: string) {
   return {
@@ -144,12 +145,7 @@ function labelCounters(tx: Tx, accountId: string) {
       const attached = messages.flatMap(({ row: { id: messageId, receivedAt, unread, hasAttachments }, labelIds }) =>
         labelIds.map((labelId) => ({ labelId, receivedAt, messageId, unread, hasAttachments })),
       )
-      for (let start = 0; start < attached.length; start += LABELS_PER_INSERT) {
-        await tx
-          .insertInto('messageLabels')
-          .values(attached.slice(start, start + LABELS_PER_INSERT))
-          .execute()
-      }
+      await insertRows(tx, 'messageLabels', attached)
       await count(attached.map(({ labelId, unread }) => ({ labelId, total: 1, unread })))
     },
 

@@ -99,9 +99,10 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
     uidValidity,
 
     async remove(uids: readonly number[]): Promise<void> {
-      const rows = await rowsAt(uids)
-      await writer.markMissing(rows)
-      counts.deleted += rows.length
+      if (uidValidity === null) return
+      const ids = await store.idsByLocation(label.id, uidValidity, uids)
+      await writer.markMissing(ids)
+      counts.deleted += ids.length
     },
 
     async setFlags(changes: FolderStep['changed']): Promise<void> {

@@ -6,7 +6,7 @@ import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
 /** Small, because rows are wide and each one becomes an event. */
-const BATCH = 100
+const BATCH = 200
 /** A copy is a move if its original is deleted within this time. */
 const MOVE_MS = 10 * 60_000
 
@@ -86,30 +86,30 @@ function eventsOf(
 }
 
 /**
- * Removes the rows that `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,
+ * Removes the messages whose ids `next` returns from a folder, in small transactions, until it returns none. Listed rows become missing,
  * since they may appear in another folder. Rows that only live reads stored are deleted without an event.
  */
 export async function removeFromFolder(
   deps: SyncDeps,
   context: OwnedAccount,
   label: LabelRow,
-  next: (store: ReturnType<typeof messageStore>) => Promise<MessageRow[]>,
+  next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
 ): Promise<void> {
   for (let more = true; more; ) {
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
-      const rows = await next(store)
-      if (rows.length === 0) return false
+      const ids = await next(store)
+      if (ids.length === 0) return false
       const writer = messageWriter(tx, {
         dialect: deps.db.dialect,
         accountId: context.accountId,
         nowMs: deps.clock.now(),
       })
-      const listed = await store.labelIds(rows.map((row) => row.id))
-      const missing = rows.filter((row) => listed.has(row.id))
+      const listed = await store.labelIds(ids)
+      const missing = ids.filter((id) => listed.has(id))
       await writer.markMissing(missing)
-      await writer.remove(rows.filter((row) => !listed.has(row.id)).map((row) => row.id))
+      await writer.remove(ids.filter((id) => !listed.has(id)))
       if (missing.length > 0) {
         const counts: FolderCounts = { added: 0, updated: 0, deleted: missing.length }
         const version = await labelStore(tx).incrementVersion(label.id)
@@ -123,8 +123,8 @@ export async function removeFromFolder(
 /** Removes the messages of a folder that the server deleted. Deletes its label and cursor once the folder is empty. */
 export async function deleteFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
   await removeFromFolder(deps, context, label, async (store) => [
-    ...(await store.withLocation(label.id, BATCH / 2)),
-    ...(await store.withoutLocation(label.id, BATCH / 2)),
+    ...(await store.idsWithLocation(label.id, BATCH / 2)),
+    ...(await store.idsWithoutLocation(label.id, BATCH / 2)),
   ])
   if (!(await messageStore(deps.db.read).isFolderEmpty(label.id))) return
   await deps.db.transaction(async (tx) => {

@@ -71,7 +71,7 @@ async function syncOnce(
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
-  await removeFromFolder(deps, folder, label, (inside) => inside.withoutLocation(label.id, BATCH))
+  await removeFromFolder(deps, folder, label, (inside) => inside.idsWithoutLocation(label.id, BATCH))
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
     await cursorStore(tx).save(accountId, label.id, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -89,8 +89,8 @@ export interface StepPart<Added, Changed, Removed> {
 
 type FolderPart = StepPart<FolderStep['added'][number], FolderStep['changed'][number], number>
 
-/** On SQLite, storing this many new messages blocks the event loop for about 10 ms. */
-const PART_SIZE = 100
+/** Small, because other transactions wait for it. */
+const PART_SIZE = 200
 
 /** Splits a step. Removals come first, because a removed message may be added again in the same step. */
 export function splitStep<Added, Changed, Removed>(

@@ -145,7 +145,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       const { rows, labelsBefore } = await knownRows(ids)
       if (scope !== undefined) {
         const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null)
-        await writer.markMissing(leaving)
+        await writer.markMissing(leaving.map((row) => row.id))
         for (const _ of leaving) count([scope.id], 'deleted')
         return
       }
