@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Samples {
   /** Milliseconds from when the request was due until its response was read; failed requests count as 10,000. */
@@ -18,15 +19,20 @@ export interface Prober {
 export async function startProber(base: string, listPath: string, key: string): Promise<Prober> {
   const child = spawn(process.execPath, ['-e', SCRIPT, base, listPath, key], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
+  const take = async () => {
+    const line = once(lines, 'line')
+    child.stdin.write('take\n')
+    return JSON.parse(String((await line)[0])) as Samples
+  }
+  // Its own first requests are slow, while V8 compiles.
+  await sleep(WARM_UP_MS)
   return {
-    async take() {
-      const line = once(lines, 'line')
-      child.stdin.write('take\n')
-      return JSON.parse(String((await line)[0]))
-    },
+    take,
     stop: () => void child.kill(),
   }
 }
+
+const WARM_UP_MS = 2000
 
 const SCRIPT = `
 const [base, listPath, key] = process.argv.slice(1)

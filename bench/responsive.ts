@@ -10,9 +10,14 @@ import { type Client, client } from '../test/scenarios/client.ts'
 import { percentile } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { type Prober, startProber } from './prober.ts'
-import { DATA, startSink } from './sink.ts'
+import { DATA, type Sink, startSink } from './sink.ts'
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 100_000)
+/** `0`: only the throughput, without requests beside the work. */
+const PROBES = process.env.BENCH_PROBES !== '0'
+/** The acts to run, for example `ac`. */
+const ACTS = process.env.BENCH_ACTS ?? 'abcd'
+const UNSTAMPED = 'events where position is null'
 const LISTED = 500
 const POLL_MS = 200
 
@@ -30,40 +35,59 @@ export async function responsive(say: (line: string) => void): Promise<void> {
     const listed = await stage.connect(`listed-${LISTED}`, mailboxes.port)
     await stage.total(listed, LISTED)
     stage.listPath = `/accounts/${listed}/messages?limit=50`
-    const quiet = await stage.endpoint(sink.url, false)
-    await stage.restart((file) => seedEvents(file, listed, true))
-    await stage.act('idle', 0, () => sleep(5_000))
-    await stage.act('a) events recovered', ROWS, () => stage.recover(quiet))
-    await stage.api.call('DELETE', `/webhooks/endpoints/${quiet}`)
-
-    const busy = await stage.endpoint(sink.url, true)
-    await stage.restart((file) => seedEvents(file, listed, false))
-    await stage.act('b) events fanned out', stage.count('events where position is null'), () =>
-      stage.none('events where position is null'),
-    )
-    await stage.act('   deliveries sent, the rest of them', 0, () =>
-      stage.none('webhookDeliveries where nextAttemptAt is not null'),
-    )
-    await stage.api.call('PUT', `/webhooks/endpoints/${busy}`, { isActive: false })
-
-    const big = await stage.connect(`big-${ROWS}`, mailboxes.port)
-    await stage.act('c) messages synced', ROWS, () => stage.total(big, ROWS))
-    await stage.restart(() => {})
-    mailboxes.empty(`big-${ROWS}`)
-    await stage.act('   messages removed, folder emptied', ROWS, () => stage.total(big, 0))
-
-    const doomed = await stage.connect(`doomed-${ROWS}`, mailboxes.port)
-    await stage.total(doomed, ROWS)
-    await stage.act('d) messages of a deleted account', ROWS, async () => {
-      await stage.api.call('DELETE', `/accounts/${doomed}`)
-      await stage.none('accountErasures')
-    })
+    await stage.restart()
+    if (PROBES) await stage.act('idle', 0, () => sleep(5_000))
+    if (ACTS.includes('a')) await recoverEvents(stage, listed, sink)
+    if (ACTS.includes('b')) await fanOutEvents(stage, listed, sink)
+    if (ACTS.includes('c')) await syncAndEmpty(stage, mailboxes)
+    if (ACTS.includes('d')) await deleteAccount(stage, mailboxes)
   } finally {
     await stage.stop()
     mailboxes.stop()
     sink.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
+}
+
+async function recoverEvents(stage: Stage, accountId: string, sink: Sink): Promise<void> {
+  const quiet = await stage.endpoint(sink.url, false)
+  await stage.stop()
+  stage.seed((file) => seedEvents(file, accountId, true))
+  await stage.start()
+  await stage.act('a) events recovered', ROWS, () => stage.recover(quiet))
+  await stage.api.call('DELETE', `/webhooks/endpoints/${quiet}`)
+}
+
+async function fanOutEvents(stage: Stage, accountId: string, sink: Sink): Promise<void> {
+  const busy = await stage.endpoint(sink.url, true)
+  await stage.stop()
+  stage.seed((file) => seedEvents(file, accountId, false))
+  // The fan-out begins before the service is ready.
+  const sinceMs = performance.now()
+  await stage.start()
+  const drained = () =>
+    stage.none(UNSTAMPED).then(() => stage.none('webhookDeliveries where nextAttemptAt is not null'))
+  await stage.act('b) events fanned out and delivered', ROWS, drained, sinceMs)
+  await stage.api.call('PUT', `/webhooks/endpoints/${busy}`, { isActive: false })
+}
+
+async function syncAndEmpty(stage: Stage, mailboxes: Mailboxes): Promise<void> {
+  const big = await stage.connect(`big-${ROWS}`, mailboxes.port)
+  await stage.act('c) messages synced', ROWS, () => stage.total(big, ROWS))
+  await stage.restart()
+  mailboxes.empty(`big-${ROWS}`)
+  await stage.act('   messages removed, events stamped', ROWS, () =>
+    stage.total(big, 0).then(() => stage.none(UNSTAMPED)),
+  )
+}
+
+async function deleteAccount(stage: Stage, mailboxes: Mailboxes): Promise<void> {
+  const doomed = await stage.connect(`doomed-${ROWS}`, mailboxes.port)
+  await stage.total(doomed, ROWS)
+  await stage.act('d) messages of a deleted account', ROWS, async () => {
+    await stage.api.call('DELETE', `/accounts/${doomed}`)
+    await stage.none('accountErasures')
+  })
 }
 
 /** The service on its data folder, and the prober. */
@@ -85,11 +109,14 @@ class Stage {
   }
 
   async start(): Promise<void> {
-    const env = { LOG_LEVEL: 'info', SYNC_INITIAL_MESSAGES: String(ROWS) }
+    const env = {
+      LOG_LEVEL: 'info',
+      SYNC_INITIAL_MESSAGES: String(ROWS),
+    }
     const service = await startServiceProcess({ dataDir: this.#dataDir, env })
     this.#service = service
     this.api = client(service.url, service.key)
-    if (this.listPath !== undefined) this.#prober = await startProber(service.url, this.listPath, service.key)
+    if (PROBES && this.listPath !== undefined) this.#prober = await startProber(service.url, this.listPath, service.key)
   }
 
   async stop(): Promise<void> {
@@ -98,31 +125,35 @@ class Stage {
     this.#service = undefined
   }
 
-  async restart(between: (file: string) => void): Promise<void> {
+  async restart(): Promise<void> {
     await this.stop()
-    between(this.#file)
     await this.start()
   }
 
-  async act(title: string, rows: number, work: () => Promise<unknown>): Promise<void> {
+  /** Call it while the service is stopped. */
+  seed(write: (file: string) => void): void {
+    write(this.#file)
+  }
+
+  /** The rate counts from `sinceMs`, by default from now. */
+  async act(title: string, rows: number, work: () => Promise<unknown>, sinceMs = performance.now()): Promise<void> {
     const [service, prober] = [this.#service, this.#prober]
-    if (service === undefined || prober === undefined) throw new Error('nothing runs')
-    await prober.take()
+    if (service === undefined) throw new Error('nothing runs')
+    await prober?.take()
     const slowBefore = slowStatements(service.output())
     const cpuBefore = await cpuMs(service.pid)
-    const startedMs = performance.now()
     await work()
-    const tookMs = performance.now() - startedMs
+    const tookMs = performance.now() - sinceMs
     const cpu = (await cpuMs(service.pid)) - cpuBefore
-    const { live, list } = await prober.take()
+    const samples = await prober?.take()
     const rate =
       rows === 0
         ? ''
         : `${Math.round((rows / tookMs) * 1000)} rows/s, ${Math.round((cpu * 1000) / rows)} µs of CPU each`
     this.#say(`${title.padEnd(38)} ${(tookMs / 1000).toFixed(1)} s  ${rate}`)
-    this.#say(
-      `     /health/live ${spread(live)}   list page ${spread(list)}   slow statements ${slowStatements(service.output()) - slowBefore}`,
-    )
+    if (samples === undefined) return
+    const slow = slowStatements(service.output()) - slowBefore
+    this.#say(`     /health/live ${spread(samples.live)}   list page ${spread(samples.list)}   slow statements ${slow}`)
   }
 
   async connect(user: string, port: number): Promise<string> {
