@@ -5,7 +5,7 @@ import { webhookFixture } from './webhooks.ts'
 
 /**
  * A process that records events and delivers them until it is killed. Arguments: the database as JSON, the
- * lease in milliseconds. Prints "ready" when it starts.
+ * lease in milliseconds. Prints "ready" when it has recorded the first ones.
  */
 const [place = '{}', leaseMs = ''] = process.argv.slice(2)
 const { dataDir, databaseUrl }: Place = JSON.parse(place)
@@ -15,9 +15,9 @@ const fixture = webhookFixture(db, { leaseMs: Number(leaseMs), instanceId: 'work
 // The previous process of this name is dead. The service learns that from heartbeats.
 await fixture.queue.releaseInstance('worker')
 await fixture.engine.start()
-process.stdout.write('ready\n')
-for (;;) {
+for (let isFirst = true; ; isFirst = false) {
   const objectId = randomUUID()
   await fixture.record({ objectId }, { objectId }, { objectId })
+  if (isFirst) process.stdout.write('ready\n')
   await new Promise((resolve) => setTimeout(resolve, 5))
 }
