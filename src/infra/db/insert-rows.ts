@@ -24,8 +24,9 @@ export async function insertRows<Table extends keyof Tables & string>(
   const columns = Object.keys(first)
   const size = Math.max(1, Math.floor(MAX_PARAMETERS / columns.length))
   for (let start = 0; start < rows.length; start += size) {
-    const some = rows.slice(start, start + size)
-    const parameters = some.flatMap((row) => columns.map((column) => (row as Record<string, unknown>)[column]))
+    const some = rows.slice(start, start + size) as Record<string, unknown>[]
+    const parameters: unknown[] = []
+    for (const row of some) for (const column of columns) parameters.push(row[column])
     await tx.executeQuery({ ...statement(tx.getExecutor(), table, columns, some.length), parameters })
   }
 }

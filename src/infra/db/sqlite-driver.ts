@@ -22,7 +22,7 @@ export class SqliteDriver implements Driver {
   readonly #database: Database.Database
   readonly #connection: DatabaseConnection
   readonly #mutex = new Mutex('another transaction kept the database busy for 30 s', 30_000)
-  readonly #statements = new Map<string, Database.Statement>()
+  readonly #statements = new Map<string, Prepared>()
   #closing: Promise<void> | undefined
 
   constructor(options: SqliteDriverOptions) {
@@ -85,9 +85,9 @@ export class SqliteDriver implements Driver {
     if (yielding !== undefined) await yielding
     const startedMs = performance.now()
     const parameters = query.parameters.map(withIntegers)
-    const statement = this.#prepare(query.sql)
+    const { statement, returnsRows } = this.#prepare(query.sql)
     try {
-      if (statement.reader) return { rows: statement.all(parameters) as R[] }
+      if (returnsRows) return { rows: statement.all(parameters) as R[] }
       const { changes, lastInsertRowid } = statement.run(parameters)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
@@ -99,18 +99,25 @@ export class SqliteDriver implements Driver {
   }
 
   /** Caches statements, because preparing costs more than a lookup by key. Values are parameters, so there are few texts. */
-  #prepare(sql: string): Database.Statement {
+  #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
     const statement = this.#database.prepare(sql)
+    // `reader` is a call into libsql, which costs as much as a small statement.
+    const prepared = { statement, returnsRows: statement.reader }
     if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear()
-    this.#statements.set(sql, statement)
-    return statement
+    this.#statements.set(sql, prepared)
+    return prepared
   }
 
   #noStreams(): never {
     throw new Error('Streams are not supported; read pages instead.')
   }
+}
+
+interface Prepared {
+  statement: Database.Statement
+  returnsRows: boolean
 }
 
 /** True when the disk is full or broken, or another process has locked the file. */
