@@ -59,6 +59,18 @@ it('pages a small list without losing or repeating a row', () => {
   expect(seen).toEqual(all)
 })
 
+it('continues a complete list after the row of the cursor when that row was deleted', () => {
+  const { nextCursor } = pageOfAll(['a', 'b', 'c', 'd'], { limit: 2 }, 'all', (row) => row).pagination
+  const rest = (rows: string[]) => pageOfAll(rows, { limit: 2, cursor: nextCursor }, 'all', (row) => row).items
+  expect(rest(['a', 'c', 'd'])).toEqual(['c', 'd'])
+  expect(rest(['a', 'b'])).toEqual([])
+  expect(rest(['a'])).toEqual([])
+})
+
+it('sorts a complete list by its position', () => {
+  expect(pageOfAll(['b', 'a', 'B'], {}, 'all', (row) => row).items).toEqual(['B', 'a', 'b'])
+})
+
 it('rejects a position of the wrong types and names the parameter', () => {
   const forged = (...position: unknown[]) => {
     const { nextCursor } = pageOf([1, 2], { page: 1, limit: 1 }, 2, filter, (row) => [row]).pagination

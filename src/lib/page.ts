@@ -98,15 +98,21 @@ export function pageOf<T>(
   }
 }
 
-/** Pages a small, complete list in memory (endpoints, labels). */
+/**
+ * Pages a small, complete list in memory (endpoints, labels), sorted by `position`, which is unique. A page continues after the
+ * cursor's row even when that row was deleted.
+ */
 export function pageOfAll<T>(
-  all: readonly T[],
+  rows: readonly T[],
   query: PageQuery,
   filter: unknown,
   position: (row: T) => string,
 ): Page<T> {
   const request = pageRequest(query, filter, ['text'])
-  const start = request.after ? all.findIndex((row) => position(row) === request.after?.[0]) + 1 : request.offset
+  const all = rows.toSorted((left, right) => (position(left) < position(right) ? -1 : 1))
+  const [after] = request.after ?? []
+  const next = after === undefined ? request.offset : all.findIndex((row) => position(row) > after)
+  const start = next === -1 ? all.length : next
   return pageOf(all.slice(start, start + request.limit + 1), request, all.length, filter, (row) => [position(row)])
 }
 

@@ -39,7 +39,12 @@ export function labelRoutes(app: App, { db, accounts }: LabelRoutesDeps): void {
       const rows = (await labelStore(db.read).all(id)).filter(
         (row) => row.selectable === 1 && (includeSystem || row.type === 'user'),
       )
-      const { items, pagination } = pageOfAll(rows, request.query, ['labels', id, includeSystem], (row) => row.id)
+      const { items, pagination } = pageOfAll(
+        rows,
+        request.query,
+        ['labels', id, includeSystem],
+        (row) => row.providerId,
+      )
       return { labels: items.map(labelView), pagination }
     },
   )
