@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { messageRow } from '../../../test/kit/message-row.ts'
 import { plansOf } from '../../../test/kit/plans.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
 import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bodies/store.ts'
 import { type ListFilter, listMessageIds } from './reading/stored-list.ts'
-import { allMail, type MessageRow, messageStore } from './store.ts'
-import { incomingRow, newMessageRow } from './storing/row.ts'
+import { allMail, messageStore } from './store.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const FULL_SCAN =
@@ -27,7 +27,7 @@ describeEachDatabase('the statements of messages', (open) => {
   it('never scan a table', async () => {
     const db = await open()
     const ids = idGenerator(systemClock)
-    const row = sampleRow(ids('msg'))
+    const row = messageRow(ids('msg'))
     const plans = await plansOf(db, async (tx) => {
       const store = messageStore(tx)
       const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 2 })
@@ -37,7 +37,7 @@ describeEachDatabase('the statements of messages', (open) => {
       await bodyStore(tx).accountsWithPending()
       await bodyStore(tx).find(row.id)
       await countFailedAttempt(tx, row.id)
-      await storeBody(tx, row.id, { text: '', html: null, headers: [] })
+      await storeBody(tx, { messageId: row.id, version: 1 }, { text: '', html: null, headers: [] })
       await store.find('acc_1', row.id)
       await store.byIds([row.id, 'msg_2'])
       await store.byLocation('lbl_1', '7', [1, 2, 3])
@@ -94,18 +94,3 @@ describeEachDatabase('the statements of messages', (open) => {
     }
   })
 })
-
-function sampleRow(id: string): MessageRow {
-  const message = {
-    ...{ location: { uidValidity: '7', uid: 1 }, providerMessageId: 'p', isNew: true, emailId: 'e', threadId: null },
-    ...{ messageId: '<m@x>', inReplyTo: null, references: [], subject: 's', from: null, to: [], cc: [], bcc: [] },
-    ...{ replyTo: [], date: null, receivedAt: 1, sizeBytes: 1, unread: true, starred: false, snippet: '', text: '' },
-    ...{ attachments: [], headerHash: 'h', error: null },
-  }
-  return newMessageRow(incomingRow(message, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }), {
-    accountId: 'acc_1',
-    labelId: 'lbl_1',
-    id,
-    nowMs: 1,
-  })
-}

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
+import { messageRow } from '../../../../test/kit/message-row.ts'
 import { mail, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import type { Db } from '../../../infra/db/index.ts'
-import { addPendingBodies, bodyStore, storeBody } from './store.ts'
+import { messageWriter } from '../storing/writer.ts'
+import { addPendingBodies, bodyStore, discardBody, storeBody } from './store.ts'
 
 const STORE_BODIES = { storeBodies: true }
 
@@ -94,18 +96,39 @@ describe.skipIf(!dovecotAvailable())('the fetcher of message bodies', () => {
 })
 
 describeEachDatabase('a stored body', (open) => {
-  it('is cleaned for both databases, and not stored when it is too large', async () => {
+  const BODY = { text: 'a\0b\ud800', html: null, headers: [{ name: 'Subject', value: 'Grüße' }] }
+
+  async function pending(...ids: string[]) {
     const db = await open()
-    await db.transaction((tx) => addPendingBodies(tx, 'acc_1', ['msg_1', 'msg_2']))
-    const body = { text: 'a\0b\ud800', html: null, headers: [{ name: 'Subject', value: 'Grüße' }] }
-    await db.transaction((tx) => storeBody(tx, 'msg_1', body))
-    await db.transaction((tx) => storeBody(tx, 'msg_2', { ...body, html: 'x'.repeat(4_000_000) }))
-    await db.transaction((tx) => storeBody(tx, 'msg_deleted', body))
-    const store = bodyStore(db.read)
-    expect(await store.find('msg_1')).toEqual({ ...body, text: 'ab\ufffd' })
-    expect(await store.find('msg_2')).toBeUndefined()
-    expect(await store.find('msg_deleted')).toBeUndefined()
+    await db.transaction(async (tx) => {
+      const writer = messageWriter(tx, { dialect: db.dialect, accountId: 'acc_1', nowMs: 1 })
+      await writer.insert(ids.map((id, index) => messageRow(id, index + 1)))
+      await addPendingBodies(tx, 'acc_1', ids)
+    })
+    const store = (messageId: string, version: number, body = BODY) =>
+      db.transaction((tx) => storeBody(tx, { messageId, version }, body))
+    return { db, store, find: bodyStore(db.read).find }
+  }
+
+  it('is cleaned for both databases, and not stored when it is too large', async () => {
+    const { db, store, find } = await pending('msg_1', 'msg_2')
+    await store('msg_1', 1)
+    await store('msg_2', 1, { ...BODY, text: 'x'.repeat(4_000_000) })
+    await store('msg_deleted', 1)
+    expect(await find('msg_1')).toEqual({ ...BODY, text: 'ab\ufffd' })
+    expect(await find('msg_2')).toBeUndefined()
+    expect(await find('msg_deleted')).toBeUndefined()
     expect(await storedAndPending(db, 'acc_1')).toEqual({ stored: 1, pending: 0 })
+  })
+
+  it('is that of the current version: what was fetched before a change is not stored, and the body stays pending', async () => {
+    const { db, store, find } = await pending('msg_1')
+    await db.transaction((tx) => tx.updateTable('messages').set({ version: 2 }).where('id', '=', 'msg_1').execute())
+    await store('msg_1', 1)
+    await db.transaction((tx) => discardBody(tx, { messageId: 'msg_1', version: 1 }))
+    expect(await storedAndPending(db, 'acc_1')).toEqual({ stored: 0, pending: 1 })
+    await store('msg_1', 2, { ...BODY, text: 'new' })
+    expect((await find('msg_1'))?.text).toBe('new')
   })
 })
 

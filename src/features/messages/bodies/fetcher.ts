@@ -4,7 +4,7 @@ import type { Queue, Worker } from '../../../infra/queue/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
 import { type LiveAccessDeps, type LiveContents, liveContents } from '../reading/live-access.ts'
-import { addPendingBodies, bodyStore, countFailedAttempt, deleteBodies, type PendingBody, storeBody } from './store.ts'
+import { addPendingBodies, bodyStore, countFailedAttempt, discardBody, type PendingBody, storeBody } from './store.ts'
 
 export interface BodyFetcherDeps extends LiveAccessDeps {
   queue: Queue
@@ -60,18 +60,15 @@ export function bodyFetcher(deps: BodyFetcherDeps): BodyFetcher {
     }
   }
 
-  async function fetchOne(
-    accountId: string,
-    contents: LiveContents,
-    { messageId, attempts, ref }: PendingBody,
-  ): Promise<void> {
+  async function fetchOne(accountId: string, contents: LiveContents, pending: PendingBody): Promise<void> {
+    const { messageId, attempts, ref } = pending
     try {
       const body = await contents.getBody(ref)
-      await db.transaction((tx) => storeBody(tx, messageId, body))
+      await db.transaction((tx) => storeBody(tx, pending, body))
     } catch (error) {
       if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
       const isPermanent = error.kind === 'not_found' || error.kind === 'rejected' || attempts + 1 >= MAX_ATTEMPTS
-      await db.transaction((tx) => (isPermanent ? deleteBodies(tx, [messageId]) : countFailedAttempt(tx, messageId)))
+      await db.transaction((tx) => (isPermanent ? discardBody(tx, pending) : countFailedAttempt(tx, messageId)))
       if (!isPermanent) throw error
       log.warn('Cannot fetch the body of a message. It is not stored; API requests read it from the provider.', {
         ...{ accountId, operation: 'messages.body', error },

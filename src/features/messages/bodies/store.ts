@@ -4,9 +4,14 @@ import { cleanJson } from '../../../lib/text.ts'
 import type { MessageBody } from '../../../providers/contract/index.ts'
 import type { MessageRef } from '../reading/live-access.ts'
 
-/** A body that is to be fetched, and the message's current reference at the provider. */
-export interface PendingBody {
+/** The content of a message may change while its body is fetched; what was fetched is then out of date. */
+interface MessageVersion {
   messageId: string
+  version: number
+}
+
+/** A body that is to be fetched, and the message's current reference at the provider. */
+export interface PendingBody extends MessageVersion {
   attempts: number
   ref: MessageRef
 }
@@ -32,7 +37,15 @@ export function bodyStore(handle: Handle) {
         .selectFrom('messageBodies')
         .innerJoin('messages', 'messages.id', 'messageBodies.messageId')
         .leftJoin('labels', 'labels.id', 'messages.folderId')
-        .select(['messageBodies.messageId', 'attempts', 'providerId', 'providerMessageId', 'uidValidity', 'uid'])
+        .select([
+          'messageBodies.messageId',
+          'attempts',
+          'messages.version',
+          'providerId',
+          'providerMessageId',
+          'uidValidity',
+          'uid',
+        ])
         .where('messageBodies.accountId', '=', accountId)
         .where('body', 'is', null)
         .where((eb) => eb.or([eb('uid', 'is not', null), eb('uidValidity', 'is', null)]))
@@ -41,8 +54,9 @@ export function bodyStore(handle: Handle) {
         .orderBy('messageBodies.messageId')
         .limit(limit)
         .execute()
-      return rows.map(({ messageId, attempts, providerId: folderPath, ...ref }) => ({
+      return rows.map(({ messageId, version, attempts, providerId: folderPath, ...ref }) => ({
         messageId,
+        version,
         attempts,
         ref: { ...ref, folderPath },
       }))
@@ -67,11 +81,24 @@ export async function addPendingBodies(tx: Tx, accountId: string, messageIds: re
   await insertRows(tx, 'messageBodies', rows)
 }
 
-/** Stores a pending body. Stores nothing for a body that is too large or a message that was deleted meanwhile. */
-export async function storeBody(tx: Tx, messageId: string, body: MessageBody): Promise<void> {
+/**
+ * Stores a pending body. Stores nothing for a body that is too large, or a message that was deleted or changed meanwhile; the
+ * body of a changed message stays pending.
+ */
+export async function storeBody(tx: Tx, fetched: MessageVersion, body: MessageBody): Promise<void> {
   const text = cleanJson(body)
-  if (text.length > MAX_LENGTH) return deleteBodies(tx, [messageId])
-  await tx.updateTable('messageBodies').set({ body: text }).where('messageId', '=', messageId).execute()
+  if (text.length > MAX_LENGTH) return discardBody(tx, fetched)
+  await tx
+    .updateTable('messageBodies')
+    .set({ body: text })
+    .where('messageId', '=', fetched.messageId)
+    .where(isCurrent(fetched))
+    .execute()
+}
+
+/** Deletes a pending body that cannot be fetched or stored, unless the message changed meanwhile. */
+export async function discardBody(tx: Tx, failed: MessageVersion): Promise<void> {
+  await tx.deleteFrom('messageBodies').where('messageId', '=', failed.messageId).where(isCurrent(failed)).execute()
 }
 
 export async function countFailedAttempt(tx: Tx, messageId: string): Promise<void> {
@@ -80,6 +107,10 @@ export async function countFailedAttempt(tx: Tx, messageId: string): Promise<voi
     .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
     .where('messageId', '=', messageId)
     .execute()
+}
+
+function isCurrent({ messageId, version }: MessageVersion) {
+  return sql<boolean>`exists (select 1 from "messages" where "id" = ${messageId} and "version" = ${version})`
 }
 
 /** Deletes stored and pending bodies. */
