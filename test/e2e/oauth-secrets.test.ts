@@ -106,12 +106,15 @@ describeOneDatabase(
         await api.call('POST', `/accounts/${id}/sync`)
         return server.faults.waiting === 0
       })
-      await eventually(async () => (await status(id)) === 'connected')
+      // Without a request, the next attempt after a failure is up to 30 s away.
+      const syncUntil = (wanted: string) =>
+        eventually(async () => {
+          await api.call('POST', `/accounts/${id}/sync`)
+          return (await status(id)) === wanted
+        })
+      await syncUntil('connected')
       server.revokeGrants(email)
-      await eventually(async () => {
-        await api.call('POST', `/accounts/${id}/sync`)
-        return (await status(id)) === 'auth_error'
-      })
+      await syncUntil('auth_error')
       const { refreshToken } = await server.grant(email)
       given.push(refreshToken, `wrong-${refreshToken}`)
       await api.call('POST', '/accounts', { provider: name, refreshToken })
