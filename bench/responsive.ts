@@ -109,10 +109,7 @@ class Stage {
   }
 
   async start(): Promise<void> {
-    const env = {
-      LOG_LEVEL: 'info',
-      SYNC_INITIAL_MESSAGES: String(ROWS),
-    }
+    const env = { LOG_LEVEL: 'info', SYNC_INITIAL_MESSAGES: String(ROWS) }
     const service = await startServiceProcess({ dataDir: this.#dataDir, env })
     this.#service = service
     this.api = client(service.url, service.key)

@@ -6,6 +6,7 @@ import { bundle } from './bundle.mjs'
 const PROGRAMS = { posthorn: 'src/cli/posthorn.ts', demo: 'src/demo/demo.ts' }
 /** Entry files of worker threads; `src/lib/worker-file.ts` finds them. */
 const WORKERS = { 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
+const SERVICE = { ...PROGRAMS, ...WORKERS }
 /** These need packages that only development installs. */
 const DEVELOPMENT = { 'demo-emulator': 'src/demo/provider-emulator.ts', bench: 'bench/bench.ts' }
 
@@ -14,11 +15,11 @@ const startedMs = performance.now()
 await rm('dist', { recursive: true, force: true })
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
 await Promise.all([
-  bundle({ entryPoints: present({ ...PROGRAMS, ...WORKERS }), outdir: 'dist' }),
+  bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
 if (!process.argv.includes('--quiet')) {
-  const names = Object.keys({ ...present({ ...PROGRAMS, ...WORKERS }), ...present(DEVELOPMENT) })
+  const names = Object.keys(present({ ...SERVICE, ...DEVELOPMENT }))
   console.log(
     `built ${names.map((name) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
   )

@@ -5,6 +5,9 @@ function nextTurn(): Promise<void> {
   })
 }
 
+/** How long a loop in the background may hold a turn of the event loop. */
+export const TURN_MS = 4
+
 let heldSinceMs: number | undefined
 
 /**

@@ -1,6 +1,7 @@
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import Database from 'libsql'
 import { withTimeout } from '../../lib/abort.ts'
+import { TURN_MS } from '../../lib/event-loop.ts'
 import { Checkpointer, MAX_WAL_BYTES } from './checkpointer.ts'
 import type { Db, Dialect, Tables } from './db.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
@@ -29,7 +30,7 @@ export function openSqlite(options: SqliteOptions): Db {
       'wal_autocheckpoint = 0',
       `journal_size_limit = ${MAX_WAL_BYTES}`,
     ]),
-    maxTurnMs: WRITE_TURN_MS,
+    maxTurnMs: TURN_MS,
     onSlow: options.onSlowStatement,
     onCommit: () => checkpointer.committed(),
   })
@@ -57,10 +58,9 @@ export function openSqlite(options: SqliteOptions): Db {
 }
 
 const PING_MS = 2000
-/** Transactions hold the event loop for at most this long, plus one statement. */
-const WRITE_TURN_MS = 4
 /** Longer than transactions, so that the reads of a request need not wait for one turn each behind a loop of transactions. */
 const READ_TURN_MS = 8
+
 function open(file: string, pragmas: string[]): Database.Database {
   const database = new Database(file)
   const all = ['busy_timeout = 5000', 'cache_size = -32000', ...pragmas]

@@ -1,5 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
-import { yieldIfHeld } from '../../lib/event-loop.ts'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
 import { connectionLost } from './errors.ts'
@@ -88,8 +88,6 @@ export function bytesOf(section: unknown): Buffer | undefined {
   return Buffer.isBuffer(section) ? section : undefined
 }
 
-const MAX_TURN_MS = 4
-
 /** Returns true when the server refused the command or part of it. Throws when the connection is lost. */
 async function forEachRow(
   imap: ImapFlow,
@@ -101,7 +99,7 @@ async function forEachRow(
     for await (const row of imap.fetch(range, query, { uid: true })) {
       await visit(row)
       // The server may have sent many rows at once. imapflow parses the next one only after this.
-      await yieldIfHeld(MAX_TURN_MS)
+      await yieldIfHeld(TURN_MS)
     }
     return false
   } catch (error) {
