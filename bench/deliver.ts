@@ -19,6 +19,8 @@ import { spread } from './figures.ts'
 import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
 
 const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
+/** The stores to measure, separated by commas. */
+const STORES = (process.env.BENCH_STORES ?? 'file,postgres,redis').split(',')
 const BARE_MS = FULL_MS / 6
 /** One endpoint per type, so each event makes one delivery. */
 const TYPES = ['message.received', 'message.sent', 'message.updated', 'message.deleted'] as const
@@ -38,7 +40,9 @@ export async function deliver(say: (line: string) => void): Promise<void> {
   try {
     const bare = await bareUndici(sink.url, TYPES.length * 8, BARE_MS)
     say(`bare undici, same concurrency            ${rate(bare)}`)
-    for (const installation of [fileStore, postgres, postgresAndRedis]) await installation({ sink, bare, say })
+    const all = Object.entries({ file: fileStore, postgres, redis: postgresAndRedis })
+    const installations = all.filter(([name]) => STORES.includes(name))
+    for (const [, installation] of installations) await installation({ sink, bare, say })
   } finally {
     sink.stop()
   }

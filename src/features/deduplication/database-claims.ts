@@ -1,4 +1,4 @@
-import type { Handle, Tx } from '../../infra/db/index.ts'
+import { type Handle, insertRows, type Tx } from '../../infra/db/index.ts'
 import type { Claims } from './claims.ts'
 
 interface Held {
@@ -47,24 +47,17 @@ async function find(handle: Handle, keys: readonly string[]): Promise<Map<string
 }
 
 /** Writes the granted claims, each key once. Returns the keys that no other transaction took. */
-async function put(handle: Handle, granted: readonly Held[], ttlMs: number): Promise<Set<string>> {
-  const written = new Set<string>()
+async function put(tx: Tx, granted: readonly Held[], ttlMs: number): Promise<Set<string>> {
   // Sorted, so that two transactions that write the same keys do not deadlock.
-  for (const some of chunks(granted.toSorted((left, right) => (left.key < right.key ? -1 : 1)))) {
-    const rows = await handle
-      .insertInto('deduplicationClaims')
-      .values([...some])
-      .onConflict((conflict) =>
-        conflict
-          .column('key')
-          .doUpdateSet((eb) => ({ eventId: eb.ref('excluded.eventId'), expiresAt: eb.ref('excluded.expiresAt') }))
-          .where((eb) => eb('deduplicationClaims.expiresAt', '<=', eb('excluded.expiresAt', '-', ttlMs))),
-      )
-      .returning('key')
-      .execute()
-    for (const { key } of rows) written.add(key)
-  }
-  return written
+  const rows = granted.toSorted((left, right) => (left.key < right.key ? -1 : 1))
+  const written = await insertRows(
+    tx,
+    'deduplicationClaims',
+    rows,
+    `on conflict ("key") do update set "eventId" = excluded."eventId", "expiresAt" = excluded."expiresAt"
+      where "deduplicationClaims"."expiresAt" <= excluded."expiresAt" - ${ttlMs} returning "key"`,
+  )
+  return new Set(written.flatMap(({ key }) => key ?? []))
 }
 
 /** Deletes up to `limit` claims that expired before `beforeMs`. Returns true when there may be more. */

@@ -41,4 +41,21 @@ describeEachDatabase('insertRows', (databases) => {
     ]
     expect(await table(rows)).toEqual(rows)
   })
+
+  it('resolves conflicts and returns columns, for as many rows with and without a tail', async () => {
+    const db = await databases()
+    const rows = [1, 2, 3].map((id) => ({ id, text: 'first', more: null }))
+    const again = rows.map((row) => ({ ...row, text: 'second' }))
+    const tail = `on conflict ("id") do update set "text" = excluded."text"
+      where "insertRowsTest"."id" > 1 returning "id", "text"`
+    const [inserted, updated] = await db.transaction(async (tx) => {
+      await sql`create table "insertRowsTest" ("id" integer primary key, "text" text, "more" text)`.execute(tx)
+      return [await insertRows(tx, 'insertRowsTest', rows), await insertRows(tx, 'insertRowsTest', again, tail)]
+    })
+    expect(inserted).toEqual([])
+    expect(updated).toEqual([
+      { id: 2, text: 'second' },
+      { id: 3, text: 'second' },
+    ])
+  })
 })

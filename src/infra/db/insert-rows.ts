@@ -1,4 +1,11 @@
-import { type CompiledQuery, type DialectAdapter, type Insertable, type QueryExecutor, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  type DialectAdapter,
+  type Insertable,
+  type QueryExecutor,
+  type Selectable,
+  sql,
+} from 'kysely'
 import type { Tables, Tx } from './db.ts'
 
 /** Bounds how long a statement of the file store holds the event loop; the engines allow 32,766 parameters and more. */
@@ -12,36 +19,49 @@ const MAX_TEXTS = 500
 
 /**
  * Inserts many rows, all with the same columns in the same order, in few statements. Each statement is compiled once, which
- * for a hundred rows takes as long as running it.
+ * for a hundred rows takes as long as running it. `tail` is SQL after the values: a conflict clause, or `returning`, whose
+ * columns are in the result.
  */
 export async function insertRows<Table extends keyof Tables & string>(
   tx: Tx,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
-): Promise<void> {
+  tail = '',
+): Promise<Partial<Selectable<Tables[Table]>>[]> {
+  const returned: Partial<Selectable<Tables[Table]>>[] = []
   const [first] = rows
-  if (first === undefined) return
+  if (first === undefined) return returned
   const columns = Object.keys(first)
   const size = Math.max(1, Math.floor(MAX_PARAMETERS / columns.length))
   for (let start = 0; start < rows.length; start += size) {
     const some = rows.slice(start, start + size) as Record<string, unknown>[]
     const parameters: unknown[] = []
     for (const row of some) for (const column of columns) parameters.push(row[column])
-    await tx.executeQuery({ ...statement(tx.getExecutor(), table, columns, some.length), parameters })
+    const query = statement(tx.getExecutor(), { table, columns, rows: some.length, tail })
+    const result = await tx.executeQuery<Partial<Selectable<Tables[Table]>>>({ ...query, parameters })
+    returned.push(...result.rows)
   }
+  return returned
 }
 
-function statement(executor: QueryExecutor, table: string, columns: readonly string[], rows: number): CompiledQuery {
+interface Shape {
+  table: string
+  columns: readonly string[]
+  rows: number
+  tail: string
+}
+
+function statement(executor: QueryExecutor, { table, columns, rows, tail }: Shape): CompiledQuery {
   const texts = compiled.get(executor.adapter) ?? new Map<string, CompiledQuery>()
   compiled.set(executor.adapter, texts)
-  const key = [table, rows, ...columns].join()
+  const key = [table, rows, tail, ...columns].join()
   const known = texts.get(key)
   if (known !== undefined) return known
   if (texts.size >= MAX_TEXTS) texts.clear()
   const row = sql`(${sql.join(columns.map(() => sql`${null}`))})`
   const names = sql.join(columns.map((column) => sql.id(column)))
   const values = sql.join(Array.from({ length: rows }, () => row))
-  const query = sql`insert into ${sql.table(table)} (${names}) values ${values}`
+  const query = sql`insert into ${sql.table(table)} (${names}) values ${values} ${sql.raw(tail)}`
   const made = query.compile({ getExecutor: () => executor })
   texts.set(key, made)
   return made
