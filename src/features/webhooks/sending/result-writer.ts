@@ -29,6 +29,7 @@ export class ResultWriter {
   readonly #deps: ResultWriterDeps
   #pending: Pending[] = []
   #isWriting = false
+  #flushAfter = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(deps: ResultWriterDeps) {
@@ -42,8 +43,7 @@ export class ResultWriter {
   add(result: AttemptResult): Promise<{ circuitOpened: boolean }> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ result, resolve, reject })
-      if (this.#pending.length >= MAX_BATCH) this.flush()
-      else this.#timer ??= setTimeout(() => this.flush(), MAX_WAIT_MS)
+      this.#writeWhenDue()
     })
   }
 
@@ -51,13 +51,24 @@ export class ResultWriter {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (!this.#isWriting) void this.#writeAll()
+    if (this.#isWriting) this.#flushAfter = true
+    else if (this.#pending.length > 0) void this.#writeNext()
   }
 
-  async #writeAll(): Promise<void> {
+  #writeWhenDue(): void {
+    if (this.#pending.length >= MAX_BATCH) this.flush()
+    else if (this.#pending.length > 0) this.#timer ??= setTimeout(() => this.flush(), MAX_WAIT_MS)
+  }
+
+  async #writeNext(): Promise<void> {
     this.#isWriting = true
-    while (this.#pending.length > 0) await this.#write(this.#pending.splice(0, MAX_BATCH))
+    await this.#write(this.#pending.splice(0, MAX_BATCH))
     this.#isWriting = false
+    // The results that arrived meanwhile wait for others too: a transaction costs about as much for one result as for twenty.
+    if (this.#flushAfter) {
+      this.#flushAfter = false
+      this.flush()
+    } else this.#writeWhenDue()
   }
 
   async #write(batch: readonly Pending[]): Promise<void> {
