@@ -6,6 +6,9 @@ export interface ReceivedEvent {
   deliveryIds: Set<string>
   subject: string
   type: string
+  accountId: string
+  /** Of a message event: the message's id. */
+  objectId: string
   /** First arrival, on this process's monotonic clock. */
   firstAtMs: number
   times: number
@@ -29,12 +32,14 @@ export async function startApplication(): Promise<Application> {
 
   receiver.always((request) => {
     if (trusted !== undefined && !isSigned(trusted, request)) badSignatures += 1
-    const { id, deliveryId, type, data } = JSON.parse(request.body)
+    const { id, deliveryId, type, data, accountId, objectId } = JSON.parse(request.body)
     const event = received.get(id) ?? {
       eventId: id,
       deliveryIds: new Set<string>(),
       subject: String(data?.subject ?? ''),
       type,
+      accountId: String(accountId),
+      objectId: String(objectId),
       firstAtMs: request.atMs,
       times: 0,
     }

@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
+import { type Samples, startProber } from '../../bench/prober.ts'
+import type { HostileAddresses, HostileOrder, HostileReport } from '../kit/hostile-worker.ts'
+import { HEAP_PROBE, type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/process.ts'
+import { random } from '../kit/random.ts'
+import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+import { GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
+import { HTTP_ATTACKS } from '../servers/hostile/http.ts'
+import { IMAP_ATTACKS, IMAP_MOMENTS, imapUser } from '../servers/hostile/imap.ts'
+import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
+import { type AnnouncementCounts, expectEachAnnouncedOnce } from './announcements.ts'
+import { type Application, startApplication } from './application.ts'
+import { type Client, client } from './client.ts'
+import { hostileMessage } from './hostile-messages.ts'
+import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from './mailboxes.ts'
+
+export interface HostileScenario {
+  /** How long the attacks last. */
+  forMs: number
+  /** Healthy mailboxes, which receive a message every `paceMs`; each tenth is hostile. */
+  mailboxes: number
+  paceMs: number
+  /** Between the end of the attacks and the last measurement of memory. */
+  restMs: number
+}
+
+export interface HostileFigures {
+  announced: AnnouncementCounts
+  samples: Samples
+  /** Resident memory before, the greatest during, and after the attacks, in bytes. */
+  memory: { before: number; most: number; after: number }
+  /** Requests of the callers by kind, and sign-ins to the hostile mail server. */
+  calls: Record<string, number>
+  /** Hostile accounts by status at the end. */
+  accounts: Record<string, number>
+}
+
+const MOMENTS_AFTER_LOGIN = IMAP_MOMENTS.filter((at) => at !== 'LOGIN')
+const SIGN_INS_AT_ONCE = 4
+const OAUTH_ACCOUNTS = 3
+
+/**
+ * Attacks a service that also syncs healthy mailboxes: linked mail servers that flood or drip at every command, sign-ins to such
+ * servers, Gmail and Graph responses and webhook receivers without an end, and strangers with links, forms and slow connections.
+ * Throws unless every healthy message was announced once and the process is still the same.
+ */
+export async function runHostile(place: ServicePlace, scenario: HostileScenario): Promise<HostileFigures> {
+  const closers: (() => unknown)[] = []
+  const opened = async <T>(opening: Promise<T>, close: (part: T) => unknown): Promise<T> => {
+    const part = await opening
+    closers.unshift(() => close(part))
+    return part
+  }
+  try {
+    const dovecot = await opened(startDovecot(), (part) => part.stop())
+    const application = await opened(startApplication(), (part) => part.close())
+    const google = await opened(startGoogle(), (part) => part.close())
+    const microsoft = await opened(startMicrosoft(), (part) => part.close())
+    const hostile = await opened(startHostileProcess(google, microsoft), ({ child }) => child.kill())
+    const settings = {
+      ...{ ...google.settings, ...microsoft.settings, ...HEAP_PROBE },
+      ...{ GOOGLE_API_URL: hostile.addresses.google, MICROSOFT_GRAPH_URL: hostile.addresses.microsoft },
+      APP_REDIRECT_URL: 'https://app.example/done',
+      ...place.env,
+    }
+    const service = await opened(startServiceProcess({ ...place, env: settings }), (part) => part.stop())
+    const prober = await opened(startProber(service.url, '/accounts?limit=50', service.key), (part) => part.stop())
+    const api = client(service.url, service.key)
+
+    const users = await connectHealthy(api, dovecot, application, scenario)
+    const deliver = delivery(dovecot, users)
+    await deliver.everyFor(scenario.paceMs, Math.min(10_000, scenario.forMs / 4))
+    await connectHostile(api, hostile.addresses, google, microsoft)
+    const before = await restingMemory(service)
+    await prober.take()
+
+    hostile.send({ order: 'attack', url: service.url, codes: await openSessions(api, 20) })
+    const signIns = startSignIns(api, hostile.addresses.imapPort)
+    const readings = startReading(api, application)
+    const watched = watchMaximum(service)
+    await deliver.everyFor(scenario.paceMs, scenario.forMs)
+    const samples = await prober.take()
+    const report = once(hostile.child, 'message')
+    hostile.send({ order: 'calm' })
+    const [{ calls }] = (await report) as [HostileReport]
+    const done = { signIns: await signIns.stop(), readings: await readings.stop() }
+    const announced = await expectEachAnnouncedOnce(application, deliver.subjects, 120_000)
+    const most = watched.stop()
+    const accounts = await hostileStates(api)
+    await sleep(scenario.restMs)
+    const after = await restingMemory(service)
+    process.kill(service.pid, 0)
+    return { announced, samples, memory: { before, most, after }, calls: { ...calls, ...done }, accounts }
+  } finally {
+    for (const close of closers) await close()
+  }
+}
+
+async function startHostileProcess(google: Google, microsoft: Microsoft) {
+  const seed = String(Math.floor(random()() * 2 ** 31))
+  const file = join(inject('workers'), 'hostile-worker.mjs')
+  const child: ChildProcess = spawn(process.execPath, [file, google.url, microsoft.url, seed], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const [addresses] = (await once(child, 'message')) as [HostileAddresses]
+  return { child, addresses, send: (order: HostileOrder) => void child.send(order) }
+}
+
+async function connectHealthy(api: Client, dovecot: Dovecot, application: Application, scenario: HostileScenario) {
+  const users = userNames(scenario.mailboxes)
+  for (const user of users) await dovecot.addUser(user, PASSWORD)
+  await subscribe(api, application, ['message.received'])
+  await connectMailboxes(api, dovecot, users)
+  return users
+}
+
+/** Links mailboxes of servers that behave well so far, and webhook endpoints. */
+async function connectHostile(api: Client, addresses: HostileAddresses, google: Google, microsoft: Microsoft) {
+  for (const at of MOMENTS_AFTER_LOGIN) {
+    for (const attack of IMAP_ATTACKS)
+      await api.call('POST', '/accounts', mailbox(imapUser(at, attack), addresses.imapPort))
+  }
+  for (let index = 0; index < OAUTH_ACCOUNTS; index += 1) {
+    const email = `oauth${index}@mail.example`
+    for (const [provider, site, scopes] of [
+      ['gmail', google, GOOGLE_SCOPES],
+      ['microsoft', microsoft, MICROSOFT_SCOPES],
+    ] as const) {
+      site.addUser(email)
+      const { refreshToken } = await site.grant(email, [...scopes])
+      await api.call('POST', '/accounts', { provider, email, refreshToken })
+    }
+  }
+  for (const attack of HTTP_ATTACKS) {
+    const url = `${addresses.receiver}/hook/${attack}`
+    await api.call('POST', '/webhooks/endpoints', { url, eventTypes: ['message.received'], timeoutMs: 5000 })
+  }
+}
+
+function mailbox(username: string, port: number) {
+  return {
+    ...{ provider: 'imap', email: `${username}@hostile.example`, username, password: 'x' },
+    ...{ host: '127.0.0.1', port, secure: true, allowSelfSigned: true },
+  }
+}
+
+function delivery(dovecot: Dovecot, users: readonly string[]) {
+  const subjects: string[] = []
+  return {
+    subjects,
+    async everyFor(paceMs: number, forMs: number): Promise<void> {
+      const endMs = performance.now() + forMs
+      while (performance.now() < endMs) {
+        const subject = `healthy-${subjects.length}`
+        const text = subjects.length % 10 === 9 ? hostileMessage(subject, subjects.length) : numberedMessage(subject)
+        await dovecot.deliver(users[subjects.length % users.length] ?? '', text)
+        subjects.push(subject)
+        await sleep(paceMs)
+      }
+    },
+  }
+}
+
+async function openSessions(api: Client, count: number): Promise<string[]> {
+  const sessions = Array.from({ length: count }, () => api.call<{ code: string }>('POST', '/auth/sessions', {}))
+  return (await Promise.all(sessions)).map(({ code }) => code)
+}
+
+/** Connects mailboxes of servers that attack during the sign-in. */
+function startSignIns(api: Client, port: number) {
+  const users = IMAP_MOMENTS.flatMap((at) => IMAP_ATTACKS.map((attack) => imapUser(at, attack)))
+  return loops(SIGN_INS_AT_ONCE, async (count) => {
+    await api.call('POST', '/accounts', mailbox(`${users[count % users.length]}.${count}`, port))
+  })
+}
+
+/** Reads received messages with their bodies, as the application does. */
+function startReading(api: Client, application: Application) {
+  return loops(1, async (count) => {
+    const events = [...application.received.values()]
+    const event = events[count % Math.max(1, events.length)]
+    if (event !== undefined) await api.call('GET', `/accounts/${event.accountId}/messages/${event.objectId}`)
+    await sleep(500)
+  })
+}
+
+/** Calls `body` again and again, ignoring its errors. `stop` returns how often. */
+function loops(concurrency: number, body: (count: number) => Promise<void>) {
+  let isStopped = false
+  let count = 0
+  const running = Array.from({ length: concurrency }, async () => {
+    while (!isStopped) {
+      count += 1
+      await body(count).catch(() => sleep(100))
+    }
+  })
+  return {
+    async stop(): Promise<number> {
+      isStopped = true
+      await Promise.all(running)
+      return count
+    },
+  }
+}
+
+async function hostileStates(api: Client): Promise<Record<string, number>> {
+  const states: Record<string, number> = {}
+  for (let page = 1, more = true; more; page += 1) {
+    const list = await api.call<{ accounts: { email: string; status: string }[]; pagination: { hasNext: boolean } }>(
+      'GET',
+      `/accounts?limit=200&page=${page}`,
+    )
+    for (const { email, status } of list.accounts) {
+      if (email.endsWith('@hostile.example')) states[status] = (states[status] ?? 0) + 1
+    }
+    more = list.pagination.hasNext
+  }
+  return states
+}
+
+/** Resident memory after a garbage collection. */
+async function restingMemory(service: ServiceProcess): Promise<number> {
+  await service.heapBytesAfterGc()
+  await sleep(1000)
+  return service.memoryBytes()
+}
+
+function watchMaximum(service: ServiceProcess) {
+  let most = 0
+  const timer = setInterval(() => {
+    void service.memoryBytes().then((bytes) => {
+      most = Math.max(most, bytes)
+    })
+  }, 250)
+  return {
+    stop(): number {
+      clearInterval(timer)
+      return most
+    },
+  }
+}
