@@ -86,7 +86,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
   const mailboxes = mailProviders({
-    ...{ config, guard, clock, logins },
+    ...{ config, guard, clock, log, logins },
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
@@ -11,6 +12,7 @@ export interface MailProvidersDeps {
   config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl'>
   guard: AddressGuard
   clock: Clock
+  log: Log
   logins: SignIn
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */
@@ -18,8 +20,8 @@ export interface MailProvidersDeps {
 }
 
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
-export function mailProviders({ config, guard, clock, logins, imapLimits, replacement }: MailProvidersDeps) {
-  const imap = imapProvider({ guard, clock, ...(imapLimits && { limits: imapLimits }) })
+export function mailProviders({ config, guard, clock, log, logins, imapLimits, replacement }: MailProvidersDeps) {
+  const imap = imapProvider({ guard, clock, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
     clock,

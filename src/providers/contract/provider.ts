@@ -56,8 +56,10 @@ export interface MailSettings {
 
 export interface ImapSettings extends ConnectTarget {
   username: string
-  /** `tls` from the first byte, or `starttls` on a plain port. Never plain text. */
+  /** `tls` from the first byte, or `starttls` on a plain port. */
   security: 'tls' | 'starttls'
+  /** The user chose not to require TLS: with `starttls`, plain text is used where STARTTLS is missing and PRIVATE_TARGETS allows it. */
+  allowPlain?: boolean
   allowSelfSigned: boolean
   /** Path of the folder to sync. */
   mailbox: string

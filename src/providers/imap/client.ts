@@ -9,6 +9,8 @@ import type { Pacing } from './pacing.ts'
 export interface Dialing {
   guard: AddressGuard
   pacing: Pacing
+  /** Called after each login without encryption. */
+  onPlainLogin(host: string, port: number): void
 }
 
 export interface DialOptions {
@@ -36,7 +38,11 @@ export interface ImapClient {
  * Connects and logs in, to the address that the guard has checked, with a certificate valid for the host name in the settings. Throws
  * `ProviderError`. The client handles imapflow's `error` events, which would otherwise end the process.
  */
-export async function dial(access: MailAccess, { guard, pacing }: Dialing, options: DialOptions): Promise<ImapClient> {
+export async function dial(
+  access: MailAccess,
+  { guard, pacing, onPlainLogin }: Dialing,
+  options: DialOptions,
+): Promise<ImapClient> {
   const imap = access.settings.imap
   const doing = 'connecting to the mail server'
   if (imap === undefined || access.secrets.password === undefined) {
@@ -49,11 +55,16 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialing, optio
       limit ??= AbortSignal.timeout(options.timeoutMs)
       const signal = AbortSignal.any([options.signal, limit])
       const target = await untilAborted(guard.check(imap), signal)
-      const client = newClient(imap, target.address, access.secrets.password ?? '', options.timeoutMs)
+      const mayBePlain = imap.allowPlain === true && guard.allowsPlain(target)
+      const client = newClient(imap, {
+        ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
+        timeoutMs: options.timeoutMs,
+      })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
       try {
         await client.imap.connect()
+        if (!client.imap.secureConnection) onPlainLogin(imap.host, imap.port)
         return client
       } catch (error) {
         hangUp()
@@ -68,7 +79,15 @@ export async function dial(access: MailAccess, { guard, pacing }: Dialing, optio
   }
 }
 
-function newClient(settings: ImapSettings, address: string, password: string, timeoutMs: number): ImapClient {
+interface Connecting {
+  address: string
+  password: string
+  /** Logs in without encryption when the server does not offer STARTTLS. */
+  mayBePlain: boolean
+  timeoutMs: number
+}
+
+function newClient(settings: ImapSettings, { address, password, mayBePlain, timeoutMs }: Connecting): ImapClient {
   let unparsedLines = 0
   let failure: unknown
   const countUnparsed = (entry: object) => {
@@ -96,7 +115,8 @@ function newClient(settings: ImapSettings, address: string, password: string, ti
     host: address,
     port: settings.port,
     secure: settings.security === 'tls',
-    doSTARTTLS: settings.security === 'starttls',
+    // Undefined: STARTTLS where the server offers it, else plain text.
+    doSTARTTLS: settings.security === 'starttls' ? (mayBePlain ? undefined : true) : false,
     auth: { user: settings.username, pass: password },
     tls: { rejectUnauthorized: !settings.allowSelfSigned },
     ...(isIP(settings.host) === 0 && { servername: settings.host }),

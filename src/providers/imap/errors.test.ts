@@ -44,7 +44,7 @@ describe('an IMAP error as ProviderError', () => {
     ['plain text refused', login('NO [PRIVACYREQUIRED] use TLS', 'PRIVACYREQUIRED'), 'tls'],
     ['self-signed certificate', failed({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls'],
     ['certificate of another name', failed({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls'],
-    ['no TLS on this port', failed({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), 'tls'],
+    ['no TLS on this port', failed({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), 'unavailable'],
     ['STARTTLS not offered', failed({ tlsFailed: true }), 'tls'],
     ['nobody listens', failed({ code: 'ECONNREFUSED' }), 'unavailable'],
     ['no greeting', failed({ code: 'GREETING_TIMEOUT' }), 'unavailable'],

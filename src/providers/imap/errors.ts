@@ -76,8 +76,9 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'UPGRADE_TIMEOUT',
 ])
-const TLS_CODES =
-  /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$|STARTTLS_INJECTION$)/
+const TLS_CODES = /^(ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|STARTTLS_INJECTION$)/
+/** The peer does not speak TLS. It may be no mail server at all, so this is not a `tls` error of one. */
+const NOT_TLS_CODES = /^(ERR_SSL|EPROTO$)/
 const TOO_MANY_MS = 60_000
 
 function classify(error: unknown, facts: Facts): Classified {
@@ -96,6 +97,9 @@ function classify(error: unknown, facts: Facts): Classified {
   if (TIMEOUT_CODES.has(facts.code)) return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
   if (busy && (facts.refused !== undefined || facts.words.trim() !== '')) return busyServer(facts)
   if (facts.refused !== undefined) return { kind: 'rejected', why: 'the server refused the command' }
+  if (NOT_TLS_CODES.test(facts.code)) {
+    return { kind: 'unavailable', why: `the server does not speak TLS on this port (${facts.code})` }
+  }
   if (facts.code === '') return { kind: 'unavailable', why: 'an unexpected error occurred' }
   return { kind: 'unavailable', why: `the connection failed (${facts.code})` }
 }

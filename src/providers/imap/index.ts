@@ -2,10 +2,12 @@
  * Mailboxes over IMAP: `sync/` keeps one sync connection per account, `request-connection.ts` serves live reads and other folders.
  * Nothing of imapflow leaves this folder; failures leave it as `ProviderError` only. Knows no database and no routes.
  */
+import { LRUCache } from 'lru-cache'
+import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderMailProvider, MailAccess, Provider } from '../contract/index.ts'
-import { dial } from './client.ts'
+import { type Dialing, dial } from './client.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
 import { RequestConnection } from './request-connection.ts'
@@ -51,6 +53,7 @@ const LIMITS: ImapLimits = {
 export interface ImapDeps {
   guard: AddressGuard
   clock: Clock
+  log?: Log
   limits?: Partial<ImapLimits>
   /** Concurrent logins at one host, and the random delay that spreads them. */
   pace?: { concurrent: number; jitterMs: number }
@@ -60,11 +63,12 @@ export interface ImapDeps {
 export function imapProvider({
   guard,
   clock,
+  log = silentLog,
   limits: given,
   pace = { concurrent: 16, jitterMs: 250 },
 }: ImapDeps): Provider & { mail: FolderMailProvider } {
   const limits = { ...LIMITS, ...given }
-  const dialing = { guard, pacing: pacing(pace) }
+  const dialing = { guard, pacing: pacing(pace), onPlainLogin: plainLoginWarning(log) }
   const backoffs = fetchBackoffs()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
@@ -108,6 +112,22 @@ export function imapProvider({
         }
       },
     },
+  }
+}
+
+const MAX_WARNED_HOSTS = 1000
+
+/** Warns once per server, not once per connection. */
+function plainLoginWarning(log: Log): Dialing['onPlainLogin'] {
+  const warned = new LRUCache<string, true>({ max: MAX_WARNED_HOSTS })
+  return (host, port) => {
+    const server = `${host}:${port}`
+    if (warned.get(server)) return
+    warned.set(server, true)
+    log.warn(
+      `Logged in at ${server} without encryption: the server does not offer STARTTLS. The account allows plain text, and so does PRIVATE_TARGETS.`,
+      { operation: 'imap.connect', provider: 'imap' },
+    )
   }
 }
 

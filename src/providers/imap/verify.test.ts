@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { memoryLog } from '../../../test/kit/memory-log.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
+import type { Log } from '../../infra/log/index.ts'
 import { type AddressGuard, GuardError } from '../../infra/net/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { ImapSettings, MailAccess } from '../contract/index.ts'
@@ -26,8 +28,8 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     return { ...plain, settings: { imap: { ...imap, ...settings } } }
   }
 
-  function verify(of: MailAccess, guard: AddressGuard = openGuard, verifyMs = 5000) {
-    const { mail } = imapProvider({ guard, clock: systemClock, limits: { verifyMs } })
+  function verify(of: MailAccess, guard: AddressGuard = openGuard, verifyMs = 5000, log?: Log) {
+    const { mail } = imapProvider({ guard, clock: systemClock, limits: { verifyMs }, ...(log && { log }) })
     return mail.verify(of, new AbortController().signal)
   }
 
@@ -72,6 +74,39 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     expect(heard.join('')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
   })
 
+  it('uses plain text only if the account allows it and PRIVATE_TARGETS covers the server, with a warning', async () => {
+    const commands: string[] = []
+    const port = await listening((socket) => {
+      socket.write('* OK [CAPABILITY IMAP4rev1] ready\r\n')
+      socket.on('data', (chunk) => {
+        for (const line of String(chunk).trim().split('\r\n')) {
+          const [tag, name = ''] = line.split(' ')
+          commands.push(name)
+          if (name === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1\r\n')
+          if (name === 'LIST') socket.write('* LIST () "/" INBOX\r\n')
+          if (name === 'STATUS') socket.write('* STATUS INBOX (MESSAGES 0)\r\n')
+          socket.write(`${tag} OK done\r\n`)
+        }
+      })
+    })
+    const { log, entries } = memoryLog()
+    const plain = access({ port, security: 'starttls', allowPlain: true })
+    const outside: AddressGuard = { ...openGuard, allowsPlain: () => false }
+    await expect(verify(plain, outside, 5000, log)).rejects.toMatchObject({ kind: 'tls' })
+    const inside: AddressGuard = { ...openGuard, allowsPlain: () => true }
+    await expect(verify(access({ port, security: 'starttls' }), inside, 5000, log)).rejects.toMatchObject({
+      kind: 'tls',
+    })
+    expect(commands).not.toContain('LOGIN')
+    expect(entries).toEqual([])
+    expect((await verify(plain, inside, 5000, log)).folders).not.toEqual([])
+    expect(commands).toContain('LOGIN')
+    expect(entries).toMatchObject([{ level: 'warn', message: expect.stringContaining(`127.0.0.1:${port}`) }])
+    // A server that offers STARTTLS is not contacted in plain text.
+    const offered = access({ port: server.imapPort, security: 'starttls', allowPlain: true, allowSelfSigned: false })
+    await expect(verify(offered, inside)).rejects.toMatchObject({ kind: 'tls' })
+  })
+
   it('maps a wrong password, user and folder to their kinds', async () => {
     await expect(verify(access({}, 'wrong'))).rejects.toMatchObject({ kind: 'auth_expired' })
     await expect(verify(access({ username: 'nobody' }))).rejects.toMatchObject({ kind: 'auth_expired' })
@@ -90,7 +125,10 @@ describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
     await expect(verify(access({ ...plain, port: babbling }), openGuard, 300)).rejects.toMatchObject({
       kind: 'unavailable',
     })
-    await expect(verify(access({ port: babbling }), openGuard, 300)).rejects.toMatchObject({ kind: 'tls' })
+    await expect(verify(access({ port: babbling }), openGuard, 300)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('does not speak TLS on this port'),
+    })
   })
 
   it('never contacts an address that the guard refuses', async () => {
