@@ -66,6 +66,7 @@ export function httpServer(
     ...{ imap: mailboxes.imap, mail: mailboxes.mail },
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
+    formPorts: config.formPorts,
     authScreen: authScreen(config),
   })
   accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login })

@@ -43,8 +43,8 @@ describe('the source of a setting', () => {
       logLevel: 'info',
       adminUsername: 'admin',
       privateTargets: 'loopback',
+      formPorts: 'any',
       trustedProxies: [],
-      production: false,
       synchronous: 'NORMAL',
       syncInitialMessages: 500,
       syncFolders: [],
@@ -96,10 +96,26 @@ describe('the source of a setting', () => {
     ])
   })
 
-  it('follows NODE_ENV=production where the defaults are stricter', () => {
-    const { config, warnings } = load({ NODE_ENV: 'production' })
-    expect(config).toMatchObject({ production: true, privateTargets: 'none' })
-    expect(warnings).toEqual(['PUBLIC_URL is not set: links sent to users point to localhost.'])
+  it.each([
+    'http://localhost:9000',
+    'http://127.0.0.1',
+    'http://127.8.8.8/mail',
+    'http://[::1]:80',
+    'http://mail.localhost',
+  ])('allows local targets and every form port while PUBLIC_URL is %s', (publicUrl) => {
+    const { config } = load({ PUBLIC_URL: publicUrl, NODE_ENV: 'production' })
+    expect(config).toMatchObject({ privateTargets: 'loopback', formPorts: 'any' })
+  })
+
+  it.each([
+    'https://mail.example.com',
+    'http://10.0.0.5:8080',
+    'https://localhost.example.com',
+    'https://127.0.0.1.example.com',
+    'http://[::2]',
+  ])('is strict while PUBLIC_URL is %s, whatever NODE_ENV says', (publicUrl) => {
+    const { config } = load({ PUBLIC_URL: publicUrl, NODE_ENV: 'development' })
+    expect(config).toMatchObject({ privateTargets: 'none', formPorts: [143, 993, 25, 465, 587, 443] })
   })
 })
 
@@ -114,6 +130,7 @@ describe('an error', () => {
         TRUSTED_PROXIES: '10.0.0.0/8,hunter22',
         APP_REDIRECT_URL: 'javascript:hunter22',
         SERVICE_API_KEY: 'x',
+        FORM_PORTS: '993,hunter22',
       },
       '{ "service": { "log": { "level": "hunter22" }, "migrations": { "autoApply": "hunter22" } } }',
     )
@@ -124,6 +141,7 @@ describe('an error', () => {
       'DATABASE_URL must be a URL that begins with postgres:// or postgresql://.',
       'service.migrations.autoApply in service.config.json (AUTO_APPLY_MIGRATIONS) must be true or false.',
       expect.stringMatching(/^ENCRYPTION_KEYS must be keys such as/),
+      'FORM_PORTS must be any, or a list of ports such as 143,993.',
       expect.stringMatching(/^TRUSTED_PROXIES must be a comma-separated list/),
       'service.log.level in service.config.json (LOG_LEVEL) must be one of trace, debug, info, warn, error, fatal.',
     ])
@@ -151,6 +169,14 @@ describe('an error', () => {
 })
 
 describe('a warning', () => {
+  it('says that links do not work elsewhere when instances share a database without PUBLIC_URL', () => {
+    const shared = { DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k'.repeat(32) }
+    expect(load(shared).warnings).toContain(
+      'PUBLIC_URL is a loopback address: the links work only on this machine, and the service may connect to local targets. Set PUBLIC_URL.',
+    )
+    expect(load({ ...shared, PUBLIC_URL: 'https://mail.example.com' }).warnings).toEqual([])
+  })
+
   it('names unknown paths in the file and incomplete pairs', () => {
     const file = '{ "service": { "app": { "redirctUrl": "https://app.test" } }, "google": { "clientId": "x" } }'
     expect(load({}, file).warnings).toEqual([
@@ -171,6 +197,7 @@ describe('values', () => {
         OTEL_LOGS_HEADERS: 'authorization=Bearer%20abc,x=1=2',
         ENCRYPTION_KEYS: generateKeyRing(),
         PRIVATE_TARGETS: 'mail.internal, 10.0.0.0/8, ::1',
+        FORM_PORTS: '993, 10993',
         APP_REDIRECT_URL: 'myapp://done',
       }).config,
     ).toMatchObject({
@@ -180,6 +207,7 @@ describe('values', () => {
       syncFolders: ['Archive', 'Lists/Dev'],
       otelLogsHeaders: { authorization: 'Bearer abc', x: '1=2' },
       privateTargets: 'mail.internal,10.0.0.0/8,::1',
+      formPorts: [993, 10_993],
       redirectUrl: 'myapp://done',
     })
   })

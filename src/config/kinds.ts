@@ -128,6 +128,16 @@ export const privateTargets: Kind<string> = {
   },
 }
 
+export const formPorts: Kind<'any' | readonly number[]> = {
+  expects: 'any, or a list of ports such as 143,993',
+  parse(input) {
+    const items = itemsOf(input)
+    if (items.length === 1 && items[0]?.toLowerCase() === 'any') return 'any'
+    if (items.length === 0) throw new TypeError('empty')
+    return items.map((item) => integer(1, 65_535).parse(item))
+  },
+}
+
 export const keyRing: Kind<string> = {
   expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, each id unique',
   parse(input) {

@@ -30,7 +30,7 @@ type Values = Record<string, unknown>
 export function loadConfig({ environment, folder }: Sources): Loaded {
   const file = readConfigFile(environment, folder)
   const errors = [...file.errors]
-  const values: Values = { production: environment.NODE_ENV === 'production' }
+  const values: Values = {}
   const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
   for (const [key, setting] of settings) {
     const given = givenValue(setting, environment, file)
@@ -86,8 +86,16 @@ function fallbackOf(setting: Setting<unknown>, values: Values): unknown {
   return isBranch(fallback) && typeof fallback.of === 'function' ? fallback.of(basicsOf(values)) : fallback
 }
 
+/** PUBLIC_URL is declared before the settings whose default depends on it. */
 function basicsOf(values: Values): Basics {
-  return { port: Number(values.port), production: values.production === true }
+  return { port: Number(values.port), isLocal: isLoopback(values.publicUrl) }
+}
+
+/** True for a PUBLIC_URL that only browsers on this machine can open, and when it is absent. */
+function isLoopback(publicUrl: unknown): boolean {
+  if (typeof publicUrl !== 'string') return true
+  const { hostname } = new URL(publicUrl)
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
 /** Errors of settings that are valid alone but not together. */
@@ -119,8 +127,10 @@ function warningsOf(config: Config, file: ConfigFile): string[] {
       warnings.push(`${id} and ${secret} belong together. Accounts can only be connected when both are set.`)
     }
   }
-  if (config.production && config.publicUrl.startsWith('http://localhost')) {
-    warnings.push('PUBLIC_URL is not set: links sent to users point to localhost.')
+  if (config.databaseUrl !== undefined && isLoopback(config.publicUrl)) {
+    warnings.push(
+      'PUBLIC_URL is a loopback address: the links work only on this machine, and the service may connect to local targets. Set PUBLIC_URL.',
+    )
   }
   return warnings
 }

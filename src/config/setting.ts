@@ -3,7 +3,8 @@ import type { Kind } from './kinds.ts'
 /** The values from which a default can be computed. */
 export interface Basics {
   port: number
-  production: boolean
+  /** PUBLIC_URL is a loopback address: only this machine uses the service. */
+  isLocal: boolean
 }
 
 export interface ComputedDefault<T> {

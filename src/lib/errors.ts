@@ -8,11 +8,15 @@ export const ERROR_CATALOGUE = {
   invalid_cursor: [400, 'api', 'The cursor is not valid for this request. Start again without it.'],
   redirect_missing: [400, 'api', 'Pass redirectUri, or set APP_REDIRECT_URL.'],
   imap_auth_failed: [400, 'provider', 'The mail server rejected this username or password.'],
-  imap_unreachable: [400, 'provider', 'Cannot reach the mail server at this host and port.'],
+  imap_unreachable: [
+    400,
+    'provider',
+    'Cannot reach a mail server at this host and port. Check both, and whether the port uses TLS.',
+  ],
   imap_tls: [
     400,
     'provider',
-    'Cannot establish a TLS connection: the certificate is not valid for this host, or the port does not support TLS.',
+    'Cannot establish a TLS connection: the certificate is not valid for this host, or the server does not offer STARTTLS.',
   ],
   consent_denied: [400, 'api', 'The user denied access at the provider. Start again and allow access.'],
   consent_incomplete: [

@@ -48,7 +48,9 @@ export interface HostedOptions
       | 'authScreen'
       | 'licence'
       | 'imap'
-      | 'guard'
+      | 'formPorts'
+      | 'log'
+      | 'unreachableMs'
       | 'clock'
     >
   > {
@@ -87,7 +89,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     log: silentLog,
     publicUrl: url,
     redirectUrl: undefined,
-    guard: localGuard,
+    formPorts: 'any',
     imap: { verify: mail.verify },
     mail: () => undefined,
     idempotency: idempotent,

@@ -10,10 +10,7 @@ import { serviceSettings } from './service.ts'
  */
 export const SETTINGS = { ...serviceSettings, ...productSettings, ...providerSettings, ...loggingSettings }
 
-type Values = { -readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key] extends Setting<infer T> ? T : never }
-
 /** The value of every setting, from the environment, the file or its default. */
-export interface Config extends Values {
-  /** NODE_ENV=production: stricter defaults. */
-  production: boolean
+export type Config = {
+  -readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key] extends Setting<infer T> ? T : never
 }

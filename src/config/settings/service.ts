@@ -1,6 +1,9 @@
 import * as kinds from '../kinds.ts'
 import { setting } from '../setting.ts'
 
+/** IMAP, submission, SMTP, and https for CalDAV. */
+const FORM_PORTS = [143, 993, 25, 465, 587, 443]
+
 /** The server, its store, its secrets and what it may reach. */
 export const serviceSettings = {
   port: setting({
@@ -128,11 +131,22 @@ export const serviceSettings = {
     path: 'service.network.privateTargets',
     kind: kinds.privateTargets,
     fallback: {
-      text: 'loopback, or none with NODE_ENV=production',
-      of: ({ production }) => (production ? 'none' : 'loopback'),
+      text: 'none; loopback while PUBLIC_URL is a loopback address',
+      of: ({ isLocal }) => (isLocal ? 'loopback' : 'none'),
     },
     about:
-      'Non-public addresses allowed for webhooks, callbacks and mail hosts: none, loopback, all, or hosts and networks. Plain http is allowed only to these.',
+      'Non-public addresses allowed for webhooks, callbacks and mail hosts: none, loopback, all, or hosts and networks. Plain http and IMAP without encryption are allowed only to these.',
+  }),
+  formPorts: setting({
+    env: 'FORM_PORTS',
+    path: 'service.network.formPorts',
+    kind: kinds.formPorts,
+    fallback: {
+      text: `${FORM_PORTS.join(',')}; any while PUBLIC_URL is a loopback address`,
+      of: ({ isLocal }) => (isLocal ? 'any' : FORM_PORTS),
+    },
+    about:
+      'Ports of mail servers that visitors may enter in the hosted form: a list, or any. With a list, the form reports every unreachable server after the same time, so that it cannot be used to scan ports.',
   }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',

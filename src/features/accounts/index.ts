@@ -18,7 +18,7 @@ export {
   type SyncScope,
   type WorkStatus,
 } from './account.ts'
-export { formPortErrors, verifyImap } from './connecting/imap-check.ts'
+export { type FormPorts, formPortErrors, verifyImap } from './connecting/imap-check.ts'
 export {
   type ImapConnection,
   type ImapField,

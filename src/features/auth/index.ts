@@ -7,7 +7,7 @@ import './tables.ts'
 import type { Tx } from '../../infra/db/index.ts'
 import type { App, Idempotency, Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
-import type { AddressGuard, DnsRecords } from '../../infra/net/index.ts'
+import type { DnsRecords } from '../../infra/net/index.ts'
 import { type AuthScreen, brand as brandOf } from '../../ui/hosted/index.ts'
 import { detection as detectionOf } from './detection/detection.ts'
 import { hostedAccess } from './hosted/access.ts'
@@ -27,9 +27,8 @@ export { type Logins, redirectUri } from './oauth/consents.ts'
 export interface AuthDeps
   extends AuthSessionsDeps,
     ConsentsDeps,
-    Pick<ImapRoutesDeps, 'imap'>,
+    Pick<ImapRoutesDeps, 'imap' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
-  guard: AddressGuard
   log: Log
   /** Used to detect the provider of an address. */
   records: DnsRecords

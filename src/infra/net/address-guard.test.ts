@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { describe, expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
-import { type AddressGuard, addressGuard, allowsFormPort, GuardError } from './address-guard.ts'
+import { type AddressGuard, addressGuard, GuardError } from './address-guard.ts'
 
 /** A guard with this setting, and a resolver of fixed names. */
 function guardOf(privateTargets: string, names: Record<string, string[]> = {}, asked: string[] = []): AddressGuard {
@@ -350,17 +350,6 @@ describe('the address guard', () => {
     expect(await plain('loopback', 'b.example')).toBe(true)
     expect(await plain('loopback', 'a.example')).toBe(false)
     expect(await plain('a.example', 'a.example')).toBe(true)
-  })
-
-  it('allows the ports of mail and https in forms, and others only at what the setting covers', async () => {
-    const guard = guardOf('loopback', { 'a.example': ['1.1.1.1'] })
-    for (const port of [143, 993, 25, 465, 587, 443]) {
-      expect(await allowsFormPort(guard, { host: 'a.example', port })).toBe(true)
-    }
-    expect(await allowsFormPort(guard, { host: 'a.example', port: 22 })).toBe(false)
-    expect(await allowsFormPort(guard, { host: '127.0.0.1', port: 22 })).toBe(true)
-    expect(await allowsFormPort(guard, { host: '10.0.0.1', port: 22 })).toBe(false)
-    expect(await allowsFormPort(guard, { host: 'unknown.example', port: 22 })).toBe(false)
   })
 
   it('resolves again only after the TTL, and then checks the address again', async () => {

@@ -23,7 +23,7 @@ export interface CheckedTarget extends ConnectTarget {
  */
 export interface AddressGuard {
   check(target: ConnectTarget): Promise<CheckedTarget>
-  /** True when plain http is allowed: only to targets that PRIVATE_TARGETS covers. */
+  /** True when the service may send plain text: only to targets that PRIVATE_TARGETS covers. */
   allowsPlain(checked: CheckedTarget): boolean
 }
 
@@ -43,8 +43,6 @@ export interface GuardDeps {
   clock: Clock
 }
 
-/** IMAP, submission, SMTP, and https for CalDAV. */
-export const FORM_PORTS: ReadonlySet<number> = new Set([143, 993, 25, 465, 587, 443])
 const MAX_HOSTS = 10_000
 const LITERAL_TTL_MS = 60_000
 
@@ -115,20 +113,6 @@ export function addressGuard(deps: GuardDeps): AddressGuard {
       return { host, port, address, family }
     },
     allowsPlain: ({ host, address }) => targets.covers(host, ipaddr.parse(address)),
-  }
-}
-
-/**
- * True when the hosted form accepts this port: the ports of mail and https, or any port of a host that PRIVATE_TARGETS covers.
- * Resolves the host only in the second case.
- */
-export async function allowsFormPort(guard: AddressGuard, target: ConnectTarget): Promise<boolean> {
-  if (FORM_PORTS.has(target.port)) return true
-  try {
-    return guard.allowsPlain(await guard.check(target))
-  } catch (error) {
-    if (error instanceof GuardError) return false
-    throw error
   }
 }
 

@@ -5,10 +5,8 @@
 export {
   type AddressGuard,
   addressGuard,
-  allowsFormPort,
   type CheckedTarget,
   type ConnectTarget,
-  FORM_PORTS,
   type GuardDeps,
   GuardError,
 } from './address-guard.ts'

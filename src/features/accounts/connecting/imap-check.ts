@@ -1,19 +1,20 @@
-import { type AddressGuard, allowsFormPort, FORM_PORTS, GuardError } from '../../../infra/net/index.ts'
+import { GuardError } from '../../../infra/net/index.ts'
 import { withTimeout } from '../../../lib/abort.ts'
 import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../../providers/contract/index.ts'
-import { connectionTargets, type ImapConnection } from './imap-connection.ts'
+import { connectionPorts, type ImapConnection } from './imap-connection.ts'
 
 const VERIFY_MS = 10_000
 
-/** Returns errors for ports that a public form may not use. Targets in PRIVATE_TARGETS may have any port. */
-export async function formPortErrors(connection: ImapConnection, guard: AddressGuard): Promise<ErrorDetail[]> {
-  const errors: ErrorDetail[] = []
-  for (const { field, host, port } of connectionTargets(connection)) {
-    if (await allowsFormPort(guard, { host, port })) continue
-    errors.push({ path: `body.${field}`, message: `must use one of the ports ${[...FORM_PORTS].join(', ')}` })
-  }
-  return errors
+/** The value of FORM_PORTS: the ports that a visitor may enter in the hosted form. */
+export type FormPorts = 'any' | readonly number[]
+
+/** Returns an error for each port that the hosted form does not accept, whatever the host. */
+export function formPortErrors(connection: ImapConnection, allowed: FormPorts): ErrorDetail[] {
+  if (allowed === 'any') return []
+  return connectionPorts(connection)
+    .filter(({ port }) => !allowed.includes(port))
+    .map(({ field }) => ({ path: `body.${field}`, message: `must use one of the ports ${allowed.join(', ')}` }))
 }
 
 /**

@@ -55,6 +55,13 @@ describe('the connection fields', () => {
     expect(connection(fields).settings.imap).toMatchObject({ port, security })
   })
 
+  it('allow plain text only when secure is explicitly false', () => {
+    expect(connection({ port: 143, secure: false }).settings.imap.allowPlain).toBe(true)
+    for (const fields of [{}, { port: 143 }, { port: 143, secure: '' }, { secure: true }]) {
+      expect(connection(fields).settings.imap).not.toHaveProperty('allowPlain')
+    }
+  })
+
   it('compares mailboxes by meaning, not by spelling', () => {
     const plain = connection().providerUser
     expect(connection({ host: ' IMAP.Example.COM. ', mailbox: 'inbox', port: 143 }).providerUser).toBe(plain)
@@ -130,24 +137,15 @@ describe('the connection fields', () => {
 })
 
 describe('the ports allowed in a public form', () => {
-  const guard = {
-    check: async ({ host, port }: { host: string; port: number }) => ({
-      host,
-      port,
-      address: host,
-      family: 4 as const,
-    }),
-    allowsPlain: (checked: { host: string }) => checked.host === 'localhost',
-  }
-
-  it('are the mail ports, except on hosts that the operator allowed', async () => {
-    expect(await formPortErrors(connection({ port: 143, smtpPort: 587 }), guard)).toEqual([])
-    const scan = await formPortErrors(
-      connection({ port: 22, smtpPort: 6379, caldavUrl: 'http://dav.example.com' }),
-      guard,
-    )
-    expect(scan.map((error) => error.path)).toEqual(['body.port', 'body.smtpPort', 'body.caldavUrl'])
-    expect(await formPortErrors(connection({ host: 'localhost', port: 22, smtpPort: 6379 }), guard)).toEqual([])
+  it('are those of FORM_PORTS, on every host', () => {
+    const mailPorts = [143, 993, 587, 443]
+    expect(formPortErrors(connection({ port: 143, smtpPort: 587 }), mailPorts)).toEqual([])
+    for (const host of ['imap.example.com', 'localhost']) {
+      const scan = connection({ host, port: 22, smtpPort: 6379, caldavUrl: 'http://dav.example.com' })
+      const errors = formPortErrors(scan, mailPorts)
+      expect(errors.map((error) => error.path)).toEqual(['body.port', 'body.smtpPort', 'body.caldavUrl'])
+      expect(formPortErrors(scan, 'any')).toEqual([])
+    }
   })
 })
 

@@ -48,8 +48,8 @@ const MAX_PASSWORD_LENGTH = 8192
 
 /**
  * Parses the fields, with one error per invalid field. `port` may be text or a number, booleans text or boolean. `secure`
- * absent means TLS, except on port 143 (STARTTLS); `secure` false means STARTTLS, never plain text. `optional` names fields
- * that may be missing: the folder list works without `email`.
+ * absent means TLS, except on port 143 (STARTTLS). `secure` false means STARTTLS, and allows plain text. `optional` names
+ * fields that may be missing: the folder list works without `email`.
  */
 export function parseImapConnection(
   fields: ImapFields,
@@ -65,11 +65,13 @@ export function parseImapConnection(
   const email = required('email', read.text('email'))
   if (email !== '' && !EMAIL.test(email)) read.fail('email', 'is not an email address')
   const port = read.port('port') ?? IMPLICIT_TLS_PORT
+  const secure = read.boolean('secure')
   const imap: ImapSettings = {
     host: required('host', read.host('host')),
     port,
     username: required('username', read.text('username')),
-    security: (read.boolean('secure') ?? port !== STARTTLS_PORT) ? 'tls' : 'starttls',
+    security: (secure ?? port !== STARTTLS_PORT) ? 'tls' : 'starttls',
+    ...(secure === false && { allowPlain: true }),
     allowSelfSigned: read.boolean('allowSelfSigned') ?? false,
     mailbox: folderPath(read.text('mailbox') ?? 'INBOX'),
   }
@@ -91,18 +93,16 @@ export function parseImapConnection(
   }
 }
 
-/** The hosts and ports of the connection, each with its field, for the port rules. */
-export function connectionTargets(connection: ImapConnection): { field: ImapField; host: string; port: number }[] {
+/** The ports of the connection, each with its field, for the port rules. */
+export function connectionPorts(connection: ImapConnection): { field: ImapField; port: number }[] {
   const { imap, smtp, caldav } = connection.settings
-  const targets: { field: ImapField; host: string; port: number }[] = [
-    { field: 'port', host: imap.host, port: imap.port },
-  ]
-  if (smtp?.port !== undefined) targets.push({ field: 'smtpPort', host: smtp.host ?? imap.host, port: smtp.port })
+  const ports: { field: ImapField; port: number }[] = [{ field: 'port', port: imap.port }]
+  if (smtp?.port !== undefined) ports.push({ field: 'smtpPort', port: smtp.port })
   if (caldav !== undefined) {
-    const { hostname, port, protocol } = new URL(caldav.url)
-    targets.push({ field: 'caldavUrl', host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) })
+    const { port, protocol } = new URL(caldav.url)
+    ports.push({ field: 'caldavUrl', port: Number(port) || (protocol === 'http:' ? 80 : 443) })
   }
-  return targets
+  return ports
 }
 
 type FieldReader = ReturnType<typeof fieldReader>

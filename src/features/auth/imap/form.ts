@@ -116,12 +116,12 @@ const SIGN_IN_ERRORS: Readonly<Record<string, { title: string; text: string; fie
   },
   imap_unreachable: {
     title: 'The mail server could not be reached',
-    text: 'Check the name of the IMAP server and the port.',
+    text: 'Check the name of the IMAP server, the port and the encryption.',
     fields: ['host', 'port'],
   },
   imap_tls: {
     title: 'The connection is not secure',
-    text: 'The certificate is not valid for this server name, or the server does not use TLS on this port. Check the server, the port and the encryption.',
+    text: 'The certificate is not valid for this server name, or the server does not offer STARTTLS. Check the server, the port and the encryption.',
     fields: ['host', 'port', 'secure'],
   },
 }

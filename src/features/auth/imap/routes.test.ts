@@ -10,6 +10,8 @@ import {
   refreshOf,
   serveHosted,
 } from '../../../../test/kit/hosted.ts'
+import { listening } from '../../../../test/kit/listener.ts'
+import { memoryLog } from '../../../../test/kit/memory-log.ts'
 import { GuardError } from '../../../infra/net/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -71,6 +73,7 @@ describeEachDatabase('the IMAP form', (open) => {
         port: 993,
         username: 'ada',
         security: 'starttls',
+        allowPlain: true,
         allowSelfSigned: false,
         mailbox: 'INBOX',
       },
@@ -202,7 +205,9 @@ describeEachDatabase('the IMAP form', (open) => {
     })
     const { error } = (await response.json()) as { error: { code: string; message: string } }
     expect([response.status, error.code]).toEqual([400, 'imap_unreachable'])
-    expect(error.message).toBe('Cannot reach the mail server at this host and port.')
+    expect(error.message).toBe(
+      'Cannot reach a mail server at this host and port. Check both, and whether the port uses TLS.',
+    )
     await guarded.close()
   })
 
@@ -317,13 +322,65 @@ describeEachDatabase('the IMAP form', (open) => {
     await limited.close()
   })
 
-  it('allows only mail ports, except on hosts that the operator allowed', async () => {
-    const { page } = await submit({ port: '22' })
-    expect(page).toContain('must use one of the ports 143, 993, 25, 465, 587, 443')
-    const { page: smtp } = await submit({ smtpHost: 'smtp.example.com', smtpPort: '6379' })
-    expect(smtp).toContain('id="smtpPort-error"')
-    expect(hosted.mail.attempts).toHaveLength(0)
-    expect((await submit({ host: 'localhost', port: '10143' })).page).toContain('Mailbox connected')
+  it('allows only the ports of FORM_PORTS on every host, and names the setting only in the log', async () => {
+    const { log, entries } = memoryLog()
+    const strict = await serveHosted(await open(), { log, formPorts: [993, 10_143] })
+    const { code } = await strict.session()
+    const submitTo = async (server: Record<string, string>) => {
+      const body = { session: code, state: 's', ...IMAP_FIELDS, ...server }
+      const response = await strict.call(PATH, { json: body, headers: JSON_ACCEPT })
+      return { status: response.status, body: await response.text() }
+    }
+    for (const host of ['imap.example.com', 'localhost']) {
+      const { status, body } = await submitTo({ host, port: '22' })
+      expect([status, body]).toEqual([400, expect.stringContaining('must use one of the ports 993, 10143')])
+      expect(body).not.toContain('FORM_PORTS')
+      expect(entries.pop()).toMatchObject({ message: expect.stringContaining('FORM_PORTS'), operation: 'auth.imap' })
+    }
+    expect((await submitTo({ smtpPort: '6379' })).body).toContain('"path":"body.smtpPort"')
+    expect(strict.mail.attempts).toHaveLength(0)
+    expect((await submitTo({ host: 'localhost', port: '10143' })).status).toBe(200)
+    await strict.close()
+  })
+
+  it('gives one response, after one time, for closed, silent and other ports, and for refused and unknown hosts', async () => {
+    const { log, entries } = memoryLog()
+    const silent = await listening(() => {})
+    const web = await listening((socket) => void socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const rude = await listening((socket) => socket.destroy())
+    const closed = await listening(() => {})
+    await closed.close()
+    const ports = [silent.port, web.port, rude.port, closed.port]
+    const limits = { verifyMs: 300 }
+    const probed = await serveHosted(await open(), {
+      ...{ log, formPorts: ports, unreachableMs: 600 },
+      imap: imapProvider({ guard: localGuard, clock: systemClock, limits }).mail,
+    })
+    const targets = [
+      ...ports.flatMap((port) => [
+        { host: 'localhost', port: String(port) },
+        { host: 'localhost', port: String(port), secure: 'false' },
+      ]),
+      { host: '10.0.0.1', port: String(closed.port) },
+      { host: 'no-such-name.invalid', port: String(closed.port) },
+    ]
+    const seen = await Promise.all(
+      targets.map(async (server) => {
+        const { code, authUrl } = await probed.session({ provider: 'imap' })
+        const opened = await probed.open(authUrl)
+        const startedMs = systemClock.monotonic()
+        const response = await probed.call(PATH, imapForm(code, opened, server))
+        const page = await response.text()
+        const alert = /<div class="alert".*?<\/div><\/div>/s.exec(page)?.[0]
+        return { status: response.status, alert, tookMs: systemClock.monotonic() - startedMs }
+      }),
+    )
+    expect(new Set(seen.map(({ status, alert }) => `${status} ${alert}`)).size).toBe(1)
+    expect(seen[0]?.alert).toContain('data-code="imap_unreachable"')
+    for (const { tookMs } of seen) expect(tookMs).toBeGreaterThanOrEqual(590)
+    expect(entries.some(({ error }) => JSON.stringify(error)?.includes('PRIVATE_TARGETS'))).toBe(true)
+    await probed.close()
+    for (const listener of [silent, web, rude]) await listener.close()
   })
 
   it('lists folders, seals the password, and connects without asking for it again', async () => {

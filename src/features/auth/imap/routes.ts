@@ -1,13 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, errorSchema, type RouteLimits } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
-import type { AddressGuard } from '../../../infra/net/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { html } from '../../../lib/html.ts'
 import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/contract/index.ts'
 import { type Brand, continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
+  type FormPorts,
   formPortErrors,
   type ImapConnection,
   type ImapField,
@@ -28,7 +30,11 @@ export interface ImapRoutesDeps {
   pages: HostedPages
   imapForm: ImapForm
   imap: Pick<MailProvider, 'verify'>
-  guard: AddressGuard
+  /** FORM_PORTS. */
+  formPorts: FormPorts
+  clock: Clock
+  /** When the form reports an unreachable server, counted from the submit. Default: after the longest check. */
+  unreachableMs?: number
   brand: Brand
   log: Log
 }
@@ -40,9 +46,13 @@ interface ImapPost extends AdmittedPost {
 /** Both routes share one bucket, because listing the folders tests a password too. */
 const LIMITS: RouteLimits = { name: 'auth.imap', address: { limit: 120, windowMs: 600_000 } }
 
+/** Later than the check of a server that does not respond. */
+const UNREACHABLE_MS = 10_500
+
 /** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
 export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
-  const { sessions, access, pages, imapForm, guard, brand, log } = deps
+  const { sessions, access, pages, imapForm, formPorts, clock, brand, log } = deps
+  const { unreachableMs = UNREACHABLE_MS } = deps
   const tags = ['Hosted authentication']
 
   app.post(
@@ -115,9 +125,18 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
     const { connection, errors } = parseImapConnection(fields, { optional })
     if (connection === undefined) throw invalidFields(errors)
-    const portErrors = await formPortErrors(connection, guard)
-    if (portErrors.length > 0) throw invalidFields(portErrors)
+    const portErrors = formPortErrors(connection, formPorts)
+    if (portErrors.length > 0) {
+      log.info('The hosted form refused a port that FORM_PORTS does not contain.', {
+        operation: 'auth.imap',
+        provider: 'imap',
+        requestId: request.id,
+        metadata: { fields: portErrors.map(({ path }) => path) },
+      })
+      throw invalidFields(portErrors)
+    }
     await sessions.takeAttempt(code, session)
+    const startedMs = clock.monotonic()
     try {
       const folders = await verifyImap(deps.imap, connection)
       await sessions.returnAttempt(session)
@@ -134,6 +153,10 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         error: error.cause,
         metadata: { code: error.code },
       })
+      // A closed port fails at once and a silent one late. The same delay for both keeps the form from scanning ports.
+      if (error.code === 'imap_unreachable' && formPorts !== 'any') {
+        await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
+      }
       throw error
     }
   }
