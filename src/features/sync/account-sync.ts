@@ -205,8 +205,7 @@ export class AccountSync {
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) return backoffMs(attempts, this.#timing.retry)
     const pauseMs = retryAfterMs * (1 + 0.2 * Math.random())
-    const mustPause = error.kind === 'rate_limited' && this.#work?.waitsOutRateLimits === true
-    if (mustPause) this.#pausedUntil = this.#deps.clock.monotonic() + pauseMs
+    if (this.#work?.waitsOutPauses === true) this.#pausedUntil = this.#deps.clock.monotonic() + pauseMs
     return pauseMs
   }
 

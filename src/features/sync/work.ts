@@ -8,8 +8,8 @@ import type { Account } from '../accounts/index.ts'
 export interface AccountWork {
   /** Whether the session is open. A failure is then about a request, not about reaching the provider. */
   readonly isOpen: boolean
-  /** Whether rate limits apply to the account, so that no run may start before a limit ends. */
-  readonly waitsOutRateLimits: boolean
+  /** Whether a pause that the provider asks for applies to the account, so that no run may start before it ends. */
+  readonly waitsOutPauses: boolean
   /** Version of the credentials used last. */
   readonly triedAccessVersion: number | undefined
   /** False when a folder could not be read since the last full sync began. */

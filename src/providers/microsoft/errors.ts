@@ -2,7 +2,7 @@ import { ProviderError } from '../contract/index.ts'
 import { object, type RestResponse, statusError, text } from '../rest/index.ts'
 
 /** Graph's error codes, in lower case, that are more specific than the status. */
-const CODES: Readonly<Record<string, (doing: string) => ProviderError>> = {
+const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) => ProviderError>> = {
   syncstatenotfound: tooOld,
   syncstateinvalid: tooOld,
   errorinvalidsyncstatedata: tooOld,
@@ -30,7 +30,7 @@ export function graphError(response: RestResponse, doing: string, nowMs: number)
   const byStatus = statusError(response, doing, nowMs)
   if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
   const code = text(object(object(response.body).error).code) ?? ''
-  return CODES[code.toLowerCase()]?.(doing) ?? byStatus
+  return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
 function tooOld(doing: string): ProviderError {
@@ -41,6 +41,8 @@ function notFound(doing: string): ProviderError {
   return new ProviderError('not_found', `${doing}: not found`)
 }
 
-function busy(doing: string): ProviderError {
-  return new ProviderError('unavailable', `${doing}: the mailbox is busy`)
+function busy(doing: string, { retryAfterMs }: ProviderError): ProviderError {
+  return new ProviderError('unavailable', `${doing}: the mailbox is busy`, {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Pool } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { exchange, parser, readBody } from '../rest/index.ts'
+import { exchange, parser, readBody, statusError } from '../rest/index.ts'
 
 /** The Google service account that reads the subscription. */
 export interface ServiceAccount {
@@ -69,7 +69,7 @@ export function serviceToken(account: ServiceAccount, clock: Clock): (refused?: 
   let pending: Promise<string> | undefined
 
   async function requestToken(): Promise<string> {
-    const response = parseToken(await post(account, assertion(account, clock.now())))
+    const response = parseToken(await post(account, clock.now()))
     const until = clock.now() + response.expires_in * 1000 - REFRESH_BEFORE_MS
     cached = { token: response.access_token, until }
     return cached.token
@@ -92,22 +92,22 @@ function assertion({ email, key, keyId, tokenUrl }: ServiceAccount, nowMs: numbe
   return `${header}.${claims}.${sign('RSA-SHA256', Buffer.from(`${header}.${claims}`), key).toString('base64url')}`
 }
 
-async function post({ tokenUrl }: ServiceAccount, jwt: string): Promise<unknown> {
+async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {
+  const { tokenUrl } = account
   const { origin, pathname, search } = new URL(tokenUrl)
   const pool = new Pool(origin, { connections: 1, connect: { timeout: TIMEOUT_MS } })
   try {
-    const { status, body } = await exchange(pool, {
+    const { status, headers, body } = await exchange(pool, {
       ...{ method: 'POST', path: pathname + search, doing: DOING, timeoutMs: TIMEOUT_MS },
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ grant_type: GRANT, assertion: jwt }).toString(),
+      body: new URLSearchParams({ grant_type: GRANT, assertion: assertion(account, nowMs) }).toString(),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const bytes = await readBody(body, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, doing: DOING })
     if (status === 200) return parseResponse(bytes)
     const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
-    throw isRefused
-      ? new ProviderError('rejected', `${DOING}: Google refused APPLICATION_CREDENTIALS (${status})`)
-      : new ProviderError('unavailable', `${DOING}: Google failed (${status})`)
+    if (isRefused) throw new ProviderError('rejected', `${DOING}: Google refused APPLICATION_CREDENTIALS (${status})`)
+    throw statusError({ status, headers, body: undefined }, DOING, nowMs)
   } finally {
     await pool.destroy()
   }

@@ -136,6 +136,17 @@ describe('the REST client', () => {
     await expect(other).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: expect.closeTo(3_600_000, -5) })
   })
 
+  it('rests after a 503 with Retry-After as after a 429', async () => {
+    handlers.push(status(503, { 'retry-after': '60' }))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 60_000 })
+    await expect(client.mailbox(access(), { urgent: true }).json(get, named)).rejects.toMatchObject({
+      kind: 'rate_limited',
+    })
+    expect(received).toHaveLength(1)
+    handlers.push(status(503, { 'retry-after': '0' }), json({ name: 'then' }))
+    expect(await client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)).toEqual({ name: 'then' })
+  })
+
   it('gives up after a few short pauses', async () => {
     handlers.push(...Array.from({ length: 5 }, () => status(429, { 'retry-after': '0' })))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited' })

@@ -83,8 +83,9 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
           refusedToken = token
           continue
         }
-        if (error.kind === 'rate_limited') {
-          stateOf(access.accountId).limiter.pause(Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS))
+        const isTemporary = error.kind === 'rate_limited' || error.kind === 'unavailable'
+        if (isTemporary && error.retryAfterMs !== undefined) {
+          stateOf(access.accountId).limiter.pause(Math.min(error.retryAfterMs, MAX_PAUSE_MS))
         }
         pauses += 1
         const pauseMs = pauseBeforeRetry(request, error, pauses)

@@ -38,7 +38,7 @@ interface Open {
  *   onClose                                                   onChange
  */
 export class FolderWork implements AccountWork {
-  readonly waitsOutRateLimits = false
+  readonly waitsOutPauses = false
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>

@@ -246,30 +246,33 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
   })
 
   describeEachDatabase('failures and polling', (open) => {
-    it('delays only the rate-limited account, however often it is woken', async () => {
-      const { db, box, service, accountId } = await syncedDouble(kind, open, { timing: { stalledAfter: 1 } })
-      const waited = new ProviderError('rate_limited', 'too many requests', { retryAfterMs: 600_000 })
-      box.failures.push(waited)
-      await service.wake(accountId)
-      await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
-      const other = await service.linkMailbox(PROVIDERS[kind], 'bob')
-      await connected(service, other)
-      const callsOf = async (work: () => Promise<void>) => {
-        const before = box.calls.length
-        await work()
-        return box.calls.length - before
-      }
-      const one = await callsOf(() => service.synced(other))
-      // Hints arrive in order: when the other account has run, the first one was woken too.
-      const both = await callsOf(async () => {
-        for (let n = 0; n < 3; n += 1) await service.wake(accountId)
-        await service.synced(other)
-      })
-      expect(both).toBe(one)
-      const { nextRunAt } = service.sync.state(accountId) ?? {}
-      expect(nextRunAt).toBeGreaterThan(Date.now() + 500_000)
-      expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
-    })
+    it.each(['rate_limited', 'unavailable'] as const)(
+      'delays only the account whose provider asked for a pause (%s), however often it is woken',
+      async (failure) => {
+        const { db, box, service, accountId } = await syncedDouble(kind, open, { timing: { stalledAfter: 1 } })
+        const waited = new ProviderError(failure, 'come back later', { retryAfterMs: 600_000 })
+        box.failures.push(waited)
+        await service.wake(accountId)
+        await eventually(async () => expect(await service.accounts.get(accountId)).toMatchObject({ status: 'error' }))
+        const other = await service.linkMailbox(PROVIDERS[kind], 'bob')
+        await connected(service, other)
+        const callsOf = async (work: () => Promise<void>) => {
+          const before = box.calls.length
+          await work()
+          return box.calls.length - before
+        }
+        const one = await callsOf(() => service.synced(other))
+        // Hints arrive in order: when the other account has run, the first one was woken too.
+        const both = await callsOf(async () => {
+          for (let n = 0; n < 3; n += 1) await service.wake(accountId)
+          await service.synced(other)
+        })
+        expect(both).toBe(one)
+        const { nextRunAt } = service.sync.state(accountId) ?? {}
+        expect(nextRunAt).toBeGreaterThan(Date.now() + 500_000)
+        expect(await accountEvents(db, accountId)).toEqual(['account.sync_stalled'])
+      },
+    )
 
     it('backs off when a rate limit names a delay of zero', async () => {
       const { box, service, accountId, same } = await syncedDouble(kind, open)

@@ -37,7 +37,7 @@ const NOT_FOUND_RETRY_MS = 5_000
 export class MailboxWork implements AccountWork {
   /** There is no connection to lose, so every failure belongs to a request. */
   readonly isOpen = true
-  readonly waitsOutRateLimits = true
+  readonly waitsOutPauses = true
   readonly #deps: SyncDeps
   readonly #timing: SyncTiming
   readonly #account: Omit<OwnedAccount, 'provider'>
