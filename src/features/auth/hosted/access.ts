@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sentKey } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
@@ -29,8 +30,6 @@ export interface AdmittedPost extends SessionPage {
   body: Body
   /** The state to return in the redirect. Undefined unless the application chose it. */
   applicationState: string | undefined
-  /** True for a form post, which carried the cookie of its page. */
-  fromPage: boolean
 }
 
 export type HostedAccess = ReturnType<typeof hostedAccess>
@@ -41,7 +40,8 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded/i
 
 /**
  * Decides which requests may act on a session. A form post needs the cookie of the page it came from. A JSON post needs
- * none, because browsers do not send JSON across sites; its state must equal that of the session's first JSON call.
+ * none, because browsers do not send JSON across sites; its state must equal that of the session's first JSON call. A
+ * request for a consent page needs the key or the cookie, however it is posted.
  */
 export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
   const csrf = csrfCookies(deps)
@@ -73,10 +73,24 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
       const body = bodyOf(request)
       const { code, state } = requireCodeAndState(body)
       const session = await sessions.getOpen(code)
-      const fromPage = FORM_TYPE.test(request.headers['content-type'] ?? '')
-      if (fromPage && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
-      await sessions.start(code, session, fromPage ? {} : { jsonState: state })
-      return { body, code, state, session, fromPage, applicationState: csrf.isMinted(code, state) ? undefined : state }
+      const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
+      if (isForm && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
+      await sessions.start(code, session, isForm ? {} : { jsonState: state })
+      return { body, code, state, session, applicationState: csrf.isMinted(code, state) ? undefined : state }
+    },
+
+    /**
+     * Admits a request for a consent page: by the key, or by the cookie of the hosted page. Otherwise the holder of a link
+     * could have another person consent, and get that person's mailbox. Returns true when the callback must have the
+     * cookie, too. Throws unauthorized.
+     */
+    requireConsentAccess(request: FastifyRequest, code: string, state: string): boolean {
+      if (request.caller?.scopes.includes('write')) return false
+      if (isFromThisBrowser(request, code, state)) return true
+      throw new AppError('unauthorized', {
+        message: 'Send the API key, or continue in the browser that opened the hosted page.',
+        headers: { 'www-authenticate': sentKey(request) === undefined ? 'Bearer' : 'Bearer error="invalid_token"' },
+      })
     },
 
     /**

@@ -3,6 +3,12 @@ import type { ErrorPage } from '../../../ui/hosted/index.ts'
 
 type ErrorText = Pick<ErrorPage, 'icon' | 'title' | 'text' | 'alarming'>
 
+const OPEN_AGAIN: ErrorText = {
+  icon: 'lock',
+  title: 'Please open the link again',
+  text: 'For your security, each step must continue in the browser that opened the link, and within a limited time. Nothing was submitted.',
+}
+
 /** What the error page says for each code: what happened, and what the user can do about it. */
 export const ERROR_TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
   session_used: {
@@ -25,11 +31,8 @@ export const ERROR_TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     title: 'Page not found',
     text: 'There is no page at this address. Return to the app that sent you here and start again.',
   },
-  csrf_failed: {
-    icon: 'lock',
-    title: 'Please open the link again',
-    text: 'For your security, each step must continue in the browser that opened the link, and within a limited time. Nothing was submitted.',
-  },
+  csrf_failed: OPEN_AGAIN,
+  unauthorized: OPEN_AGAIN,
   consent_denied: {
     icon: 'lock',
     title: 'Access was not granted',

@@ -73,17 +73,19 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     {
       ...pages.route,
       attachValidation: true,
-      config: { access: 'public', form: true, rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
+      config: { access: 'session', form: true, rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
       schema: {
         tags,
         summary: 'Submit an address or a provider and continue to the next step',
+        description:
+          'A form needs the cookie of the page. JSON that leads to a consent page needs the API key or that cookie; with the cookie, the consent must end in the same browser.',
         produces: ['text/html'],
         body: authorizeBody,
       },
     },
     async (request, reply) => {
       const post = await access.admit(request)
-      const { body, code, session, state, applicationState, fromPage } = post
+      const { body, code, session, state, applicationState } = post
       const email = typeof body.email === 'string' ? body.email.trim() : ''
       access.allowPost(request, reply, post)
       const choice = await chooseProvider(post, body.provider, email)
@@ -97,8 +99,8 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
         return imapForm.render(reply, post, { fields: { email } })
       }
       const href = await consents.begin(provider, {
-        ...{ code, session, email: email || session.email },
-        ...{ pageState: state, applicationState, fromPage },
+        ...{ code, session, email: email || session.email, pageState: state, applicationState },
+        fromPage: access.requireConsentAccess(request, code, state),
       })
       return pages.render(reply, (context) =>
         continuePage(context, {

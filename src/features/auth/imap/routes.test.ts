@@ -288,7 +288,7 @@ describeEachDatabase('the IMAP form', (open) => {
       hosted.call(PATH, { ...imapForm(code, opened), headers: { accept: BROWSER_ACCEPT } }),
       json({ session: code, state: 'x', ...IMAP_FIELDS }),
       hosted.call('/auth/authorize/imap/folders', { json: { session: code, state: 'x', ...IMAP_FIELDS } }),
-      hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' } }),
+      hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' }, key: true }),
     ]
     for (const response of await Promise.all(calls)) {
       expect(response.status).toBe(410)

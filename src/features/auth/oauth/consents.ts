@@ -29,7 +29,7 @@ export interface ConsentRequest {
   pageState: string
   /** State that the redirect returns. Undefined unless the application chose it. */
   applicationState: string | undefined
-  /** A page requested the consent, so the callback requires that page's cookie. */
+  /** Requested with the cookie of the hosted page, which the callback then requires. */
   fromPage: boolean
   /** Requested again because the first consent brought no refresh token. */
   isRepeat?: boolean

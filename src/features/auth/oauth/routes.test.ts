@@ -114,10 +114,46 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       expect((await openCallback(back, cookie)).status).toBe(302)
       const { code } = await hosted.session()
       const json = { provider: site.provider, state: 'mine', email: USER }
-      const started = await hosted.call(`/auth/sessions/${code}/start`, { json })
+      const started = await hosted.call(`/auth/sessions/${code}/start`, { json, key: true })
       const { authorizationUrl } = (await started.json()) as { authorizationUrl: string }
       const elsewhere = await openCallback(await site.consent(authorizationUrl, USER))
       expect([elsewhere.status, new URL(elsewhere.location ?? '').searchParams.get('state')]).toEqual([302, 'mine'])
+    })
+
+    it.each([
+      ['the start of the session', (code: string) => `/auth/sessions/${code}/start`],
+      ['a JSON post to the hosted page', () => '/auth/authorize'],
+    ])('does not let the holder of a link have another person consent through %s', async (_way, pathOf) => {
+      await serve()
+      const { code, authUrl } = await hosted.session({ redirectUri: DONE, customUserId: 'attacker' })
+      const json = { session: code, state: 'mine', provider: site.provider }
+      const request = async (headers: Record<string, string>) => {
+        const response = await hosted.call(pathOf(code), { json, headers })
+        return { status: response.status, text: await response.text() }
+      }
+      expect((await request({ accept: 'application/json' })).status).toBe(401)
+      expect((await request({ accept: BROWSER_ACCEPT })).status).toBe(401)
+
+      const { cookie } = await hosted.open(`${authUrl}&state=mine`)
+      const { status, text } = await request({ cookie })
+      expect(status).toBe(200)
+      const consentUrl = refreshOf(text) ?? JSON.parse(text).authorizationUrl
+      const back = await site.consent(consentUrl, USER)
+      expect(codeOf(await openCallback(back))).toEqual([400, 'csrf_failed'])
+      expect(await hosted.accountCount()).toBe(0)
+      expect((await openCallback(back, cookie)).status).toBe(302)
+    })
+
+    it('accepts a JSON post to the hosted page with the key, from a browser without cookies', async () => {
+      await serve()
+      const { code } = await hosted.session({ redirectUri: DONE })
+      const json = { session: code, state: 'mine', email: USER, provider: site.provider }
+      const response = await hosted.call('/auth/authorize', { json, key: true })
+      const back = await site.consent(refreshOf(await response.text()) ?? '', USER)
+      const { status, location } = await openCallback(back)
+      expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([302, 'mine'])
+      const again = await hosted.call('/auth/authorize', { json: { ...json, state: 'other' }, key: true })
+      expect(again.status).toBe(410)
     })
 
     it('reports denied access and accepts another attempt with the same link', async () => {

@@ -136,7 +136,7 @@ describeEachDatabase('auth sessions', (open) => {
       await hosted.call('/auth/authorize', { json }),
       await hosted.call('/auth/authorize/imap', { json, headers: { accept: 'application/json' } }),
       await hosted.call('/auth/authorize/imap/folders', { json }),
-      await hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' } }),
+      await hosted.call(`/auth/sessions/${code}/start`, { json: { provider: 'imap', state: 'x' }, key: true }),
     ]) {
       expect(response.status).toBe(410)
     }
@@ -179,17 +179,41 @@ describeEachDatabase('starting a session from the application', (open) => {
   })
   afterEach(() => hosted.close())
 
-  const start = (code: string, json: Record<string, unknown>, key = false) =>
+  const start = (code: string, json: Record<string, unknown>, key = true) =>
     hosted.call(`/auth/sessions/${code}/start`, { json, key })
 
-  it('returns the hosted form for imap, with or without the key', async () => {
-    const { code } = await hosted.session()
-    for (const key of [false, true]) {
-      const response = await start(code, { provider: 'imap', state: 'mine', email: 'ada@gmx.de' }, key)
-      const body = (await response.json()) as Record<string, string>
-      expect(body).toMatchObject({ success: true, provider: 'imap', state: 'mine' })
-      expect(body.authorizationUrl).toBe(`${hosted.url}/auth/authorize?session=${code}&state=mine`)
+  it('requires the key, or the cookie of the hosted page with the same state', async () => {
+    const { code, authUrl } = await hosted.session()
+    const { code: otherCode } = await hosted.session()
+    const mine = await hosted.open(`${authUrl}&state=mine`)
+    const startWith = (path: string, json: Record<string, unknown>, headers: Record<string, string>) =>
+      hosted.call(`/auth/sessions/${path}/start`, { json, headers })
+    for (const provider of ['gmail', 'imap']) {
+      for (const response of [
+        await startWith(code, { provider, state: 'mine' }, {}),
+        await startWith(code, { provider, state: 'mine' }, { authorization: 'Bearer wrong' }),
+        await startWith(code, { provider, state: 'other' }, { cookie: mine.cookie }),
+        await startWith(otherCode, { provider, state: 'mine' }, { cookie: mine.cookie }),
+        await startWith('unknown', { provider, state: 'mine' }, {}),
+      ]) {
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+          401,
+          expect.stringMatching(/^Bearer/),
+        ])
+        expect(await response.json()).toMatchObject({ success: false, error: { code: 'unauthorized' } })
+      }
     }
+    expect(await hosted.status(code)).toMatchObject({ status: 'pending', provider: null })
+    const admitted = await startWith(code, { provider: 'gmail', state: 'mine' }, { cookie: mine.cookie })
+    expect([admitted.status, await admitted.json()]).toMatchObject([200, { provider: 'gmail' }])
+  })
+
+  it('returns the hosted form for imap', async () => {
+    const { code } = await hosted.session()
+    const response = await start(code, { provider: 'imap', state: 'mine', email: 'ada@gmx.de' })
+    const body = (await response.json()) as Record<string, string>
+    expect(body).toMatchObject({ success: true, provider: 'imap', state: 'mine' })
+    expect(body.authorizationUrl).toBe(`${hosted.url}/auth/authorize?session=${code}&state=mine`)
     expect(await hosted.status(code)).toMatchObject({ status: 'started', provider: 'imap', email: 'ada@gmx.de' })
     const form = await hosted.open(`/auth/authorize?session=${code}&state=mine`)
     expect(form.page).toContain('value="imap.gmx.net"')

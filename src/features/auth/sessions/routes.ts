@@ -2,19 +2,24 @@ import { type App, errorSchema, type Idempotency } from '../../../infra/http/ind
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from '../api.ts'
+import type { HostedAccess } from '../hosted/access.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from './service.ts'
 import { authorizeUrl } from './urls.ts'
 
 export interface SessionRoutesDeps {
   sessions: AuthSessions
+  access: HostedAccess
   consents: Consents
   idempotency: Idempotency
   publicUrl: string
 }
 
 /** The application's side: create a session, read its status, and start it from a screen of its own. */
-export function sessionRoutes(app: App, { sessions, consents, idempotency, publicUrl }: SessionRoutesDeps): void {
+export function sessionRoutes(
+  app: App,
+  { sessions, access, consents, idempotency, publicUrl }: SessionRoutesDeps,
+): void {
   const tags = ['Hosted authentication']
 
   app.post(
@@ -59,6 +64,8 @@ export function sessionRoutes(app: App, { sessions, consents, idempotency, publi
       schema: {
         tags,
         summary: 'Start a session for one provider and get the URL to open in the browser',
+        description:
+          'Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',
         params: codeParams,
         body: startBody,
         response: { 200: startedSession, '4xx': errorSchema },
@@ -67,6 +74,7 @@ export function sessionRoutes(app: App, { sessions, consents, idempotency, publi
     async (request) => {
       const { code } = request.params
       const { provider, state } = request.body
+      const fromPage = access.requireConsentAccess(request, code, state)
       const session = await sessions.getOpen(code)
       const email = request.body.email ?? session.email
       requireProvider(session, provider)
@@ -78,8 +86,12 @@ export function sessionRoutes(app: App, { sessions, consents, idempotency, publi
         provider === 'imap'
           ? authorizeUrl(publicUrl, code, state)
           : await consents.begin(provider, {
-              ...{ code, session, email, pageState: state, applicationState: state },
-              fromPage: false,
+              code,
+              session,
+              email,
+              pageState: state,
+              applicationState: state,
+              fromPage,
             })
       return {
         success: true,
