@@ -1,12 +1,12 @@
 import { eraseEvents, recorder } from '../events/index.ts'
 import {
+  accessTokenOfGone,
   accounts as accountsFeature,
   erasure as erasureOf,
   fence,
   livingInstances,
   type OwnershipTiming,
   ownership as ownershipOf,
-  refreshTokenOfGone,
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
@@ -113,8 +113,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     accounts,
     ownership,
     fence,
-    login,
-    refreshTokenOfGone: refreshTokenOfGone(shared),
+    accessTokenOfGone: accessTokenOfGone({ ...shared, login }),
     channels: {
       gmail: {
         provider: mailboxes.push.gmail,

@@ -11,6 +11,8 @@ export interface TestMailbox {
   deliver(subject: string): Promise<string>
   remove(subject: string): Promise<void>
   markRead(subject: string): Promise<void>
+  /** Subjects of the messages that the API returns. */
+  storedSubjects(): Promise<string[]>
   requestSync(): Promise<void>
   status(): Promise<{ status: string; statusReason: string | null }>
   /** Requests syncs until the account has this status. Returns the status reason. */
@@ -89,10 +91,15 @@ export async function connectTestMailbox(stage: OAuthStage, name: SiteName, emai
     })
   }
 
+  async function storedSubjects(): Promise<string[]> {
+    const list = await api.call<{ messages: { subject: string }[] }>('GET', `${path}/messages?limit=200`)
+    return list.messages.map(({ subject }) => subject).sort()
+  }
+
   await waitForStatus('connected')
   await expectInSync([])
   return {
-    ...{ accountId, email, name, deliver, requestSync, status, waitForStatus, expectInSync },
+    ...{ accountId, email, name, deliver, requestSync, status, waitForStatus, expectInSync, storedSubjects },
     async remove(subject) {
       const id = ids.get(subject) ?? ''
       await server.delete(email, id)

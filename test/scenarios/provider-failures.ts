@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Databases } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import type { Fault } from '../servers/fake/faults.ts'
+import { numberedMessage } from './mailboxes.ts'
 import { type OAuthStage, type SiteName, startOAuthStage } from './oauth.ts'
 import { connectTestMailbox, fakeProviders, initialSubjects, type TestMailbox } from './oauth-mailbox.ts'
 
@@ -123,6 +124,26 @@ export function testEveryProviderFailure(databases: Databases): void {
       await box.waitForStatus('auth_error')
       await expectOthersUnaffected(name)
       await box.expectAccountEvents('account.auth_error')
+      await box.consentAgain()
+      await box.expectInSync(fresh)
+      await box.expectAccountEvents('account.auth_error', 'account.recovered')
+    })
+
+    it('never syncs with the tokens of another user: auth_error until the user consents again', async () => {
+      const box = await connectTestMailbox(stage, name, email())
+      const stranger = email()
+      const { server } = stage.sites[name]
+      server.addUser(stranger)
+      await server.deliver(stranger, numberedMessage(`private of ${stranger}`))
+      const before = await box.storedSubjects()
+      server.misissueTokens(box.email, stranger)
+      server.expireAccessTokens(box.email)
+      const fresh = await changeMailbox(box)
+      expect(await box.waitForStatus('auth_error')).toContain('another user')
+      await expectOthersUnaffected(name)
+      expect(await box.storedSubjects()).toEqual(before)
+      await box.expectAccountEvents('account.auth_error')
+      server.misissueTokens(box.email, null)
       await box.consentAgain()
       await box.expectInSync(fresh)
       await box.expectAccountEvents('account.auth_error', 'account.recovered')

@@ -63,6 +63,8 @@ export interface Google {
   denyConsent(user: string, denied?: boolean): void
   /** Scopes that this user does not grant from now on. */
   withholdScopes(user: string, scopes: string[]): void
+  /** Makes each refresh of this user return tokens of another user; null ends that. */
+  misissueTokens(user: string, other: string | null): void
   /** Lifetime of new access tokens in seconds; default 3600. */
   accessTokenLifetime: number
   /** Invalidates access tokens; refresh tokens stay valid. */
@@ -202,6 +204,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
       grantWithoutBrowser({ url, client, find, allowRedirect: google.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
+    misissueTokens: oauth.misissue,
     get accessTokenLifetime() {
       return tokens.lifetime
     },

@@ -72,6 +72,8 @@ export interface Microsoft {
   grant(user: string, scopes?: string[]): Promise<{ accessToken: string; refreshToken: string }>
   denyConsent(user: string, denied?: boolean): void
   withholdScopes(user: string, scopes: string[]): void
+  /** Makes each refresh of this user return tokens of another user; null ends that. */
+  misissueTokens(user: string, other: string | null): void
   /** Lifetime of new access tokens in seconds; default 3600. */
   accessTokenLifetime: number
   expireAccessTokens(user?: string): void
@@ -210,6 +212,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       grantWithoutBrowser({ url, client, find, allowRedirect: microsoft.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
+    misissueTokens: oauth.misissue,
     get accessTokenLifetime() {
       return tokens.lifetime
     },

@@ -19,8 +19,14 @@ export interface OAuthServer {
   /** False imitates Google, which omits the refresh token for a repeated consent. */
   refreshTokens: boolean
   user: { id: string; email: string }
+  /** Claims of the ID token that comes with an access token. By default of another tenant and without `at_hash`, as Microsoft's. */
+  idTokenClaims: (accessToken: string) => object
+  /** Status of the next responses of userinfo and `/me`, in order. */
+  nextUserStatuses: number[]
   /** Runs after the tokens were issued and before the response is sent. */
   beforeResponse: () => Promise<void>
+  /** Runs before a response of userinfo or `/me`. */
+  beforeUser: () => Promise<void>
   /** Issues an authorization code, as the consent page does. */
   code(challenge?: string, redirectUri?: string): string
   /** Issues a valid refresh token. */
@@ -58,7 +64,10 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     rotates: undefined,
     refreshTokens: true,
     user: { id: 'user-1', email: 'ada@example.com' },
+    idTokenClaims: () => ({ iss: 'https://other.example', sub: 'somebody' }),
+    nextUserStatuses: [],
     beforeResponse: async () => {},
+    beforeUser: async () => {},
     code(challenge, redirectUri) {
       const code = make('code')
       codes.set(code, { challenge, redirectUri })
@@ -97,6 +106,12 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     }
     if (!accessTokens.has(authorization?.replace('Bearer ', '') ?? '')) {
       response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end()
+      return
+    }
+    await self.beforeUser()
+    const failure = self.nextUserStatuses.shift()
+    if (failure !== undefined) {
+      response.writeHead(failure).end()
       return
     }
     const { id, email } = self.user
@@ -144,13 +159,18 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       ...granted,
       scope: granted.scope ?? scope,
       ...(refreshToken !== undefined && { refresh_token: refreshToken }),
-      // Names another tenant, as Microsoft's do. The service must not trust it.
-      id_token: `${part({ alg: 'none' })}.${part({ iss: 'https://other.example', sub: 'somebody' })}.`,
+      id_token: `${part({ alg: 'RS256' })}.${part(self.idTokenClaims(access_token))}.c2lnbmF0dXJl`,
     }
     return { status: 200, body: JSON.stringify(body) }
   }
 
   return self
+}
+
+/** Claims that bind an ID token of Google to its access token. */
+export function googleClaims(sub: string, accessToken: string): object {
+  const hash = createHash('sha256').update(accessToken).digest().subarray(0, 16)
+  return { iss: 'https://accounts.google.com', aud: OAUTH_CLIENT.clientId, sub, at_hash: hash.toString('base64url') }
 }
 
 export function errorResponse(error: string, status = 400, more: Record<string, unknown> = {}): TokenResponse {

@@ -43,4 +43,4 @@ export {
 export { type AccountsDeps, accounts } from './service.ts'
 export { accountsAt, accountsBeingErased, countAccounts } from './store.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
-export { type RevocationDeps, refreshTokenOfGone, revoker } from './tokens/revocation.ts'
+export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'

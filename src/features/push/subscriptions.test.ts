@@ -99,8 +99,7 @@ describeEachDatabase('a push subscription', (open) => {
               target: () => ({ kind: 'webhook', url: `${PUBLIC}/n`, lifecycleUrl: `${PUBLIC}/l` }),
             },
       syncNeeded: (id) => void synced.push(id),
-      login: () => undefined,
-      refreshTokenOfGone: async () => undefined,
+      accessTokenOfGone: async () => undefined,
     })
   }
   const calls = (what: string) => ({ ...google.calls.counts(), ...microsoft.calls.counts() })[what] ?? 0

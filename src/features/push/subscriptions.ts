@@ -3,7 +3,7 @@ import type { Log } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { secretToken } from '../../lib/ids.ts'
-import type { LoginProvider, PushProvider, PushSubscription, PushTarget } from '../../providers/contract/index.ts'
+import type { PushProvider, PushSubscription, PushTarget } from '../../providers/contract/index.ts'
 import { type MailAccess, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { type Accounts, accountsAt, type Fence } from '../accounts/index.ts'
 import { hashClientState } from './graph-webhook.ts'
@@ -23,9 +23,8 @@ export interface PushSubscriptionDeps {
   channel(provider: ProviderName): PushChannel | undefined
   /** Called in the owning process when an account may have missed notifications. */
   syncNeeded(accountId: string): void
-  login(provider: ProviderName): LoginProvider | undefined
-  /** The refresh token of a deleted account, until it is revoked. */
-  refreshTokenOfGone(accountId: string): Promise<string | undefined>
+  /** An access token of a deleted account, until it is revoked. */
+  accessTokenOfGone(accountId: string): Promise<string | undefined>
   clock: Clock
   log: Log
 }
@@ -146,18 +145,14 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
       const row = await pushStore(db.read).find(accountId)
       if (row === undefined) return
       const provider = deps.channel(row.provider)?.provider
-      const login = deps.login(row.provider)
-      if (provider !== undefined && login !== undefined) {
-        await bestEffort(endForDeleted(row, provider, login), accountId)
-      }
+      if (provider !== undefined) await bestEffort(endForDeleted(row, provider), accountId)
       await db.transaction((tx) => pushStore(tx).remove(row))
     },
   }
 
-  async function endForDeleted(row: SubscriptionRow, provider: PushProvider, login: LoginProvider): Promise<void> {
-    const refreshToken = await deps.refreshTokenOfGone(row.accountId)
-    if (refreshToken === undefined) return
-    const { accessToken } = await login.refresh(refreshToken)
+  async function endForDeleted(row: SubscriptionRow, provider: PushProvider): Promise<void> {
+    const accessToken = await deps.accessTokenOfGone(row.accountId)
+    if (accessToken === undefined) return
     const access = { accountId: row.accountId, email: row.subscriptionId, settings: {}, secrets: {} }
     await endAtProvider(row, provider, { ...access, accessToken: async () => accessToken })
   }

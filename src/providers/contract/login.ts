@@ -6,6 +6,8 @@ export interface TokenSet {
   /** Absent when the provider issued no new one; the current one stays valid. */
   refreshToken?: string
   scopes: string[]
+  /** The user's id, if the response of a refresh proves it. Otherwise call `identify`. */
+  userId?: string
 }
 
 /** The user who signed in. */

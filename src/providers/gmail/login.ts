@@ -28,6 +28,7 @@ export function gmailLogin(options: GmailLoginOptions): LoginProvider {
     // The endpoint is beside the token endpoint.
     revokeUrl: new URL('revoke', options.tokenUrl).href,
     scopes,
+    subjectIsUserId: true,
     // Users can untick each scope. Mail is required, calendars are optional.
     missing: (granted) => (granted.includes(MAIL) || granted.includes(ALL_MAIL) ? [] : ['mail']),
   })

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ConsentRequest, TokenSet } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
 import { loginError, unusableResponse } from './errors.ts'
+import { subjectOf } from './id-token.ts'
 import { limitedFetch } from './limited-fetch.ts'
 
 export interface OAuthClientOptions {
@@ -16,6 +17,8 @@ export interface OAuthClientOptions {
   scopes: readonly string[]
   /** Sends the scopes with each refresh, as Microsoft requires. */
   refreshWithScopes?: boolean
+  /** The subject of the ID token is the user's id. At Microsoft it is another one for every client. */
+  subjectIsUserId?: boolean
   /** What is required and was not granted, in words for the user: `your mail`. */
   missing(granted: readonly string[]): string[]
   clock: Clock
@@ -29,8 +32,8 @@ const DEFAULT_LIFETIME_SECONDS = 300
 const MAX_LIFETIME_SECONDS = 86_400
 
 /**
- * The authorization code flow with PKCE (RFC 7636). The ID token is ignored and the user is read from the provider's API: for
- * Microsoft's `common` tenant the token's issuer is the user's own tenant, which cannot be known beforehand.
+ * The authorization code flow with PKCE (RFC 7636). oauth4webapi does not see the ID token, because it would compare its issuer: for
+ * Microsoft's `common` tenant that is the user's own tenant, which cannot be known beforehand.
  */
 export function oauthClient(options: OAuthClientOptions) {
   const { service, clock } = options
@@ -51,12 +54,17 @@ export function oauthClient(options: OAuthClientOptions) {
     }
   }
 
-  const requestOptions = ({ signal, fetch }: ReturnType<typeof limitedFetch>) => ({
+  const requestOptions = (
+    { signal, fetch }: ReturnType<typeof limitedFetch>,
+    onIdToken: (idToken: unknown) => void = () => {},
+  ) => ({
     signal,
     // The operator sets the addresses, and emulators use plain http.
     [oauth.allowInsecureRequests]: true,
-    [oauth.customFetch]: async (url: string, init: oauth.CustomFetchOptions<'POST', URLSearchParams>) =>
-      withoutIdToken(await fetch(url, { method: init.method, headers: init.headers, body: init.body ?? null })),
+    [oauth.customFetch]: async (url: string, init: oauth.CustomFetchOptions<'POST', URLSearchParams>) => {
+      const response = await fetch(url, { method: init.method, headers: init.headers, body: init.body ?? null })
+      return withoutIdToken(response, onIdToken)
+    },
   })
 
   function tokenSet(response: oauth.TokenEndpointResponse): TokenSet {
@@ -124,11 +132,17 @@ export function oauthClient(options: OAuthClientOptions) {
 
     refresh(refreshToken: string): Promise<TokenSet> {
       return call(async (limits) => {
+        let idToken: unknown
+        const keepIdToken = (received: unknown) => {
+          idToken = received
+        }
         const response = await oauth.refreshTokenGrantRequest(server, client, secret, refreshToken, {
-          ...requestOptions(limits),
+          ...requestOptions(limits, keepIdToken),
           ...(options.refreshWithScopes && { additionalParameters: { scope: options.scopes.join(' ') } }),
         })
-        return tokenSet(await oauth.processRefreshTokenResponse(server, client, response))
+        const tokens = tokenSet(await oauth.processRefreshTokenResponse(server, client, response))
+        const userId = options.subjectIsUserId && subjectOf(idToken, options.clientId, tokens.accessToken)
+        return { ...tokens, ...(userId && { userId }) }
       })
     },
 
@@ -160,13 +174,14 @@ export function oauthClient(options: OAuthClientOptions) {
   }
 }
 
-async function withoutIdToken(response: Response): Promise<Response> {
+async function withoutIdToken(response: Response, onIdToken: (idToken: unknown) => void): Promise<Response> {
   const text = await response.text()
   const { status, headers } = response
   const body: unknown = await new Response(text).json().catch(() => undefined)
   if (typeof body !== 'object' || body === null || !('id_token' in body)) {
     return new Response(text === '' ? null : text, { status, headers })
   }
-  const { id_token: _unread, ...rest } = body
+  const { id_token: idToken, ...rest } = body
+  onIdToken(idToken)
   return new Response(JSON.stringify(rest), { status, headers })
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../fake/consent.ts'
 import type { FakeRequest } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
@@ -14,6 +15,8 @@ export interface GoogleOauth {
   withhold(user: string, scopes: string[]): void
   /** Invalidates all tokens of the user; the next consent counts as the first. */
   revoke(user: string): void
+  /** Refreshing tokens of `user` returns tokens of `other`, or its own again. */
+  misissue(user: string, other: string | null): void
   /** The user that a refresh token or code in this request belongs to. */
   userOf(request: FakeRequest): string | null
 }
@@ -31,6 +34,7 @@ export function googleOauth(
   const consented = new Set<string>()
   const denying = new Set<string>()
   const withheld = new Map<string, string[]>()
+  const misissued = new Map<string, string>()
 
   async function page(request: Routed) {
     const query = request.url.searchParams
@@ -102,8 +106,19 @@ export function googleOauth(
     const response = await emulator.request('/oauth2/token', { method: 'POST', headers: FORM, body: fields })
     if (!response.ok || !grant) return response
     const body = (await response.json()) as { access_token: string }
-    tokens.issue(body.access_token, { ...grant, refreshToken })
-    return Response.json({ ...body, scope: grant.scopes.join(' '), expires_in: tokens.lifetime })
+    const user = misissued.get(grant.user) ?? grant.user
+    tokens.issue(body.access_token, { ...grant, user, refreshToken })
+    const idToken = grant.scopes.includes('openid') ? { id_token: idTokenOf(user, body.access_token) } : {}
+    return Response.json({ ...body, ...idToken, scope: grant.scopes.join(' '), expires_in: tokens.lifetime })
+  }
+
+  /** With Google's claims; the emulator issues none with a refresh. */
+  function idTokenOf(user: string, accessToken: string): string {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const sub = emulator.google.users.findOneBy('email', user)?.uid
+    const atHash = createHash('sha256').update(accessToken).digest().subarray(0, 16).toString('base64url')
+    const claims = { iss: 'https://accounts.google.com', aud: client.id, sub, email: user, at_hash: atHash }
+    return `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}.c2lnbmF0dXJl`
   }
 
   /** Accepts either kind of token, and ends the whole grant. */
@@ -128,6 +143,7 @@ export function googleOauth(
     deny: (user, denied) => void (denied ? denying.add(user) : denying.delete(user)),
     withhold: (user, scopes) => void withheld.set(user, scopes),
     revoke,
+    misissue: (user, other) => void (other === null ? misissued.delete(user) : misissued.set(user, other)),
     userOf(request) {
       const fields = form(request)
       const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')

@@ -14,6 +14,8 @@ export interface MicrosoftOauth {
   requireInteraction(user: string): void
   /** Invalidates every token of the user; refreshing returns `invalid_grant`. */
   revoke(user: string): void
+  /** Refreshing tokens of `user` returns tokens of `other`, or its own again. */
+  misissue(user: string, other: string | null): void
   userOf(request: FakeRequest): string | null
 }
 
@@ -27,6 +29,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
   const denying = new Set<string>()
   const interactionRequired = new Set<string>()
   const withheld = new Map<string, string[]>()
+  const misissued = new Map<string, string>()
 
   const tenantOf = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
   const granted = (user: string, scope: string): string[] =>
@@ -99,9 +102,11 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
         50076,
         'You must use multi-factor authentication to access the resource.',
       )
-    refreshTokens.delete(presented)
+    if (!misissued.has(grant.user)) refreshTokens.delete(presented)
     const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
-    return response.ok ? issueTokens((await response.json()) as TokenResponse, grant) : response
+    if (!response.ok) return response
+    const user = misissued.get(grant.user) ?? grant.user
+    return issueTokens((await response.json()) as TokenResponse, { ...grant, user })
   }
 
   function issueTokens({ refresh_token: fresh, ...body }: TokenResponse, grant: { user: string; scopes: string[] }) {
@@ -136,6 +141,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
       for (const [held, grant] of refreshTokens) if (grant.user === user) refreshTokens.delete(held)
       tokens.drop((grant) => grant.user === user)
     },
+    misissue: (user, other) => void (other === null ? misissued.delete(user) : misissued.set(user, other)),
     userOf(request) {
       const fields = form(request)
       const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')

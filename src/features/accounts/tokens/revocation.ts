@@ -4,6 +4,7 @@ import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
 import { type AccountRow, accountStore } from '../store.ts'
 import { openSecrets } from './account-secrets.ts'
+import { checkTokenUser } from './token-user.ts'
 
 export interface RevocationDeps {
   db: Db
@@ -54,16 +55,24 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
   }
 }
 
-/** The refresh token of a deleted account until it is revoked, for ending its push subscription first. */
-export function refreshTokenOfGone({
+/**
+ * An access token of a deleted account until it is revoked, for ending its push subscription first. Undefined when there is none.
+ * Throws `ProviderError`.
+ */
+export function accessTokenOfGone({
   db,
   sealer,
-}: Pick<RevocationDeps, 'db' | 'sealer'>): (accountId: string) => Promise<string | undefined> {
+  login: loginOf,
+}: Omit<RevocationDeps, 'log'>): (accountId: string) => Promise<string | undefined> {
   return async (accountId) => {
     const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
     if (sealed === null) return undefined
-    const { refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
-    return refreshToken
+    const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, contextOf(accountId)))
+    const login = loginOf(provider)
+    const tokens = await login?.refresh(refreshToken)
+    if (login === undefined || tokens === undefined) return undefined
+    await checkTokenUser(login, tokens, providerUser)
+    return tokens.accessToken
   }
 }
 

@@ -84,6 +84,25 @@ describeOneDatabase('rotated tokens of a process that is killed', 'postgres', (o
     else await expect(token).rejects.toMatchObject({ kind: 'auth_expired' })
   })
 
+  it('are not used when a process dies before it has checked their user', async () => {
+    const { place, accounts, account } = await connected()
+    oauthServer.rotates = { graceMs: 60_000 }
+    let isAsked = false
+    oauthServer.beforeUser = () => {
+      isAsked = true
+      return new Promise(() => {})
+    }
+    const child = await begin(place, account.id)
+    await eventually(() => isAsked)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    oauthServer.beforeUser = async () => {}
+    const { accessToken } = await accounts.access(account.id)
+    const requests = oauthServer.tokenRequests.length
+    await eventually(async () => /^access-/.test((await accessToken?.()) ?? ''))
+    expect(oauthServer.tokenRequests).toHaveLength(requests + 1)
+  })
+
   it('survive a process that dies before the provider responds', async () => {
     const { place, accounts, account } = await connected()
     oauthServer.rotates = { graceMs: 0 }

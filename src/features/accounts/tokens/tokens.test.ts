@@ -3,7 +3,12 @@ import { testAccounts } from '../../../../test/kit/accounts.ts'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { loginAt, oauthLink } from '../../../../test/kit/oauth.ts'
-import { errorResponse, type OAuthServer, startOAuthServer } from '../../../../test/servers/oauth-server.ts'
+import {
+  errorResponse,
+  googleClaims,
+  type OAuthServer,
+  startOAuthServer,
+} from '../../../../test/servers/oauth-server.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import { silentLog } from '../../../infra/log/index.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -25,7 +30,7 @@ describeEachDatabase('the tokens of an account', (open) => {
   const replica = (db: Db, tokenTiming: Partial<TokenTiming> = {}) => {
     const fixture = testAccounts(db, { sealer: sealing, login: loginAt(oauthServer.url), tokenTiming })
     return {
-      ...fixture,
+      ...{ ...fixture, db },
       async token(accountId: string, refused?: string): Promise<string> {
         const { accessToken } = await fixture.accounts.access(accountId)
         if (accessToken === undefined) throw new Error('the access has no tokens')
@@ -113,6 +118,52 @@ describeEachDatabase('the tokens of an account', (open) => {
     await db.transaction((tx) => fixture.accounts.tryAgain(tx, account.id))
     expect(await fixture.token(account.id)).toMatch(/^access-/)
   })
+
+  it.each(['gmail', 'microsoft'] as const)(
+    'refuses tokens of another user at %s, and stores nothing of them',
+    async (provider) => {
+      const db = await open()
+      const fixture = replica(db)
+      const account = await fixture.link(oauthLink(oauthServer.refreshToken(), { provider }))
+      const store = accountStore(db.read, db.dialect)
+      const before = await store.get(account.id)
+      oauthServer.rotates = { graceMs: 60_000 }
+      oauthServer.user = { id: 'user-2', email: 'bob@example.com' }
+      const expected = { kind: 'auth_expired', message: expect.stringContaining('another user') }
+      await expect(fixture.token(account.id)).rejects.toMatchObject(expected)
+      expect(await store.get(account.id)).toEqual(before)
+      oauthServer.user = { id: 'user-1', email: 'renamed@example.com' }
+      expect(await fixture.token(account.id)).toMatch(/^access-/)
+    },
+  )
+
+  it('checks the user once per refresh, and at Google with the ID token when it names the access token', async () => {
+    const db = await open()
+    const fixture = replica(db)
+    const { id } = await fixture.link(oauthLink(oauthServer.refreshToken(), { provider: 'gmail' }))
+    const first = await fixture.token(id)
+    expect([await fixture.token(id), oauthServer.bearers]).toEqual([first, [`Bearer ${first}`]])
+    oauthServer.idTokenClaims = (accessToken) => googleClaims('user-1', accessToken)
+    const second = await fixture.token(id, first)
+    oauthServer.idTokenClaims = () => googleClaims('user-1', 'another access token')
+    const third = await fixture.token(id, second)
+    expect(oauthServer.bearers).toEqual([`Bearer ${first}`, `Bearer ${third}`])
+    oauthServer.idTokenClaims = (accessToken) => googleClaims('user-2', accessToken)
+    await expect(fixture.token(id, third)).rejects.toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it.each([503, 401])(
+    'keeps a rotated refresh token when the user cannot be read (%i), and uses no unchecked token',
+    async (status) => {
+      const { fixture, account } = await connected()
+      oauthServer.rotates = { graceMs: 0 }
+      oauthServer.nextUserStatuses.push(status)
+      await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
+      const later = replica(fixture.db)
+      expect(await later.token(account.id)).toMatch(/^access-/)
+      expect(oauthServer.tokenRequests).toHaveLength(2)
+    },
+  )
 
   it('treats provider errors as temporary, pauses, and uses a token that is still valid', async () => {
     const { fixture, account } = await connected()

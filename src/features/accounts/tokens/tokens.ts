@@ -8,6 +8,7 @@ import { AppError } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, TokenSet } from '../../../providers/contract/index.ts'
 import { ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import type { TokenSummary } from '../account.ts'
 import { type AccountRow, accountStore } from '../store.ts'
 import {
   LEAST_LIFE_MS,
@@ -17,6 +18,7 @@ import {
   sealSecrets,
   tokenSummary,
 } from './account-secrets.ts'
+import { checkTokenUser } from './token-user.ts'
 
 export interface TokensDeps {
   db: Db
@@ -30,7 +32,7 @@ export interface TokensDeps {
 }
 
 export interface TokenTiming {
-  /** The lease of one refresh: longer than the provider's 10 s timeout and the commit. */
+  /** The lease of one refresh: longer than two requests to the provider, of 10 s each, and the commit. */
   leaseMs: number
   /** How long other processes wait for the refreshed token. */
   waitMs: number
@@ -38,7 +40,7 @@ export interface TokenTiming {
   pollMs: number
 }
 
-const TIMING: TokenTiming = { leaseMs: 20_000, waitMs: 10_000, pollMs: 100 }
+const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 10_000, pollMs: 100 }
 /** Pause after a temporary failure of the provider without `Retry-After`. */
 const REST_MS = 2_000
 const MAX_REST_MS = 60_000
@@ -49,7 +51,7 @@ const STORE_AFTER_MS = [0, 200, 1000, 3000]
  * Valid access tokens, refreshed once for all replicas:
  *
  *   token in the row valid ─────────────────────────────► return it
- *   else: take the lease ──► refresh ──► store ──► return it
+ *   else: take the lease ──► refresh ──► check the user ──► store ──► return it
  *         lease is held ──► read the row until the holder has stored its token
  *
  * Tokens are stored before they are used, and no transaction waits for the network. A process that dies in between leaves the
@@ -133,18 +135,38 @@ export function tokens(deps: TokensDeps) {
       await endLease()
       return undefined
     }
-    let tokenSet: TokenSet
+    let current = oauth
     try {
-      tokenSet = await login.refresh(oauth.refreshToken)
+      const tokenSet = await login.refresh(oauth.refreshToken)
+      await checkTokenUser(login, tokenSet, leased.providerUser).catch(async (error: unknown) => {
+        current = await withRotated(leased, oauth, tokenSet, error)
+        throw error
+      })
+      resting.delete(restKey(leased))
+      const renewed = oauthSecrets(tokenSet, tokenSet.refreshToken ?? oauth.refreshToken, clock.now())
+      if (await stored(leased, oauth.refreshToken, renewed, tokenSet.scopes)) return tokenSet.accessToken
     } catch (error) {
       await endLease()
       if (!(error instanceof ProviderError)) throw error
-      return failed(leased, oauth, refused, error)
+      return failed(leased, current, refused, error)
     }
-    resting.delete(restKey(leased))
-    if (await stored(leased, oauth.refreshToken, tokenSet)) return tokenSet.accessToken
     await endLease()
     return undefined
+  }
+
+  /** Stores the rotated refresh token when the user could not be read. The access token stays unused. */
+  async function withRotated(
+    leased: AccountRow,
+    oauth: OAuthSecrets,
+    { refreshToken }: TokenSet,
+    error: unknown,
+  ): Promise<OAuthSecrets> {
+    const isOtherUser = error instanceof ProviderError && error.kind === 'auth_expired'
+    if (isOtherUser || refreshToken === undefined) return oauth
+    const { scopes }: TokenSummary = JSON.parse(leased.tokens)
+    const rotated = { ...oauth, refreshToken }
+    await stored(leased, oauth.refreshToken, rotated, scopes)
+    return rotated
   }
 
   /** Undefined when the refresh failed for tokens that have been replaced in the row. */
@@ -175,11 +197,16 @@ export function tokens(deps: TokensDeps) {
     throw error
   }
 
-  async function stored(leased: AccountRow, used: string, tokenSet: TokenSet): Promise<boolean> {
+  async function stored(
+    leased: AccountRow,
+    used: string,
+    renewed: OAuthSecrets,
+    scopes: readonly string[],
+  ): Promise<boolean> {
     for (const [tried, afterMs] of STORE_AFTER_MS.entries()) {
       await sleep(afterMs)
       try {
-        return await db.transaction((tx) => store(tx, leased.id, used, tokenSet))
+        return await db.transaction((tx) => store(tx, leased.id, used, renewed, scopes))
       } catch (error) {
         // An AppError: the account was deleted.
         if (error instanceof AppError || tried === STORE_AFTER_MS.length - 1) throw error
@@ -194,15 +221,20 @@ export function tokens(deps: TokensDeps) {
   }
 
   /** False when a new consent replaced the tokens meanwhile. */
-  async function store(tx: Tx, accountId: string, used: string, tokenSet: TokenSet): Promise<boolean> {
+  async function store(
+    tx: Tx,
+    accountId: string,
+    used: string,
+    oauth: OAuthSecrets,
+    scopes: readonly string[],
+  ): Promise<boolean> {
     const rows = accountStore(tx, db.dialect)
     const row = await rows.lock(accountId)
     const secrets = openSecrets(sealer, row)
     if (secrets.oauth?.refreshToken !== used) return false
-    const oauth = oauthSecrets(tokenSet, tokenSet.refreshToken ?? used, clock.now())
     await rows.keepTokens(accountId, {
       secrets: sealSecrets(sealer, accountId, { ...secrets, oauth }),
-      tokens: JSON.stringify(tokenSummary(oauth, tokenSet.scopes)),
+      tokens: JSON.stringify(tokenSummary(oauth, scopes)),
     })
     // This process outlived its lease, and another one saw the old refresh token rejected before the new one was stored.
     if (row.status === 'auth_error') await deps.tryAgain(tx, accountId)
