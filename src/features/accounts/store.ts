@@ -167,6 +167,26 @@ export async function countAccounts(handle: Handle): Promise<number> {
   return Number(count)
 }
 
+/**
+ * Whether a sign-in with these hints may concern an existing account. A customUserId decides alone, because it is part of
+ * every account's identity; else the address does. True without either, as nothing is known.
+ */
+export async function mayBeLinked(
+  handle: Handle,
+  hints: { provider: ProviderName | null; customUserId: string | null; email: string | null },
+): Promise<boolean> {
+  const { provider, customUserId, email } = hints
+  if (customUserId === null && email === null) return true
+  const row = await handle
+    .selectFrom('accounts')
+    .select('id')
+    .$if(provider !== null, (query) => query.where('provider', '=', provider))
+    .where(customUserId !== null ? 'customUserId' : sql`lower("email")`, '=', customUserId ?? email?.toLowerCase())
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
 export async function resolveAccount(
   handle: Handle,

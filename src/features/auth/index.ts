@@ -25,7 +25,7 @@ import { authSessionStore } from './sessions/store.ts'
 export { type Logins, redirectUri } from './oauth/consents.ts'
 
 export interface AuthDeps
-  extends AuthSessionsDeps,
+  extends Omit<AuthSessionsDeps, 'requireConfigured'>,
     ConsentsDeps,
     Pick<ImapRoutesDeps, 'imap' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
@@ -41,8 +41,8 @@ export interface AuthDeps
 /** Adds every route of the hosted flow. */
 export function authRoutes(app: App, deps: AuthDeps): void {
   const brand = brandOf(deps.authScreen)
-  const sessions = authSessions(deps)
   const consents = consentsOf(deps)
+  const sessions = authSessions({ ...deps, requireConfigured: consents.requireConfigured })
   const detection = detectionOf(deps)
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, completedUrl: access.completedUrl })

@@ -1,6 +1,6 @@
 import type { Db } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
@@ -40,6 +40,12 @@ export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: str
 
 export type Consents = ReturnType<typeof consents>
 
+/** What an operator sets to configure a provider. */
+const SETTINGS: Readonly<Record<OAuthProvider, string>> = {
+  gmail: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
+  microsoft: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',
+}
+
 /** In display order. */
 const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
 
@@ -60,6 +66,12 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
 
     /** The providers whose mailboxes users can connect, in display order. IMAP needs no setup. */
     connectable: PROVIDERS.filter((name) => name === 'imap' || find(name) !== undefined),
+
+    /** Throws validation_failed, naming the settings, for a provider that is not configured. */
+    requireConfigured(provider: ProviderName): void {
+      if (!isOAuth(provider) || find(provider) !== undefined) return
+      throw invalid('body.provider', `is not configured; set ${SETTINGS[provider]}`)
+    },
 
     /** Returns the URL of the provider's consent page. */
     async begin(provider: ProviderName, { session, ...request }: ConsentRequest): Promise<string> {

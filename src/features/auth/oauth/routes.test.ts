@@ -264,6 +264,17 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       expect(await hosted.accountCount()).toBe(2)
     })
 
+    it('reconnects an account at the cap of the licence', async () => {
+      let full = false
+      const licence = { check: () => (full ? Promise.reject(new AppError('licence_limit')) : Promise.resolve()) }
+      await serve({ licence, accounts: { licence } })
+      const first = await connect()
+      full = true
+      const again = await connect({ email: USER })
+      expect([again.status, await hosted.accountCount()]).toEqual([302, 1])
+      expect((await hosted.status(again.code)).accountId).toBe((await hosted.status(first.code)).accountId)
+    })
+
     it('reconnects an account that lost its grant, with a new refresh token', async () => {
       await serve()
       await connect()

@@ -100,13 +100,61 @@ describeEachDatabase('auth sessions', (open) => {
     }
   })
 
-  it('are refused at creation when the licence is full', async () => {
-    const full = await serveHosted(await open(), {
-      licence: { check: () => Promise.reject(new AppError('licence_limit')) },
+  it.each([
+    ['gmail', 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET'],
+    ['microsoft', 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET'],
+  ])('are refused for %s while it is not configured, with its settings', async (provider, settings) => {
+    const response = await create({ redirectUri: 'https://app.example/', provider })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 'validation_failed',
+          details: [{ path: 'body.provider', message: `is not configured; set ${settings}` }],
+        },
+      },
+    ])
+    expect(await db.read.selectFrom('authSessions').selectAll().execute()).toEqual([])
+  })
+
+  it('are created at the cap of the licence for existing accounts, and refused for new ones where that is known', async () => {
+    let full = false
+    const licence = { check: () => (full ? Promise.reject(new AppError('licence_limit')) : Promise.resolve()) }
+    const limited = await serveHosted(await open(), {
+      ...{ licence, accounts: { licence } },
+      logins: { gmail: loginAt('https://accounts.example')('gmail') },
     })
-    const response = await full.call('/auth/sessions', { key: true, json: { redirectUri: 'https://app.example/' } })
-    expect(await errorOf(response)).toMatchObject({ status: 403, code: 'licence_limit' })
-    await full.close()
+    const { email } = IMAP_FIELDS
+    const connect = async (session: Record<string, unknown>, fields: Record<string, string> = {}) => {
+      const { code, authUrl } = await limited.session(session)
+      const response = await limited.call('/auth/authorize/imap', imapForm(code, await limited.open(authUrl), fields))
+      return { status: response.status, accountId: (await limited.status(code)).accountId }
+    }
+    const plain = await connect({})
+    const named = await connect({ customUserId: 'user-7' })
+    full = true
+    const statusOf = async (hints: Record<string, unknown>) => {
+      const json = { redirectUri: 'https://app.example/', ...hints }
+      return (await limited.call('/auth/sessions', { key: true, json })).status
+    }
+    const known = [
+      {},
+      { email },
+      { email: email.toUpperCase() },
+      { customUserId: 'user-7' },
+      { provider: 'imap', email },
+    ]
+    for (const hints of [...known, { customUserId: 'user-7', email: 'alias@example.com' }]) {
+      expect([hints, await statusOf(hints)]).toEqual([hints, 200])
+    }
+    const unknown = [{ email: 'new@example.com' }, { customUserId: 'user-8' }, { customUserId: 'user-8', email }]
+    for (const hints of [...unknown, { provider: 'gmail', email }]) {
+      expect([hints, await statusOf(hints)]).toEqual([hints, 403])
+    }
+    expect(await connect({ email })).toEqual({ status: 200, accountId: plain.accountId })
+    expect(await connect({ customUserId: 'user-7' })).toEqual({ status: 200, accountId: named.accountId })
+    expect(await connect({}, { username: 'someone-else' })).toEqual({ status: 403, accountId: null })
+    await limited.close()
   })
 
   it('return their status by code, and 404 for an unknown code', async () => {

@@ -12,6 +12,7 @@ import {
   countAccounts,
   type LicenceCheck,
   type LinkAccount,
+  mayBeLinked,
 } from '../../accounts/index.ts'
 import type { newSessionBody } from '../api.ts'
 import { type AuthSession, authSessionStore } from './store.ts'
@@ -26,6 +27,8 @@ export interface AuthSessionsDeps {
   /** `service.app.redirectUrl`. */
   redirectUrl: string | undefined
   licence?: LicenceCheck | undefined
+  /** Throws validation_failed, naming the settings, for a provider that is not configured. */
+  requireConfigured(provider: ProviderName): void
 }
 
 export type NewAuthSession = Static<typeof newSessionBody>
@@ -67,21 +70,28 @@ export function authSessions(deps: AuthSessionsDeps) {
     get,
     getOpen,
 
-    /** Throws redirect_missing and licence_limit. Only the return value contains the code. */
+    /** Throws redirect_missing, validation_failed and licence_limit. Only the return value contains the code. */
     async create(tx: Tx, input: NewAuthSession) {
       const nowMs = clock.now()
       const redirectUri = redirectTarget(input.redirectUri ?? undefined, deps.redirectUrl)
-      await deps.licence?.check(tx, () => countAccounts(tx))
-      const code = secretToken()
       const provider = input.provider ?? null
       const email = input.email ?? null
+      const customUserId = input.customUserId == null ? null : cleanText(input.customUserId)
+      if (provider !== null) deps.requireConfigured(provider)
+      try {
+        await deps.licence?.check(tx, () => countAccounts(tx))
+      } catch (error) {
+        // At the cap, existing accounts can still be connected again. Linking checks what is not known yet.
+        if (!(await mayBeLinked(tx, { provider, customUserId, email }))) throw error
+      }
+      const code = secretToken()
       const expiresAt = nowMs + Math.round((input.expiresInMinutes ?? DEFAULT_EXPIRY_MINUTES) * MINUTE_MS)
       const session = {
         id: deps.ids('ses'),
         provider,
         providerFixed: provider !== null,
         email,
-        customUserId: input.customUserId == null ? null : cleanText(input.customUserId),
+        customUserId,
         redirectUri,
         forceConsent: input.forceConsent ?? false,
         expiresAt,
