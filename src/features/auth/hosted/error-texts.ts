@@ -63,7 +63,7 @@ export const ERROR_TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     icon: 'alert',
     alarming: true,
     title: 'This app is not set up correctly',
-    text: 'Your email provider rejected the app, not you. Contact the people who run the app.',
+    text: 'Your email provider cannot be connected, for a reason that you cannot change. Contact the people who run the app.',
   },
   mailbox_refused: {
     icon: 'mail',

@@ -277,9 +277,11 @@ describeEachDatabase('the hosted pages', (open) => {
 })
 
 describeEachDatabase('the choice of a provider', (open) => {
+  let db: Db
   let hosted: Hosted
   beforeEach(async () => {
-    hosted = await serveHosted(await open(), { logins: { gmail: loginAt('https://accounts.example')('gmail') } })
+    db = await open()
+    hosted = await serveHosted(db, { logins: { gmail: loginAt('https://accounts.example')('gmail') } })
   })
   afterEach(() => hosted.close())
 
@@ -333,6 +335,35 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect(page).not.toContain('another provider')
     const response = await post(code, authUrl, { email: 'ada@firm.de' })
     expect(new URL(refreshOf(response.page) ?? '').searchParams.get('login_hint')).toBe('ada@firm.de')
+  })
+
+  it("uses the session's address when the post has none", async () => {
+    const { code, authUrl } = await hosted.session({ email: 'ada@gmail.com' })
+    const posts = [
+      await post(code, authUrl, {}),
+      await post(code, authUrl, { email: ' ' }),
+      {
+        page: await (await hosted.call('/auth/authorize', { json: { session: code, state: 's' }, key: true })).text(),
+      },
+    ]
+    for (const { page } of posts) {
+      expect(new URL(refreshOf(page) ?? '').searchParams.get('login_hint')).toBe('ada@gmail.com')
+    }
+    const other = await hosted.session({ email: 'ada@gmx.de' })
+    expect(fieldValue((await post(other.code, other.authUrl, {})).page, 'email')).toBe('ada@gmx.de')
+  })
+
+  it('explains that the provider of a session is no longer configured, instead of asking for a password', async () => {
+    const { code, authUrl } = await hosted.session({ provider: 'gmail', email: 'ada@gmail.com' })
+    const later = await serveHosted(db, { logins: {} })
+    const opened = await later.call(`${later.url}${authUrl.slice(hosted.url.length)}`, { headers: HTML_ACCEPT })
+    const posted = await later.call('/auth/authorize', { json: { session: code, state: 's' }, headers: HTML_ACCEPT })
+    for (const response of [opened, posted]) {
+      const page = await response.text()
+      expect([response.status, page]).toEqual([400, expect.stringContaining('data-code="consent_refused"')])
+      expect(page).not.toContain('type="password"')
+    }
+    await later.close()
   })
 
   it('asks for an address or a provider when both are missing', async () => {

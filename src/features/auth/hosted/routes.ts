@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { App } from '../../../infra/http/index.ts'
-import { invalid } from '../../../lib/errors.ts'
+import { AppError, invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { consentPage, continuePage, emailPage, type FormErrors, NO_ERRORS } from '../../../ui/hosted/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
@@ -56,9 +56,8 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       access.allowPost(request, reply, page)
       const { provider, providerFixed, email } = session
       if (provider === 'imap') return imapForm.render(reply, page, { fields: { email: email ?? '' } })
-      if (!providerFixed || provider === null || !consents.connectable.includes(provider)) {
-        return renderEmailPage(reply, page, email ?? '')
-      }
+      if (!providerFixed || provider === null) return renderEmailPage(reply, page, email ?? '')
+      requireConnectable(provider)
       return pages.render(reply, (context) =>
         consentPage(context, {
           ...{ action, session: code, state: page.state, email: email ?? '' },
@@ -86,7 +85,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     async (request, reply) => {
       const post = await access.admit(request)
       const { body, code, session, state, applicationState } = post
-      const email = typeof body.email === 'string' ? body.email.trim() : ''
+      const email = (typeof body.email === 'string' && body.email.trim()) || (session.email ?? '')
       access.allowPost(request, reply, post)
       const choice = await chooseProvider(post, body.provider, email)
       if ('error' in choice) {
@@ -95,11 +94,10 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       }
       const { provider } = choice
       requireProvider(session, provider)
-      if (provider === 'imap' || !consents.connectable.includes(provider)) {
-        return imapForm.render(reply, post, { fields: { email } })
-      }
+      if (provider === 'imap') return imapForm.render(reply, post, { fields: { email } })
+      requireConnectable(provider)
       const href = await consents.begin(provider, {
-        ...{ code, session, email: email || session.email, pageState: state, applicationState },
+        ...{ code, session, email: email || null, pageState: state, applicationState },
         fromPage: access.requireConsentAccess(request, code, state),
       })
       return pages.render(reply, (context) =>
@@ -113,6 +111,12 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       )
     },
   )
+
+  /** Throws consent_refused when the provider of a session was configured once and no longer is. */
+  function requireConnectable(provider: ProviderName): void {
+    if (consents.connectable.includes(provider)) return
+    throw new AppError('consent_refused', { message: 'The provider of this session is no longer configured.' })
+  }
 
   function renderEmailPage(
     reply: FastifyReply,
