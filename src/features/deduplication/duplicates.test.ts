@@ -52,7 +52,13 @@ describe('the deduplication key', () => {
     expect(deduplicationKey('test', ['version'], SUBJECT)).not.toBe(key(['version']))
   })
 
-  it.each(['', 'id', 'data', 'data.', 'data..x', 'accountId ', 'sequence'])('rejects the field "%s"', (field) => {
+  it.each(['', 'data', 'data.', 'data..x', 'accountId ', '.x', 'x.', 'x..y'])('rejects the field "%s"', (field) => {
     expect(new RegExp(KEY_FIELD_PATTERN).test(field)).toBe(false)
+  })
+
+  it.each(['subject', 'id', 'from.email', 'to.0.email'])('reads any other name, such as %s, from the data', (field) => {
+    expect(new RegExp(KEY_FIELD_PATTERN).test(field)).toBe(true)
+    expect(key([field])).toBe(key([`data.${field}`]))
+    expect(key(['from.email'])).not.toBe(key(['from.email'], { data: { from: { email: 'c@example.com' } } }))
   })
 })

@@ -85,19 +85,26 @@ export type KeySpace = 'events' | 'test'
 const OWN_FIELDS = ['accountId', 'eventType', 'provider', 'objectId', 'version'] as const
 const DATA_PREFIX = 'data.'
 
-/** The values of `keyFields`, as a regular expression. */
-export const KEY_FIELD_PATTERN = `^(${OWN_FIELDS.join('|')}|data(\\.[^.]+)+)$`
+/** The values of `keyFields`, as a regular expression: a name or a path, but not the entire data. */
+export const KEY_FIELD_PATTERN = '^(data(\\.[^.]+)+|(?!data(\\.|$))[^.\\s]+(\\.[^.\\s]+)*)$'
 
 /** The same key for events that are equal in all key fields. The order of `keyFields` does not matter. */
 export function deduplicationKey(space: KeySpace, keyFields: readonly string[], source: KeySource): string {
-  const values = [...keyFields].sort().map((field) => [field, sorted(fieldOf(source, field))])
+  const fields = [...new Set(keyFields.map(canonical))].sort()
+  const values = fields.map((field) => [field, sorted(fieldOf(source, field))])
   return createHash('sha256')
     .update(JSON.stringify([space, values]))
     .digest('base64url')
 }
 
+/** Any name that is not a field of the event itself names a member of its data: `subject` is `data.subject`. */
+function canonical(field: string): string {
+  const isOwn = OWN_FIELDS.some((name) => name === field)
+  return isOwn || field.startsWith(DATA_PREFIX) ? field : DATA_PREFIX + field
+}
+
 function readsData(keyFields: readonly string[]): boolean {
-  return keyFields.some((field) => field.startsWith(DATA_PREFIX))
+  return keyFields.some((field) => canonical(field).startsWith(DATA_PREFIX))
 }
 
 function fieldOf(source: KeySource, field: string): unknown {

@@ -99,7 +99,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     ['enabled', { enabled: 'yes' }],
     ['keyFields', { keyFields: [] }],
     ['keyFields', { keyFields: 'eventType' }],
-    ['keyFields.1', { keyFields: ['eventType', 'subject'] }],
+    ['keyFields.1', { keyFields: ['eventType', 'data'] }],
     ['keyFields.0', { keyFields: ['data.'] }],
     ['ttlSeconds', { ttlSeconds: 59 }],
     ['ttlSeconds', { ttlSeconds: 3601 }],
@@ -134,6 +134,10 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
     await call('POST', CONFIG, { enabled: true, keyFields: ['data.from.email'] })
     expect(await isDuplicate({ data: { from: { email: 'a' } } })).toBe(false)
     expect(await isDuplicate({ data: { from: { email: 'a' } }, accountId: 'acc_2' })).toBe(true)
+    await call('POST', CONFIG, { keyFields: ['subject'] })
+    expect(await isDuplicate({ data: { subject: 'a' } })).toBe(false)
+    expect(await isDuplicate({ data: { subject: 'b' } })).toBe(false)
+    expect(await isDuplicate({ data: { subject: 'a' }, accountId: 'acc_2' })).toBe(true)
   })
 
   it('exactly one of many concurrent tests is the first, across replicas', async () => {
