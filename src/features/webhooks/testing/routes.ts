@@ -9,6 +9,11 @@ import type { TestDeliveries } from './service.ts'
 
 const tags = ['Webhooks']
 
+/** As many as a page of the deliveries has. */
+const MAX_LISTED = 200
+const LISTED =
+  'Endpoints not reached within 20 seconds are sent to in the background. Returns the first 200 deliveries; GET /webhooks/deliveries lists all.'
+
 const testMessageBody = Type.Object({
   accountId: Type.String({ minLength: 1 }),
   messageId: Type.String({ minLength: 1 }),
@@ -62,14 +67,14 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       schema: {
         tags,
         summary: 'Send a stored message to the endpoints subscribed to message.received',
-        description: 'Makes one immediate attempt per endpoint. The body contains "test": true.',
+        description: `Makes one attempt per endpoint. The body contains "test": true. ${LISTED}`,
         body: testMessageBody,
         response: { 200: testMessageResult },
       },
     },
     idempotency.writing(async ({ body }) => {
       const ids = await testDeliveries.testMessage(body.accountId, body.messageId)
-      return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids) })
+      return async (tx) => ({ success: true, deliveries: await deliveryStore(tx).getAll(ids.slice(0, MAX_LISTED)) })
     }),
   )
 
@@ -80,8 +85,7 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
       schema: {
         tags,
         summary: 'Send a sample event to the endpoints subscribed to its type',
-        description:
-          'Makes one immediate attempt per endpoint. The body contains "test": true. Event streams receive it too.',
+        description: `Makes one attempt per endpoint. The body contains "test": true. Event streams receive it too. ${LISTED}`,
         body: testEventBody,
         response: { 200: testEventResult },
       },
@@ -89,7 +93,10 @@ export function testRoutes(app: App, { catalogue, testDeliveries, idempotency }:
     idempotency.writing(async ({ body }) => {
       if (catalogue.find(body.type) === undefined) throw invalid('body.type', 'is not an event type')
       const { eventId, deliveryIds } = await testDeliveries.testEvent(body.type)
-      return async (tx) => ({ success: true, eventId, deliveries: await deliveryStore(tx).getAll(deliveryIds) })
+      return async (tx) => {
+        const deliveries = await deliveryStore(tx).getAll(deliveryIds.slice(0, MAX_LISTED))
+        return { success: true, eventId, deliveries }
+      }
     }),
   )
 }

@@ -10,11 +10,13 @@ import {
 import type { Db } from '../../../infra/db/index.ts'
 import type { Outbound } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
+import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import { newDelivery } from '../deliveries/fan-out.ts'
+import { DELIVER_QUEUE, newDelivery } from '../deliveries/fan-out.ts'
 import { holdForRetry, retryable } from '../deliveries/retry.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 import { type EndpointRow, openEndpoint } from '../endpoints/endpoint.ts'
@@ -23,7 +25,7 @@ import { subscribes } from '../endpoints/subscriptions.ts'
 import { webhookEvents } from '../events.ts'
 import { attempt, attemptInput } from '../sending/attempt.ts'
 import { renewLease } from '../sending/leases.ts'
-import { recordResults } from '../sending/results.ts'
+import { type AttemptResult, recordResults } from '../sending/results.ts'
 import type { DeliveryRow } from '../tables.ts'
 
 /** A stored message as the fields of its `message.received` event. */
@@ -32,7 +34,10 @@ export type MessageEvent = EventContent
 /** Reads a message by account (or alias) and id; throws not_found. */
 export type ReadMessage = (accountId: string, messageId: string) => Promise<MessageEvent>
 
-/** Deliveries sent while the caller waits, one attempt each. The methods return the delivery ids. */
+/**
+ * Deliveries sent while the caller waits, one attempt each. The methods return the delivery ids. A test to many endpoints is sent
+ * in batches; what is not sent after 20 s is left to the workers. Throws rate_limited when several such tests run.
+ */
 export interface TestDeliveries {
   /** Sends `webhook.test` to the endpoint, active or not. Throws not_found. */
   test(endpointId: string): Promise<string>
@@ -51,6 +56,7 @@ export interface TestDeliveries {
 
 export interface TestDeliveryDeps {
   db: Db
+  queue: Queue
   clock: Clock
   ids: Ids
   log: Log
@@ -66,12 +72,20 @@ interface Pair {
   delivery: DeliveryRow
 }
 
+/** Endpoints per transaction, and concurrent requests of one call. */
+const BATCH = 32
+/** How long a caller waits for outcomes. After that the workers send the rest. */
+const MAX_WAIT_MS = 20_000
+/** Tests to many endpoints that may run at once. */
+const MAX_RUNNING = 4
+
 /** Added to the longest timeout. After that, a delivery whose process died is an ordinary waiting delivery. */
 const LEASE_MARGIN_MS = 30_000
 
 export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
-  const { db, clock, recorder } = deps
+  const { db, clock, queue, recorder } = deps
   const aborted = new AbortController()
+  let broadcasts = 0
   const running = new Set<Promise<unknown>>()
 
   async function tracked<T>(sending: Promise<T>): Promise<T> {
@@ -86,29 +100,82 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
   }
 
   async function send(event: NewEvent, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
-    const token = randomUUID()
-    const { row, pairs } = await db.transaction(async (tx) => {
+    const startedMs = clock.monotonic()
+    const row = await db.transaction(async (tx) => {
       const [eventId = ''] = await recorder.record(tx, [{ ...event, fanOut: false }])
-      const row = (await findEvents(tx, [eventId])).get(eventId)
-      if (row === undefined) throw new Error(`the event ${eventId} is missing after it was recorded`)
-      const pairs = targets.map((endpoint) => ({
-        endpoint,
-        delivery: { ...newDelivery(deps.ids, row, endpoint, clock.now(), trigger), lease: token },
-      }))
-      if (pairs.length === 0) return { row, pairs }
-      const made = pairs.map(({ delivery }) => delivery)
+      const recorded = (await findEvents(tx, [eventId])).get(eventId)
+      if (recorded === undefined) throw new Error(`the event ${eventId} is missing after it was recorded`)
+      return recorded
+    })
+    const deliveryIds: string[] = []
+    for (let at = 0; at < targets.length; at += BATCH) {
+      const batch = targets.slice(at, at + BATCH)
+      const isLate = clock.monotonic() - startedMs > MAX_WAIT_MS
+      const pairs = isLate ? await queueBatch(row, batch, trigger) : await sendBatch(row, batch, trigger)
+      deliveryIds.push(...pairs.map(({ delivery }) => delivery.id))
+    }
+    return { eventId: row.id, deliveryIds }
+  }
+
+  async function sendBatch(event: EventRow, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
+    const token = randomUUID()
+    const pairs = pairsOf(event, targets, trigger, token)
+    const made = pairs.map(({ delivery }) => delivery)
+    const forMs = Math.max(...targets.map(({ timeoutMs }) => timeoutMs)) + LEASE_MARGIN_MS
+    await db.transaction(async (tx) => {
       await insertDeliveries(tx, made)
-      const longestMs = Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs))
       await renewLease(
         tx,
         db.dialect,
         made.map(({ id }) => id),
-        { token, forMs: longestMs + LEASE_MARGIN_MS },
+        { token, forMs },
       )
-      return { row, pairs }
     })
-    await attemptAll(row, pairs, token)
-    return { eventId: row.id, deliveryIds: pairs.map(({ delivery }) => delivery.id) }
+    await attemptAll(event, pairs, token)
+    return pairs
+  }
+
+  /** Leaves the deliveries to the workers. */
+  async function queueBatch(event: EventRow, targets: readonly EndpointRow[], trigger: DeliveryRow['trigger']) {
+    const pairs = pairsOf(event, targets, trigger, null)
+    await db.transaction(async (tx) => {
+      await insertDeliveries(
+        tx,
+        pairs.map(({ delivery }) => delivery),
+      )
+      await queue.addIn(
+        tx,
+        DELIVER_QUEUE,
+        targets.map(({ id }) => id),
+      )
+    })
+    return pairs
+  }
+
+  function pairsOf(
+    event: EventRow,
+    targets: readonly EndpointRow[],
+    trigger: DeliveryRow['trigger'],
+    lease: string | null,
+  ): Pair[] {
+    return targets.map((endpoint) => ({
+      endpoint,
+      delivery: { ...newDelivery(deps.ids, event, endpoint, clock.now(), trigger), lease },
+    }))
+  }
+
+  /** Each call holds up to BATCH connections. Throws rate_limited when too many run. */
+  async function sendToSubscribed(event: NewEvent, trigger: DeliveryRow['trigger']) {
+    if (broadcasts >= MAX_RUNNING) {
+      const message = 'Several tests to all endpoints are running. Try again when one has ended.'
+      throw new AppError('rate_limited', { message, headers: { 'retry-after': '10' } })
+    }
+    broadcasts += 1
+    try {
+      return await tracked(send(event, await subscribed(event.type), trigger))
+    } finally {
+      broadcasts -= 1
+    }
   }
 
   async function subscribed(type: string): Promise<EndpointRow[]> {
@@ -117,13 +184,21 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
   }
 
   async function attemptAll(event: EventRow, pairs: readonly Pair[], token: string): Promise<void> {
+    // Signing a large body for every endpoint at once would hold the event loop.
+    let turn = Promise.resolve()
     const attempted = await Promise.all(
-      pairs.map(async ({ endpoint, delivery }) => {
-        const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
-        return { delivery, lease: token, endpoint, outcome: await attempt(input, deps, aborted.signal) }
+      pairs.map(async (pair) => {
+        turn = turn.then(() => yieldIfHeld(TURN_MS))
+        await turn
+        return attemptOne(event, pair, token)
       }),
     )
     if (attempted.length > 0) await db.transaction((tx) => recordResults(tx, deps, attempted, clock.now()))
+  }
+
+  async function attemptOne(event: EventRow, { endpoint, delivery }: Pair, lease: string): Promise<AttemptResult> {
+    const input = attemptInput(delivery, event, openEndpoint(endpoint, deps.sealer), clock.now())
+    return { delivery, lease, endpoint, outcome: await attempt(input, deps, aborted.signal) }
   }
 
   async function retryInactive(deliveryId: string): Promise<boolean> {
@@ -149,11 +224,11 @@ export function testDeliveries(deps: TestDeliveryDeps): TestDeliveries {
     async testMessage(accountId, messageId) {
       const message = await deps.readMessage(accountId, messageId)
       const event: NewEvent = { ...message, type: 'message.received' }
-      const { deliveryIds } = await tracked(send(event, await subscribed(event.type), 'test-message'))
+      const { deliveryIds } = await sendToSubscribed(event, 'test-message')
       return deliveryIds
     },
     async testEvent(type) {
-      return tracked(send({ type, ...deps.catalogue.get(type).example }, await subscribed(type), 'test'))
+      return sendToSubscribed({ type, ...deps.catalogue.get(type).example }, 'test')
     },
     retryInactive: (deliveryId) => tracked(retryInactive(deliveryId)),
     async stop(graceMs) {
