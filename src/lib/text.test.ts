@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fc } from '../../test/kit/random.ts'
-import { cleanJson, cleanText, truncateText } from './text.ts'
+import { cleanJson, cleanText, truncateCharacters, truncateText } from './text.ts'
 
 it('removes NUL and replaces lone surrogates, which PostgreSQL refuses', () => {
   expect(cleanText('a\0b\uD83Dc')).toBe('ab\uFFFDc')
@@ -24,6 +24,16 @@ it('never ends a truncated text inside a surrogate pair', () => {
     fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, limit) => {
       const cut = truncateText(cleanText(text), limit)
       return cut.length <= limit && cut.isWellFormed()
+    }),
+  )
+})
+
+it('counts a surrogate pair as one character when it truncates by characters', () => {
+  expect(truncateCharacters('ab😀cd', 3)).toBe('ab😀')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, limit) => {
+      const cleaned = cleanText(text)
+      expect(truncateCharacters(cleaned, limit)).toBe([...cleaned].slice(0, limit).join(''))
     }),
   )
 })

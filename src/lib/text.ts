@@ -29,3 +29,13 @@ export function truncateText(text: string, limit: number): string {
         .toWellFormed()
         .replace(/\uFFFD$/, '')
 }
+
+/** At most `limit` characters of a well-formed text; a surrogate pair counts as one. */
+export function truncateCharacters(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  let units = 0
+  for (let count = 0; count < limit && units < text.length; count += 1) {
+    units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1
+  }
+  return text.slice(0, units)
+}

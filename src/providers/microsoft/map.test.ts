@@ -56,6 +56,12 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(message.subject).toBe('ab\ufffd')
   })
 
+  it('has up to 5,000 characters of the subject', () => {
+    const subjectOf = (subject: string) => foundMessage({ ...whole, subject }, context).message.subject
+    expect(subjectOf('x'.repeat(5001))).toBe('x'.repeat(5000))
+    expect(subjectOf('😀'.repeat(5001))).toBe('😀'.repeat(5000))
+  })
+
   it('never throws, whatever Graph returns', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...Object.keys(whole)), fc.jsonValue()), (item) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cleanText } from '../../lib/text.ts'
+import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
 import { oneLine, searchText } from '../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
@@ -26,7 +26,8 @@ export const ATTACHMENT_FIELDS = 'id,name,contentType,size,isInline,microsoft.gr
 const PROPERTIES = { size: 'integer 0xe08', inReplyTo: 'string 0x1042', references: 'string 0x1039' }
 
 const MAX_SNIPPET = 200
-const MAX_SUBJECT = 2000
+/** In characters; the other limits are in UTF-16 units. */
+const MAX_SUBJECT = 5000
 const MAX_ID = 16_384
 const MAX_NAME = 500
 const MAX_EMAIL = 320
@@ -72,7 +73,7 @@ export interface MapContext {
 export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, error }: MapContext): FoundMessage {
   const property = propertiesOf(item)
   const dateMs = time(item.sentDateTime) ?? null
-  const subject = clean(item.subject, MAX_SUBJECT)
+  const subject = truncateCharacters(clean(item.subject, 2 * MAX_SUBJECT), MAX_SUBJECT)
   const from = address(item.from) ?? address(item.sender) ?? null
   const messageId = firstId(item.internetMessageId)
   return {

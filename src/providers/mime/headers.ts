@@ -1,5 +1,5 @@
 import { addressParser, decodeWords } from 'postal-mime'
-import { cleanText, truncateText } from '../../lib/text.ts'
+import { cleanText, truncateCharacters, truncateText } from '../../lib/text.ts'
 import type { RemoteAddress, RemoteMessage } from '../contract/index.ts'
 
 export interface Header {
@@ -40,7 +40,8 @@ export function decodeBytes(bytes: Buffer): string {
 
 const MAX_NAME = 500
 const MAX_LIST = 128 * 1024
-const MAX_SUBJECT = 2000
+/** In characters; the other limits are in UTF-16 units. */
+const MAX_SUBJECT = 5000
 const MAX_ID = 16_384
 const MAX_EMAIL = 320
 const MAX_ADDRESSES = 1000
@@ -57,7 +58,7 @@ export function headerFields(headers: readonly Header[]): HeaderFields {
     messageId: firstId(headerValue(headers, 'message-id')),
     inReplyTo: firstId(headerValue(headers, 'in-reply-to')),
     references: ids(headerValue(headers, 'references') ?? '').slice(-MAX_REFERENCES),
-    subject: decodedWords(headerValue(headers, 'subject') ?? '', MAX_SUBJECT),
+    subject: subjectOf(headerValue(headers, 'subject') ?? ''),
     from: addresses(headers, 'from')[0] ?? null,
     to: addresses(headers, 'to'),
     cc: addresses(headers, 'cc'),
@@ -76,6 +77,11 @@ function addresses(headers: readonly Header[], name: string): RemoteAddress[] {
     .slice(0, MAX_ADDRESSES)
     .map((one) => ({ name: decodedWords(one.name, MAX_NAME), email: cleanField(one.address ?? '', MAX_EMAIL) }))
     .filter(({ name: displayName, email }) => displayName !== '' || email !== '')
+}
+
+/** At most 5,000 characters of up to two UTF-16 units. */
+function subjectOf(value: string): string {
+  return truncateCharacters(decodedWords(value, 2 * MAX_SUBJECT), MAX_SUBJECT)
 }
 
 function decodedWords(value: string, limit: number): string {

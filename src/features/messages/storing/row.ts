@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
-import { cleanJson, cleanText, truncateText } from '../../../lib/text.ts'
+import { cleanJson, cleanText, truncateCharacters, truncateText } from '../../../lib/text.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { MessageRow } from '../store.ts'
 
@@ -18,7 +18,8 @@ export type IncomingRow = Omit<
 >
 
 /** Longer texts are cut: the provider has the complete message. */
-const MAX_SUBJECT = 2000
+/** In characters; the other limits are in UTF-16 units. */
+const MAX_SUBJECT = 5000
 const MAX_TEXT = 4096
 const MAX_SNIPPET = 300
 const MAX_ERROR = 500
@@ -44,7 +45,7 @@ export function incomingRow(
     emailIdHash: emailId === null ? null : hash('email', emailId),
     identityHash: messageId === null ? null : hash('identity', messageId, String(receivedAt), String(sizeBytes)),
     headerHash: hash('header', message.headerHash),
-    subject: truncateText(cleanText(message.subject), MAX_SUBJECT),
+    subject: truncateCharacters(cleanText(message.subject), MAX_SUBJECT),
     receivedAt,
     unread: message.unread ? 1 : 0,
     starred: message.starred ? 1 : 0,

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import { incomingRow } from './row.ts'
+
+it('stores subjects of up to 5,000 characters and cuts longer ones between two characters', () => {
+  const subjectOf = (subject: string) =>
+    incomingRow({ ...MESSAGE, subject }, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 1 }).subject
+  expect(subjectOf('x'.repeat(5000))).toBe('x'.repeat(5000))
+  expect(subjectOf(`${'😀'.repeat(4999)}ab`)).toBe(`${'😀'.repeat(4999)}a`)
+  expect(subjectOf('😀'.repeat(5001))).toBe('😀'.repeat(5000))
+})
+
+const MESSAGE: RemoteMessage = {
+  ...{ providerMessageId: 'p', isNew: true, emailId: null, threadId: null, messageId: null, inReplyTo: null },
+  ...{ references: [], subject: '', from: null, to: [], cc: [], bcc: [], replyTo: [], date: null, receivedAt: 1 },
+  ...{
+    sizeBytes: 1,
+    unread: true,
+    starred: false,
+    snippet: '',
+    text: '',
+    attachments: [],
+    headerHash: 'h',
+    error: null,
+  },
+}
