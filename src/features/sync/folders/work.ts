@@ -111,6 +111,7 @@ export class FolderWork implements AccountWork {
     this.requestFullSync()
     // The session may call back before openSession returns, and a previous one after it was replaced.
     let isCurrent = true
+    let opened: Open | undefined
     const session = await this.#mail.openSession(
       access,
       {
@@ -121,7 +122,7 @@ export class FolderWork implements AccountWork {
           if (!isCurrent) return
           isCurrent = false
           this.#connectionLost(error)
-          if (this.#open?.session === session) this.#open = undefined
+          if (this.#open === opened) this.#open = undefined
           this.#changed(undefined)
         },
       },
@@ -133,7 +134,8 @@ export class FolderWork implements AccountWork {
     }
     const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
     const context = { ...this.#account, provider: account.provider, mailbox }
-    this.#open = { session, accessVersion: access.accessVersion, context }
+    opened = { session, accessVersion: access.accessVersion, context }
+    this.#open = opened
   }
 
   async sync(account: Account, signal: AbortSignal): Promise<boolean> {
