@@ -27,15 +27,11 @@ export async function serverMessages(
   folders: readonly string[],
 ): Promise<MessageState[]> {
   const found: MessageState[] = []
-  for (const folder of folders) {
-    const printed = await server
-      .doveadm('-f', 'tab', 'fetch', '-u', user, 'uid flags hdr.message-id', 'mailbox', folder)
-      .catch(() => '')
-    for (const line of printed.split('\n').slice(1)) {
-      const [uid, flags = '', messageId = ''] = line.split('\t')
-      if (uid === undefined || uid === '') continue
-      found.push(messageState(folder, messageId, !flags.includes('\\Seen'), flags.includes('\\Flagged'), Number(uid)))
-    }
+  const printed = await server.doveadm('-f', 'tab', 'fetch', '-u', user, 'mailbox uid flags hdr.message-id', 'all')
+  for (const line of printed.split('\n').slice(1)) {
+    const [folder = '', uid, flags = '', messageId = ''] = line.split('\t')
+    if (uid === undefined || !folders.includes(folder)) continue
+    found.push(messageState(folder, messageId, !flags.includes('\\Seen'), flags.includes('\\Flagged'), Number(uid)))
   }
   return found.sort()
 }

@@ -8,7 +8,7 @@ import { announced, mailEvents, serverMessages, storedMessages } from './mailbox
 import { type SyncService, type SyncServiceOptions, syncService } from './sync.ts'
 
 const PASSWORD = 'one'
-const OWN = ['INBOX', 'Sent', 'Drafts']
+const OWN = ['INBOX', 'Sent', 'Drafts', 'Archive', 'Junk', 'Trash']
 let users = 0
 
 export interface SyncedMailboxOptions extends SyncServiceOptions {

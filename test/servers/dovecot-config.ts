@@ -47,6 +47,10 @@ namespace inbox {
   inbox = yes
   separator = ${options.separator ?? '/'}
   prefix = ${options.prefix ?? ''}
+  mailbox Archive {
+    special_use = \\Archive
+    auto = subscribe
+  }
   mailbox Drafts {
     special_use = \\Drafts
     auto = subscribe

@@ -53,7 +53,8 @@ export const productSettings = {
     path: 'sync.folders',
     kind: kinds.list(kinds.text),
     fallback: [],
-    about: "IMAP folders to sync in addition to the account's folder, Sent and Drafts.",
+    about:
+      "IMAP folders to sync in addition to the account's folder, Sent, Drafts, Archive, Junk and Trash. `own` syncs the account's folder only, and the others of the list.",
   }),
   syncStoreBodies: setting({
     env: 'SYNC_STORE_BODIES',

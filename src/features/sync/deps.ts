@@ -12,7 +12,7 @@ import type { BodyFetcher } from '../messages/index.ts'
 export interface SyncSettings {
   /** How many of the newest messages the first sync of a folder stores. */
   initialMessages: number
-  /** Paths of folders to sync besides the main folder, Sent and Drafts. */
+  /** Paths of folders to sync besides the main folder and those with a role; `own` leaves out those with a role. */
   folders: readonly string[]
   /** Include message bodies in events. */
   includeBodies: boolean

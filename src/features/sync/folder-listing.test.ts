@@ -51,20 +51,33 @@ describe('chooseSyncedFolders', () => {
     return Object.fromEntries(pairs.map(([one, reason]) => [one.path, reason]))
   }
 
-  it('chooses the main folder, Sent and Drafts by their role, and the configured folders', () => {
-    const folders = [
-      folder('INBOX', { role: 'inbox' }),
-      folder('Gesendet', { role: 'sent' }),
-      folder('Entwürfe', { role: 'drafts' }),
-      folder('Work'),
-      folder('Other'),
-    ]
-    expect(choose([], folders, 'inbox', ['Work', 'Missing'])).toEqual({
+  const everyRole = [
+    folder('INBOX', { role: 'inbox' }),
+    folder('Gesendet', { role: 'sent' }),
+    folder('Entwürfe', { role: 'drafts' }),
+    folder('Archiv', { role: 'archive' }),
+    folder('Werbung', { role: 'junk' }),
+    folder('Papierkorb', { role: 'trash' }),
+    folder('Alle', { role: 'all' }),
+    folder('Work'),
+    folder('Other'),
+  ]
+
+  it('chooses the main folder, those with a role that moves use, and the configured folders', () => {
+    expect(choose([], everyRole, 'inbox', ['Work', 'Missing'])).toEqual({
       INBOX: 'main:inbox',
       Gesendet: 'sent',
       Entwürfe: 'drafts',
+      Archiv: 'archive',
+      Werbung: 'junk',
+      Papierkorb: 'trash',
       Work: 'folder:Work',
     })
+  })
+
+  it('chooses no folder by its role when the configuration says "own"', () => {
+    expect(choose([], everyRole, 'INBOX', ['own'])).toEqual({ INBOX: 'main:INBOX' })
+    expect(choose([], everyRole, 'INBOX', ['own', 'Work'])).toEqual({ INBOX: 'main:INBOX', Work: 'folder:Work' })
   })
 
   it('keeps a renamed folder until another folder has its configured name', () => {

@@ -1,5 +1,5 @@
 import type { Tx } from '../../infra/db/index.ts'
-import type { RemoteFolder } from '../../providers/contract/index.ts'
+import type { FolderRole, RemoteFolder } from '../../providers/contract/index.ts'
 import { hasProviderColumns, type LabelRow, labelStore, newLabelRow, providerColumns } from '../labels/index.ts'
 import { folderEvent, notifyAfter } from './announce.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
@@ -41,22 +41,28 @@ export function renameCandidates({ vanished, appeared }: FolderPlan): { label: L
     .sort((a, b) => Number(b.label.displayName === b.folder.name) - Number(a.label.displayName === a.folder.name))
 }
 
+/** Folders between which mail programs move messages. A move to a folder that is not synced would look like a deletion. */
+const SYNCED_ROLES = ['sent', 'drafts', 'archive', 'junk', 'trash'] as const satisfies FolderRole[]
+/** In the list of configured folders: no folder is synced because of its role. */
+const OWN_ONLY = 'own'
+
 /**
- * Returns the folders to sync, each with its reason: `main:INBOX` (the main folder of the account), `sent`, `drafts` or
+ * Returns the folders to sync, each with its reason: `main:INBOX` (the main folder of the account), a role such as `sent`, or
  * `folder:Work`. When no folder matches a reason, the folder that had it was renamed and keeps it.
  */
 export function chooseSyncedFolders(
   kept: FolderPlan['kept'],
   appeared: readonly RemoteFolder[],
   mailbox: string,
-  extra: readonly string[],
+  configured: readonly string[],
 ): Map<RemoteFolder, string> {
   const folders = [...kept.map(({ folder }) => folder), ...appeared].filter((folder) => folder.selectable)
   const syncedAs = new Map<RemoteFolder, string>()
+  const roles = configured.includes(OWN_ONLY) ? [] : SYNCED_ROLES
+  const extra = configured.filter((path) => path !== OWN_ONLY)
   const rules: { reason: string; matches(folder: RemoteFolder): boolean }[] = [
     { reason: `main:${mailbox}`, matches: (folder) => samePath(folder.path, mailbox) },
-    { reason: 'sent', matches: (folder) => folder.role === 'sent' },
-    { reason: 'drafts', matches: (folder) => folder.role === 'drafts' },
+    ...roles.map((role) => ({ reason: role, matches: (one: RemoteFolder) => one.role === role })),
     ...extra.map((path) => ({ reason: `folder:${path}`, matches: (one: RemoteFolder) => samePath(one.path, path) })),
   ]
   for (const { reason, matches } of rules) {
@@ -112,6 +118,7 @@ export async function storeFolders(
         updatedAt: nowMs,
       })
     }
+    if (synced.hasCursorPerFolder) await resumeFolders(tx, context, changed, synced, nowMs)
     await addFolders(deps, tx, context, plan.appeared, synced)
     for (const { label, folder } of changed) {
       const counts = { added: 0, updated: 0, deleted: 0 }
@@ -129,6 +136,26 @@ async function releasePath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: num
   )
   const providerId = taken ? `${label.providerId} (${label.id})` : label.providerId
   await labelStore(tx).update(label.id, { providerId, syncedAs: null, selectable: 0, updatedAt: nowMs })
+}
+
+/**
+ * A folder that is synced again continues at its old cursor, but messages from before `nowMs` are not announced. Without a cursor
+ * the provider reports none of them as new.
+ */
+async function resumeFolders(
+  tx: Tx,
+  { accountId }: OwnedAccount,
+  changed: FolderPlan['kept'],
+  { syncedAs }: SyncedFolders,
+  nowMs: number,
+): Promise<void> {
+  const resumed = changed.filter(({ label, folder }) => label.syncedAs === null && syncedAs.has(folder))
+  if (resumed.length === 0) return
+  const cursors = cursorStore(tx)
+  const before = await cursors.all(accountId)
+  for (const { label } of resumed) {
+    if (before.has(label.id)) await cursors.save(accountId, label.id, { announceAfter: nowMs })
+  }
 }
 
 /** Unmatched messages in a folder that appeared after the last sync are new if they were received since that sync. */

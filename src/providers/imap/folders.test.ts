@@ -49,6 +49,7 @@ describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
       drafts: own('Drafts'),
       trash: own('Trash'),
       junk: own('Junk'),
+      archive: own('Archive'),
     })
     const mirror = new FolderMirror(path)
     await mirror.sync(session)
