@@ -17,13 +17,26 @@ export interface EventBodies {
 }
 
 type Arrival = 'message.received' | 'message.sent' | 'draft.created'
-export type MessageEventType = Arrival | 'draft.updated' | 'message.updated' | 'message.deleted'
+export type MessageEventType = Arrival | 'draft.updated' | 'draft.deleted' | 'message.updated' | 'message.deleted'
 
 /** Event type of a new message, by the role of its folder. Undefined where `mailbox.changed` is the only event. */
 export function arrivalType(role: FolderRole | null): Arrival | undefined {
   if (role === 'trash' || role === 'junk') return undefined
   if (role === 'sent') return 'message.sent'
   return role === 'drafts' ? 'draft.created' : 'message.received'
+}
+
+/** Event types of a visible change, by the roles of the message's folder before and after it. A draft has no message events. */
+export function changeTypes(before: FolderRole | null, after: FolderRole | null): MessageEventType[] {
+  if (before !== 'drafts') return [after === 'drafts' ? 'draft.created' : 'message.updated']
+  if (after === 'drafts') return ['draft.updated']
+  if (after === 'trash' || after === 'junk') return ['draft.deleted']
+  return ['draft.deleted', after === 'sent' ? 'message.sent' : 'message.updated']
+}
+
+/** Event type of a message that was deleted from the folder with this role. */
+export function deletionType(role: FolderRole | null): MessageEventType {
+  return role === 'drafts' ? 'draft.deleted' : 'message.deleted'
 }
 
 /** Event about a message that is stored in one folder. */

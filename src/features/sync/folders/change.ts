@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../../events/index.ts'
 import type { Tx } from '../../../infra/db/index.ts'
-import type { FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
+import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   type Candidate,
@@ -18,6 +18,7 @@ import {
 } from '../../messages/index.ts'
 import {
   arrivalType,
+  changeTypes,
   type EventBodies,
   type FolderCounts,
   folderEvent,
@@ -64,7 +65,11 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   async function updateFlags(rows: readonly MessageRow[], flags: ReadonlyMap<number, Flags>) {
     const changed = await writer.setFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
     counts.updated += changed.length
-    for (const row of changed) events.push(messageEvent('message.updated', row, label, provider))
+    for (const row of changed) pushChange(row, label.role)
+  }
+
+  function pushChange(row: MessageRow, roleBefore: FolderRole | null) {
+    for (const type of changeTypes(roleBefore, label.role)) events.push(messageEvent(type, row, label, provider))
   }
 
   /** Messages stored before: by a sync that crashed, or by a live read. */
@@ -84,6 +89,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   /** `present`: ids of rows that still have a location in their folder. */
   async function move(relocations: readonly Relocation[], present: ReadonlySet<string>) {
     const moved = await writer.relocate(relocations)
+    const folders = await labelStore(tx).byIds([...new Set(relocations.flatMap(({ row }) => row.folderId ?? []))])
     relocations.forEach(({ row, ...location }, index) => {
       const after = moved[index]
       if (row.folderId !== label.id || row.goneAt !== null) counts.added += 1
@@ -91,7 +97,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         movedFrom.set(row.folderId, (movedFrom.get(row.folderId) ?? 0) + 1)
       if (after === undefined || !isVisibleChange(row, location)) return
       if (row.folderId === label.id && row.goneAt === null) counts.updated += 1
-      events.push(messageEvent('message.updated', after, label, provider))
+      pushChange(after, folders.get(row.folderId ?? '')?.role ?? null)
     })
   }
 

@@ -1,7 +1,13 @@
-import type { NewEvent } from '../../../events/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { type MessageRow, messageStore, messageWriter, type Relocation } from '../../messages/index.ts'
-import { type FolderCounts, folderEvent, messageEvent } from '../announce.ts'
+import {
+  changeTypes,
+  deletionType,
+  type FolderCounts,
+  folderEvent,
+  type MessageEventType,
+  messageEvent,
+} from '../announce.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -33,14 +39,16 @@ export async function deleteMissing(deps: SyncDeps, context: OwnedAccount, befor
       const deleted = rows.filter((row) => !kept.has(row.id))
       await writer.remove(deleted.map((row) => row.id))
       const folders = await labelStore(tx).byIds([...new Set([...moved, ...rows].flatMap((row) => row.folderId ?? []))])
+      const folderOf = (row: MessageRow | undefined) => folders.get(row?.folderId ?? '')
+      const before = new Map(rows.map((row) => [row.id, row]))
+      const event = (type: MessageEventType, row: MessageRow) =>
+        messageEvent(type, row, folderOf(row), context.provider)
       await deps.events.record(tx, [
-        ...eventsOf('message.updated', moved, folders, context),
-        ...eventsOf(
-          'message.deleted',
-          deleted.map((row) => ({ ...row, version: row.version + 1 })),
-          folders,
-          context,
-        ),
+        ...moved.flatMap((row) => {
+          const roleBefore = folderOf(before.get(row.id))?.role ?? null
+          return changeTypes(roleBefore, folderOf(row)?.role ?? null).map((type) => event(type, row))
+        }),
+        ...deleted.map((row) => event(deletionType(folderOf(row)?.role ?? null), { ...row, version: row.version + 1 })),
       ])
       return rows.length === BATCH
     })
@@ -74,15 +82,6 @@ function isCopyOf(copy: MessageRow, row: MessageRow): boolean {
   return row.identityHash === null || copy.identityHash === null
     ? row.headerHash === copy.headerHash
     : row.identityHash === copy.identityHash
-}
-
-function eventsOf(
-  type: 'message.updated' | 'message.deleted',
-  rows: readonly MessageRow[],
-  folders: ReadonlyMap<string, LabelRow>,
-  { provider }: OwnedAccount,
-): NewEvent[] {
-  return rows.map((row) => messageEvent(type, row, folders.get(row.folderId ?? ''), provider))
 }
 
 /**

@@ -37,6 +37,33 @@ describe.skipIf(!dovecotAvailable())('the folders Archive, Junk and Trash', () =
       expect(new Set(messages.map(({ data }) => String(data.labelIds))).size).toBe(4)
     })
 
+    it('emit only draft events for a message in Drafts', async () => {
+      const { box, same, events } = await syncedMailbox(server, open)
+      await box.put('Drafts', 'discarded', 'sent')
+      await same()
+      await box.flag('discarded', '\\Flagged', 'Drafts')
+      await same()
+      await box.move('discarded', 'Trash', 'Drafts')
+      await same()
+      await box.move('discarded', 'Drafts', 'Trash')
+      await same()
+      await box.expunge('discarded', 'Drafts')
+      await same()
+      await box.move('sent', 'Sent', 'Drafts')
+      await same()
+      const emitted = (await events()).filter((event) => event.type !== 'mailbox.changed')
+      expect(emitted.map(({ type, version, data }) => `${type} ${data.subject} ${version}`)).toEqual([
+        'draft.created discarded 1',
+        'draft.created sent 1',
+        'draft.updated discarded 2',
+        'draft.deleted discarded 3',
+        'draft.created discarded 4',
+        'draft.deleted discarded 5',
+        'draft.deleted sent 2',
+        'message.sent sent 2',
+      ])
+    })
+
     it('are not synced when `sync.folders` is "own"', async () => {
       const { db, accountId, box, received, announced } = await syncedMailbox(server, open, OWN)
       await box.deliver('a')

@@ -14,6 +14,8 @@ import {
 } from '../../messages/index.ts'
 import {
   arrivalType,
+  changeTypes,
+  deletionType,
   type EventBodies,
   type FolderCounts,
   folderEvent,
@@ -125,9 +127,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         labelIds.filter((id) => kept.has(id)),
         'updated',
       )
-      const becameSent = old?.role === 'drafts' && now.folder?.role === 'sent'
-      const edited = contentChanged && now.folder?.role === 'drafts'
-      emit(becameSent ? 'message.sent' : edited ? 'draft.updated' : 'message.updated', after, labelIds)
+      for (const type of changeTypes(old?.role ?? null, now.folder?.role ?? null)) emit(type, after, labelIds)
     }
     const touchesLabels = isFoundAgain || labelsChanged || contentChanged || row.unread !== unread
     return { row: after, rewritten: contentChanged, ...(touchesLabels && { labelIds: listedLabels(labelIds, now) }) }
@@ -153,7 +153,8 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       for (const row of rows) {
         const labelIds = labelsBefore.get(row.id) ?? []
         count(labelIds, 'deleted')
-        emit('message.deleted', { ...row, version: row.version + 1 }, labelIds)
+        const type = deletionType(byId.get(row.folderId ?? '')?.role ?? null)
+        emit(type, { ...row, version: row.version + 1 }, labelIds)
       }
     },
 

@@ -80,6 +80,27 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       expect(folders.map((event) => event.data.folder).sort()).toEqual(['DRAFT', 'SENT', 'SPAM', 'TRASH', 'Work'])
     })
 
+    it('emits only draft events for a draft', async () => {
+      const { box, same, emitted } = await syncedDouble(kind, open)
+      box.deliver('d', { folders: ['DRAFT'], unread: false })
+      await same()
+      box.set('d', { starred: true })
+      await same()
+      box.set('d', { folders: ['TRASH'] })
+      await same()
+      box.set('d', { folders: ['DRAFT'] })
+      await same()
+      box.remove('d')
+      await same()
+      expect(await emitted()).toEqual([
+        'draft.created d 1',
+        'draft.updated d 2',
+        'draft.deleted d 3',
+        'draft.created d 4',
+        'draft.deleted d 5',
+      ])
+    })
+
     it('emits draft.updated for an edited draft, and message.sent once it is sent', async () => {
       const { box, same, emitted, ids } = await syncedDouble(kind, open, {
         before: (mailbox) => mailbox.deliver('d', { folders: ['DRAFT'], unread: false }),
@@ -89,7 +110,7 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       await same()
       box.set('d', { folders: ['SENT'], receivedAt: Date.now() + 5000 })
       await same()
-      expect(await emitted()).toEqual(['draft.updated d 2', 'message.sent d 3'])
+      expect(await emitted()).toEqual(['draft.updated d 2', 'draft.deleted d 3', 'message.sent d 3'])
       expect(await ids()).toEqual(before)
     })
 
