@@ -126,6 +126,18 @@ describe('every route with a body', () => {
     },
   )
 
+  it.each(named(withBody))(
+    '%s rejects 30,000 levels of JSON, with an Idempotency-Key too',
+    async (_name, operation) => {
+      const path = filled(operation.path)
+      const body = `{"data":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
+      for (const key of [{}, { 'idempotency-key': `deep ${operation.method} ${path}` }]) {
+        const headers = { accept: 'application/json', ...key }
+        expectError(await owner.request(operation.method, path, { body, headers }), 400, 'malformed_json')
+      }
+    },
+  )
+
   const required = withBody.filter((operation) => (operation.body?.required ?? []).length > 0)
   it.each(named(required))('%s names the missing members', async (_name, { method, path, body, keyed }) => {
     const response = await owner.request(method, filled(path), { body: '{}', headers: { accept: 'application/json' } })

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import type { App } from '../../infra/http/index.ts'
+import { type App, WEBHOOK_BODY_LIMIT } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Accounts } from '../accounts/index.ts'
@@ -52,6 +52,7 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
     app.post(
       path,
       {
+        bodyLimit: WEBHOOK_BODY_LIMIT,
         config: { access: 'public', text: true, rateLimit: LIMITS },
         schema: {
           tags: ['Push'],

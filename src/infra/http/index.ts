@@ -16,7 +16,7 @@ export {
 export { type OutboundDeps, outbound } from './outbound/outbound.ts'
 export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './server/access.ts'
-export { ATTACHMENT_BODY_LIMIT } from './server/body.ts'
+export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/body.ts'
 export { closeServer } from './server/connections.ts'
 export { asAppError, type ErrorBody, errorBody } from './server/errors.ts'
 export type {

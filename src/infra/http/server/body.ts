@@ -1,5 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import secureJson from 'secure-json-parse'
 import { AppError } from '../../../lib/errors.ts'
+import { exceededJsonLimit } from '../../../lib/json-limits.ts'
+import type { Access } from './access.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,14 +13,33 @@ declare module 'fastify' {
   }
 }
 
+const KB = 1024
 /** The `bodyLimit` of routes that accept attachments. */
-export const ATTACHMENT_BODY_LIMIT = 35 * 1024 * 1024
-export const BODY_LIMIT = 1024 * 1024
+export const ATTACHMENT_BODY_LIMIT = 35 * 1024 * KB
+/** The `bodyLimit` of routes that receive the notifications of providers. */
+export const WEBHOOK_BODY_LIMIT = 256 * KB
+export const BODY_LIMIT = 1024 * KB
+const PUBLIC_BODY_LIMIT = 64 * KB
+const MAX_FORM_FIELDS = 100
+const MAX_DEPTH = 100
+/** What is parsed in about 10 ms. */
+const MAX_VALUES = 10_000
+const MAX_KEYED_VALUES = 50_000
+
+/** The limit of a route that sets none. Without a key, anybody can send bodies. */
+export function bodyLimitOf(access: Access): number {
+  return isKeyed(access) ? BODY_LIMIT : PUBLIC_BODY_LIMIT
+}
+
+function isKeyed(access: Access | undefined): boolean {
+  return access?.startsWith('key:') ?? false
+}
 
 /** Parses JSON on every route, and forms on routes that accept them. An empty body counts as no body. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const json = async (_request: FastifyRequest, text: string) => parseJson(text)
+  const json = async ({ routeOptions: { config } }: FastifyRequest, text: string) =>
+    parseJson(text, isKeyed(config.access) ? MAX_KEYED_VALUES : MAX_VALUES)
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, json)
   app.addContentTypeParser<string>(/^application\/[a-z0-9.-]+\+json/, { parseAs: 'string' }, json)
   app.addContentTypeParser<string>(
@@ -34,21 +56,19 @@ export function addBodyParsers(app: FastifyInstance): void {
   })
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, maxValues: number): unknown {
   if (text.trim() === '') return undefined
+  const exceeded = exceededJsonLimit(text, { depth: MAX_DEPTH, values: maxValues })
+  if (exceeded !== undefined) {
+    const reason =
+      exceeded === 'depth' ? `is nested more than ${MAX_DEPTH} levels deep` : `has more than ${maxValues} values`
+    throw new AppError('malformed_json', { message: `The body ${reason}.` })
+  }
   try {
-    return MAYBE_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text)
+    return secureJson(text, { protoAction: 'remove', constructorAction: 'remove' })
   } catch (error) {
     throw new AppError('malformed_json', { message: `The body is not valid JSON: ${reasonOf(error)}` })
   }
-}
-
-/** A reviver doubles the cost of parsing, so it runs only when the name may occur, escaped or not. */
-const MAYBE_PROTO = /__proto__|\\u00/i
-
-/** A `__proto__` member would become the prototype of any object that the body is copied into. */
-function withoutProto(key: string, value: unknown): unknown {
-  return key === '__proto__' ? undefined : value
 }
 
 /** Reports the position only: the parser's own message quotes the body, which may contain a password. */
@@ -59,6 +79,15 @@ function reasonOf(error: unknown): string {
 
 /** The first value of a repeated field wins. */
 function parseForm(text: string): Record<string, string> {
+  if (hasMoreFields(text, MAX_FORM_FIELDS)) {
+    throw new AppError('validation_failed', { message: `The form has more than ${MAX_FORM_FIELDS} fields.` })
+  }
   const entries = [...new URLSearchParams(text)].filter(([name]) => name !== '__proto__')
   return Object.fromEntries(entries.reverse())
+}
+
+function hasMoreFields(text: string, limit: number): boolean {
+  let fields = 1
+  for (let at = text.indexOf('&'); at !== -1 && fields <= limit; at = text.indexOf('&', at + 1)) fields += 1
+  return fields > limit
 }

@@ -13,7 +13,7 @@ import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { routeEntry } from '../openapi/route-table.ts'
 import { type Access, type Authenticator, accessGuard, requireKey } from './access.ts'
-import { addBodyParsers, BODY_LIMIT } from './body.ts'
+import { addBodyParsers, BODY_LIMIT, bodyLimitOf } from './body.ts'
 import { clientErrorHandler, endConnectionsOnClose } from './connections.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -84,6 +84,7 @@ export function createServer(options: ServerOptions): App {
     for (const method of [route.method].flat()) {
       const access = checkedAccess(method, route.url, route, options.idempotency)
       known.add(method, route.url, access)
+      route.bodyLimit ??= bodyLimitOf(access)
       if (method !== 'HEAD') app.routeTable.push(routeEntry(method, route, access))
     }
   })
