@@ -49,7 +49,7 @@ export function loadConfig({ environment, folder }: Sources): Loaded {
   if (errors.length > 0) throw new ConfigError(errors)
   for (const [key, setting] of settings) values[key] ??= fallbackOf(setting, values)
   const config = Object.freeze(values) as unknown as Config
-  return { config, warnings: warningsOf(config, environment, file) }
+  return { config, warnings: warningsOf(config, file) }
 }
 
 type Given = { value: unknown; from: string } | { error: string }
@@ -98,6 +98,14 @@ function isLoopback(publicUrl: unknown): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
+const MIN_KEY_CHARS = 32
+const SHORT_KEY = `SERVICE_API_KEY has fewer than ${MIN_KEY_CHARS} characters and can be guessed.
+    Set a random key, such as the output of: openssl rand -hex 32`
+
+function isShortKey(key: unknown): boolean {
+  return typeof key === 'string' && key.length < MIN_KEY_CHARS
+}
+
 /** Errors of settings that are valid alone but not together. */
 function contradictions(values: Values, environment: Environment, file: ConfigFile): string[] {
   const errors: string[] = []
@@ -108,24 +116,18 @@ function contradictions(values: Values, environment: Environment, file: ConfigFi
   if (isGiven(SETTINGS.databaseUrl) && !isGiven(SETTINGS.serviceApiKey)) {
     errors.push('SERVICE_API_KEY is missing. With DATABASE_URL, give every instance the same key.')
   }
+  if (isShortKey(values.serviceApiKey) && !isLoopback(values.publicUrl)) errors.push(SHORT_KEY)
   const { otelLogsMaxExportBatchSize: batch, otelLogsMaxQueueSize: queue } = SETTINGS
   const sizes = [values.otelLogsMaxExportBatchSize ?? batch.fallback, values.otelLogsMaxQueueSize ?? queue.fallback]
   if (Number(sizes[0]) > Number(sizes[1])) errors.push(`${batch.env} must not be greater than ${queue.env}.`)
   return errors
 }
 
-function warningsOf(config: Config, environment: Environment, file: ConfigFile): string[] {
+function warningsOf(config: Config, file: ConfigFile): string[] {
   const known = new Set(Object.values(SETTINGS).map((setting) => setting.path ?? ''))
   const warnings = unknownPaths(file.values, known).map(
     (path) => `${file.name}: ${path} is not a setting and does nothing.`,
   )
-  const settings: Setting<unknown>[] = Object.values(SETTINGS)
-  for (const setting of settings) {
-    if (!setting.planned) continue
-    const given = givenValue(setting, environment, file)
-    if ('error' in given || given.value === undefined) continue
-    warnings.push(`${setting.env} is set but has no effect in this version.`)
-  }
   for (const [id, secret, ids] of [
     ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', [config.googleClientId, config.googleClientSecret]],
     ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET', [config.microsoftClientId, config.microsoftClientSecret]],
@@ -134,6 +136,7 @@ function warningsOf(config: Config, environment: Environment, file: ConfigFile):
       warnings.push(`${id} and ${secret} belong together. Accounts can only be connected when both are set.`)
     }
   }
+  if (isShortKey(config.serviceApiKey)) warnings.push(SHORT_KEY)
   if (config.databaseUrl !== undefined && isLoopback(config.publicUrl)) {
     warnings.push(
       'PUBLIC_URL is a loopback address: the links work only on this machine, and the service may connect to local targets. Set PUBLIC_URL.',

@@ -41,7 +41,7 @@ export interface ServiceProcess {
 /** Environment for `heapBytesAfterGc`. */
 export const HEAP_PROBE = { NODE_OPTIONS: `--import=${new URL('./heap-probe.mjs', import.meta.url).href}` }
 
-const TEST_KEY = 'test-key-0123456789abcdef'
+const TEST_KEY = 'test-key-0123456789abcdef0123456789'
 const START_TIMEOUT_MS = 60_000
 
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {

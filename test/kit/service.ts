@@ -14,7 +14,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const KEY = 'test-key-0123456789abcdef'
+const KEY = 'test-key-0123456789abcdef0123456789'
 
 /** Without a place, the service uses a new file store. */
 export async function startService(

@@ -89,7 +89,6 @@ export const productSettings = {
     path: 'retention.trackingDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 180,
-    planned: true,
     about: 'Days after which opens and clicks are deleted.',
   }),
   retentionSessionsDays: setting({
@@ -104,7 +103,6 @@ export const productSettings = {
     path: 'retention.auditDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 365,
-    planned: true,
     about: 'Days after which audit log entries are deleted.',
   }),
 } as const

@@ -90,14 +90,13 @@ export const serviceSettings = {
     fallback: undefined,
     secret: true,
     about:
-      'API key that clients send as a bearer token. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
+      'API key that clients send as a bearer token, at least 32 characters. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
   }),
   adminUsername: setting({
     env: 'ADMIN_USERNAME',
     path: 'service.admin.username',
     kind: kinds.text,
     fallback: 'admin',
-    planned: true,
     about: 'Username of the admin portal.',
   }),
   adminPassword: setting({
@@ -106,7 +105,6 @@ export const serviceSettings = {
     kind: kinds.text,
     fallback: undefined,
     secret: true,
-    planned: true,
     about:
       'Password of the admin portal. Generated in DATA_DIR on the file store; with DATABASE_URL the portal is disabled without it.',
   }),
