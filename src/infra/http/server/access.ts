@@ -1,5 +1,6 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../../../lib/errors.ts'
+import type { Guard } from './rate-limit.ts'
 
 /**
  * The credentials that a route requires. Every route declares one of them, else the server does not start.
@@ -42,27 +43,41 @@ export function sentKey(request: FastifyRequest): string | undefined {
   return bearer ?? (typeof alias === 'string' && alias !== '' ? alias : undefined)
 }
 
-/** Checks the access that the route declares. An onRequest hook, so that it runs before the body is read. */
-export function accessGuard(authenticator: Authenticator): onRequestAsyncHookHandler {
-  return async (request) => {
-    const { access } = request.routeOptions.config
-    if (access === undefined || access === 'public') return
-    if (access === 'session') request.caller = await authenticator.authenticate(request)
-    else await requireKey(authenticator, request, access)
-  }
+export interface AccessChecks {
+  /** Checks the access that the route declares. An onRequest hook, so that it runs before the body is read. */
+  guard: onRequestAsyncHookHandler
+  /** Throws `unauthorized` without a valid key, and `forbidden` when the key lacks the scope. */
+  requireKey(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void>
 }
 
-/** Throws `unauthorized` without a valid key, and `forbidden` when the key lacks the scope. */
-export async function requireKey(authenticator: Authenticator, request: FastifyRequest, access: Access): Promise<void> {
-  const caller = await authenticator.authenticate(request)
-  if (caller === undefined) {
-    const challenge = sentKey(request) === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
-    throw new AppError('unauthorized', { headers: { 'www-authenticate': challenge } })
+export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): AccessChecks {
+  async function callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
+    const caller = await authenticator.authenticate(request)
+    if (caller === undefined && sentKey(request) !== undefined) await onWrongKey(request, reply)
+    return caller
   }
-  request.caller = caller
-  const scope = scopeOf(access)
-  if (scope !== undefined && !caller.scopes.includes(scope)) {
-    throw new AppError('forbidden', { message: `This request requires a key with the scope "${scope}".` })
+
+  async function requireKey(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> {
+    const caller = await callerOf(request, reply)
+    if (caller === undefined) {
+      const challenge = sentKey(request) === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
+      throw new AppError('unauthorized', { headers: { 'www-authenticate': challenge } })
+    }
+    request.caller = caller
+    const scope = scopeOf(access)
+    if (scope !== undefined && !caller.scopes.includes(scope)) {
+      throw new AppError('forbidden', { message: `This request requires a key with the scope "${scope}".` })
+    }
+  }
+
+  return {
+    requireKey,
+    async guard(request, reply) {
+      const { access } = request.routeOptions.config
+      if (access === undefined || access === 'public') return
+      if (access === 'session') request.caller = await callerOf(request, reply)
+      else await requireKey(request, reply, access)
+    },
   }
 }
 

@@ -33,6 +33,7 @@ function serve(options: Partial<ServerOptions> = {}) {
     async () => ({}),
   )
   app.get('/things', { config: { access: 'key:read' } }, async () => ({}))
+  app.get('/page', { config: { access: 'session' } }, async () => ({}))
   return {
     post: (session: unknown, address = '203.0.113.1') =>
       app.inject({ method: 'POST', url: '/form', headers: { 'x-forwarded-for': address }, payload: { session } }),
@@ -102,6 +103,45 @@ describe('the buckets of a public route', () => {
     })
     for (const session of ['1', '2', '3']) expect((await post(session)).statusCode).toBe(200)
     expect((await post('4')).statusCode).toBe(429)
+  })
+})
+
+describe('wrong keys', () => {
+  const request = (url: string, key: string | undefined, address = '203.0.113.1') =>
+    app.inject({
+      url,
+      headers: { 'x-forwarded-for': address, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    })
+
+  it('are limited to 20 per minute and address, on every route that accepts a key', async () => {
+    serve()
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await request('/things', `wrong-${attempt}`)).statusCode).toBe(401)
+      expect((await request('/page', `wrong-${attempt}`)).statusCode).toBe(200)
+    }
+    const refused = await request('/things', 'wrong')
+    expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'rate_limited'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50)
+    expect((await request('/page', 'wrong')).statusCode).toBe(429)
+    expect(
+      (
+        await app.inject({
+          method: 'PUT',
+          url: '/things',
+          headers: { 'x-forwarded-for': '203.0.113.1', 'x-api-key': 'wrong' },
+        })
+      ).statusCode,
+    ).toBe(429)
+    expect((await request('/things', 'wrong', '203.0.113.2')).statusCode).toBe(401)
+  })
+
+  it('do not lock out the valid key from the same address, nor requests without a key', async () => {
+    serve()
+    for (let attempt = 0; attempt < 30; attempt += 1) await request('/things', 'wrong')
+    expect((await request('/things', 'wrong')).statusCode).toBe(429)
+    expect((await request('/things', 'good')).statusCode).toBe(200)
+    expect((await request('/things', undefined)).statusCode).toBe(401)
+    expect((await request('/page', undefined)).statusCode).toBe(200)
   })
 })
 

@@ -35,10 +35,24 @@ export interface RateLimits {
   api?: Bucket
 }
 
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+/**
+ * Wrong keys of one client address. A valid key always passes: it is too long to be guessed, and the application may share
+ * its address with anybody behind the same proxy.
+ */
+const WRONG_KEYS: Bucket = { limit: 20, windowMs: 60_000 }
+
+export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+export interface RateGuards {
+  byAddress: Guard
+  byCaller: Guard
+  bySubject: Guard
+  /** Counts a key that is not valid. */
+  wrongKey: Guard
+}
 
 /** Hooks that throw `rate_limited` when the address, the key owner, or the route's subject exceeds its bucket. */
-export function rateGuards(limits: RateLimits, log: Log): { byAddress: Guard; byCaller: Guard; bySubject: Guard } {
+export function rateGuards(limits: RateLimits, log: Log): RateGuards {
   const { api } = limits
   const increment = counterWithFallback(limits.cache, log)
   const count = async (reply: FastifyReply, key: string, bucket: Bucket): Promise<void> => {
@@ -66,6 +80,7 @@ export function rateGuards(limits: RateLimits, log: Log): { byAddress: Guard; by
       if (route?.subject === undefined || subject === undefined) return
       await count(reply, `${nameOf(request, route)}:subject:${digest(subject)}`, route.subject)
     },
+    wrongKey: (request, reply) => count(reply, `wrong-keys:address:${clientBlock(request.ip)}`, WRONG_KEYS),
   }
 }
 

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
@@ -12,7 +13,7 @@ import { AppError } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { routeEntry } from '../openapi/route-table.ts'
-import { type Access, type Authenticator, accessGuard, requireKey } from './access.ts'
+import { type Access, type AccessChecks, type Authenticator, accessChecks } from './access.ts'
 import { addBodyParsers, BODY_LIMIT, bodyLimitOf } from './body.ts'
 import { clientErrorHandler, endConnectionsOnClose } from './connections.ts'
 import { asAppError, sendError } from './errors.ts'
@@ -90,12 +91,13 @@ export function createServer(options: ServerOptions): App {
   })
 
   const limits = rateGuards(options.rateLimits, options.log)
+  const checks = accessChecks(options.authenticator, limits.wrongKey)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (request.is404) await rejectUnknownRoute(request, known, options.authenticator)
+    if (request.is404) await rejectUnknownRoute(request, reply, known, checks)
   })
   app.addHook('onRequest', limits.byAddress)
-  app.addHook('onRequest', accessGuard(options.authenticator))
+  app.addHook('onRequest', checks.guard)
   app.addHook('onRequest', limits.byCaller)
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.access !== 'public') reply.header('cache-control', 'no-store')
@@ -146,11 +148,16 @@ function checkedAccess(
  * Throws 404, or 405 when the path exists with other methods. When all of them require a key, so does the 405: without a
  * key a caller learns nothing about the path.
  */
-async function rejectUnknownRoute(request: FastifyRequest, known: Paths, authenticator: Authenticator): Promise<never> {
+async function rejectUnknownRoute(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  known: Paths,
+  { requireKey }: Pick<AccessChecks, 'requireKey'>,
+): Promise<never> {
   const routes = known.at(request.url)
   const [first] = routes
   if (first === undefined) throw new AppError('route_not_found')
-  if (routes.every((route) => route.access.startsWith('key:'))) await requireKey(authenticator, request, first.access)
+  if (routes.every((route) => route.access.startsWith('key:'))) await requireKey(request, reply, first.access)
   const allow = [...new Set(routes.map((route) => route.method))].join(', ')
   throw new AppError('method_not_allowed', { headers: { allow } })
 }
