@@ -17,13 +17,16 @@ describe('password tokens', () => {
     expect(tokens.fill({ ...empty, password: 'new' }, token, 'ses_1', 'state')).toMatchObject({ password: 'new' })
   })
 
-  it('do not open for another server, username, session or state', () => {
+  it('do not open for another server, username, encryption, certificate choice, session or state', () => {
     for (const change of [
       { host: 'evil.example' },
       { port: '143' },
       { username: 'eve' },
       { smtpHost: 'evil.example' },
       { caldavUrl: 'https://evil.example' },
+      { secure: 'false' },
+      { allowSelfSigned: 'true' },
+      { smtpSecure: 'false' },
     ]) {
       expect(tokens.fill({ ...empty, ...change }, token, 'ses_1', 'state')).toMatchObject({ password: '' })
     }

@@ -3,13 +3,16 @@ import type { ImapFields } from '../../accounts/index.ts'
 
 const SECRET_FIELDS = ['password', 'smtpPassword', 'caldavPassword'] as const
 
-/** Where the passwords are sent. A token made for one server must not open after the form names another. */
+/** Where and how the passwords are sent. A token must not open for another server or over a weaker connection. */
 const BOUND_FIELDS = [
   'host',
   'port',
+  'secure',
+  'allowSelfSigned',
   'username',
   'smtpHost',
   'smtpPort',
+  'smtpSecure',
   'smtpUsername',
   'caldavUrl',
   'caldavUsername',
@@ -17,7 +20,8 @@ const BOUND_FIELDS = [
 
 /**
  * Carries the passwords from the first step of the form to the second, so that the user types them once and no page
- * contains them. A token is sealed and bound to the session, the state, and every server and username.
+ * contains them. A token is sealed and bound to the session, the state, and every server, username and
+ * security choice.
  */
 export interface PasswordTokens {
   make(fields: ImapFields, sessionId: string, state: string): string
@@ -40,7 +44,7 @@ export function passwordTokens(sealer: Sealer): PasswordTokens {
         const empty = SECRET_FIELDS.filter((name) => fieldText(fields[name]) === '')
         return { ...fields, ...Object.fromEntries(empty.map((name) => [name, secrets[name]])) }
       } catch (error) {
-        // The user changed a server or username, or the key was rotated. The form asks for the password again.
+        // The user changed one of the bound fields, or the key was rotated. The form asks for the password again.
         if (error instanceof SealError) return fields
         throw error
       }
