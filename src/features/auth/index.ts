@@ -52,6 +52,7 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   hostedRoutes(app, hosted)
   imapRoutes(app, hosted)
   callbackRoutes(app, hosted)
+  for (const prefix of ['/auth', '/providers/:providerName/callback']) pages.addErrorPages(app, prefix)
 }
 
 /** Deletes up to `limit` expired sessions and as many expired consents. Returns true when more may remain. */

@@ -86,6 +86,26 @@ export const ERROR_TEXTS: { readonly [Code in ErrorCode]?: ErrorText } = {
     title: 'Please try again in a moment',
     text: 'The service is temporarily unavailable. Your link still works: open it again in a minute.',
   },
+  payload_too_large: {
+    icon: 'alert',
+    title: 'That is too much text',
+    text: 'Nothing was submitted. Go back, shorten the longest field and try again.',
+  },
+  malformed_json: {
+    icon: 'alert',
+    title: 'This request is not valid',
+    text: 'It was damaged on the way. Open the link from the app that sent you here again.',
+  },
+  unsupported_media_type: {
+    icon: 'alert',
+    title: 'This request is not valid',
+    text: 'Open the link from the app that sent you here again.',
+  },
+  method_not_allowed: {
+    icon: 'link',
+    title: 'This page cannot be opened directly',
+    text: 'Open the link from the app that sent you here again.',
+  },
   validation_failed: {
     icon: 'link',
     title: 'This link is incomplete',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { asAppError } from '../../../infra/http/index.ts'
-import type { AppError } from '../../../lib/errors.ts'
+import { type App, asAppError } from '../../../infra/http/index.ts'
+import { AppError } from '../../../lib/errors.ts'
 import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../../ui/hosted/index.ts'
 import { ERROR_TEXTS, FALLBACK_TEXT } from './error-texts.ts'
 
@@ -17,11 +17,23 @@ export interface HostedPages {
   render(reply: FastifyReply, page: (context: PageContext) => string, status?: number): string
   /** As `render`, for the page of an error. `status` defaults to the error's own. */
   renderError(request: FastifyRequest, reply: FastifyReply, error: AppError, options?: ErrorPageOptions): string
-  /** Options of every hosted route: responses that nobody caches, and errors as a page or as JSON. */
-  route: {
-    onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-    errorHandler: (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
-  }
+  /** Options of every hosted route with pages: hardened responses, and errors as a page or as JSON. */
+  route: { onRequest: OnRequest; errorHandler: OnError }
+  /** The same for hosted routes that return JSON only. */
+  jsonRoute: { onRequest: OnRequest; errorHandler: OnError }
+  /** Makes the errors for unknown paths and methods below the prefix pages, for clients that ask for HTML by name. */
+  addErrorPages(app: App, prefix: string): void
+}
+
+type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type OnError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
+
+/** Until a page replaces the policy with its own. */
+const HARDENED = {
+  'cache-control': 'no-store',
+  'content-security-policy': `default-src 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
 }
 
 export interface ErrorPageOptions {
@@ -47,8 +59,7 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
     reply
       .code(status)
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', policy.join('; '))
-      .header('x-frame-options', 'DENY')
+      .headers({ ...HARDENED, 'content-security-policy': policy.join('; ') })
       .serializer((body: string) => body)
     return page({ brand, nonce })
   }
@@ -63,23 +74,44 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
     )
   }
 
+  const harden: OnRequest = async (_request, reply) => void reply.headers(HARDENED)
+
+  const sendPage: OnError = async (thrown, request, reply) => {
+    const error = asAppError(thrown)
+    if (error.status >= 500) request.failure = error.cause ?? error
+    const href = error.code === 'session_used' ? await completedUrl(request) : undefined
+    return renderError(request, reply, error, { action: href === undefined ? undefined : { href, label: 'Continue' } })
+  }
+
+  /** The server's own handler sends JSON. An error before `onRequest`, as a rate limit, left the headers unset. */
+  const sendJson: OnError = async (thrown, _request, reply) => {
+    reply.headers(HARDENED)
+    throw thrown
+  }
+
   return {
     render,
     renderError,
     route: {
-      async onRequest(_request, reply) {
-        reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-      },
-      async errorHandler(thrown, request, reply) {
-        // The server's own handler sends JSON.
-        if (!wantsHtml(request.headers.accept)) throw thrown
-        const error = asAppError(thrown)
-        if (error.status >= 500) request.failure = error.cause ?? error
-        const href = error.code === 'session_used' ? await completedUrl(request) : undefined
-        return renderError(request, reply, error, {
-          action: href === undefined ? undefined : { href, label: 'Continue' },
-        })
-      },
+      onRequest: harden,
+      errorHandler: (thrown, request, reply) =>
+        (wantsHtml(request.headers.accept) ? sendPage : sendJson)(thrown, request, reply),
+    },
+    jsonRoute: { onRequest: harden, errorHandler: sendJson },
+    addErrorPages(app, prefix) {
+      void app.register(
+        async (scope) => {
+          scope.setNotFoundHandler(() => {
+            throw new AppError('route_not_found')
+          })
+          scope.setErrorHandler((thrown: Error, request, reply) => {
+            const { accept } = request.headers
+            const isPage = accept?.toLowerCase().includes('text/html') === true && wantsHtml(accept)
+            return (isPage ? sendPage : sendJson)(thrown, request, reply)
+          })
+        },
+        { prefix },
+      )
     },
   }
 }

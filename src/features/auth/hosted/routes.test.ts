@@ -265,9 +265,10 @@ describeEachDatabase('the hosted pages', (open) => {
   })
 
   it('limit requests per client address and send Retry-After', async () => {
-    const { authUrl } = await hosted.session()
     const responses = await Promise.all(
-      Array.from({ length: 301 }, () => hosted.call(authUrl, { headers: HTML_ACCEPT })),
+      Array.from({ length: 301 }, (_, index) =>
+        hosted.call(`/auth/authorize?session=${index}`, { headers: HTML_ACCEPT }),
+      ),
     )
     const refused = responses.filter((response) => response.status === 429)
     expect(refused).toHaveLength(1)

@@ -9,6 +9,7 @@ import type { ImapForm } from '../imap/form.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import type { HostedAccess, SessionPage } from './access.ts'
+import { hostedLimits } from './limits.ts'
 import { type HostedPages, wantsHtml } from './pages.ts'
 
 export interface HostedRoutesDeps {
@@ -41,7 +42,10 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     '/auth/authorize',
     {
       ...pages.route,
-      config: { access: 'public', rateLimit: { address: { limit: 300, windowMs: 60_000 } } },
+      config: {
+        access: 'public',
+        rateLimit: hostedLimits('query', 'session', { perMinute: 300, perSession: 120 }),
+      },
       schema: {
         tags,
         summary: 'Show the hosted screen; opening it changes nothing',
@@ -72,7 +76,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     {
       ...pages.route,
       attachValidation: true,
-      config: { access: 'session', form: true, rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
+      config: { access: 'session', form: true, rateLimit: hostedLimits('body', 'session') },
       schema: {
         tags,
         summary: 'Submit an address or a provider and continue to the next step',

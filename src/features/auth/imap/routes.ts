@@ -19,6 +19,7 @@ import {
 } from '../../accounts/index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
 import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
+import { hostedLimits } from '../hosted/limits.ts'
 import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
@@ -44,7 +45,11 @@ interface ImapPost extends AdmittedPost {
 }
 
 /** Both routes share one bucket, because listing the folders tests a password too. */
-const LIMITS: RouteLimits = { name: 'auth.imap', address: { limit: 120, windowMs: 600_000 } }
+const LIMITS: RouteLimits = {
+  ...hostedLimits('body', 'session'),
+  name: 'auth.imap',
+  address: { limit: 120, windowMs: 600_000 },
+}
 
 /** Later than the check of a server that does not respond. */
 const UNREACHABLE_MS = 10_500
@@ -88,7 +93,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
   app.post(
     '/auth/authorize/imap/folders',
     {
-      onRequest: pages.route.onRequest,
+      ...pages.jsonRoute,
       attachValidation: true,
       config: { access: 'session', form: true, rateLimit: LIMITS },
       schema: {

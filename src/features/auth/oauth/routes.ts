@@ -6,6 +6,7 @@ import { AppError, type ErrorCode } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../../accounts/index.ts'
 import type { HostedAccess } from '../hosted/access.ts'
+import { hostedLimits } from '../hosted/limits.ts'
 import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
@@ -51,7 +52,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       ...pages.route,
       // The request uses up the state, which a HEAD request must not do.
       exposeHeadRoute: false,
-      config: { access: 'public', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
+      // A state belongs to one session.
+      config: { access: 'public', rateLimit: hostedLimits('query', 'state') },
       schema: {
         tags: ['Hosted authentication'],
         summary: 'Complete a sign-in at a provider; the provider sends the browser here',

@@ -3,6 +3,8 @@ import { invalid } from '../../../lib/errors.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from '../api.ts'
 import type { HostedAccess } from '../hosted/access.ts'
+import { hostedLimits } from '../hosted/limits.ts'
+import type { HostedPages } from '../hosted/pages.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from './service.ts'
 import { authorizeUrl } from './urls.ts'
@@ -10,6 +12,7 @@ import { authorizeUrl } from './urls.ts'
 export interface SessionRoutesDeps {
   sessions: AuthSessions
   access: HostedAccess
+  pages: Pick<HostedPages, 'jsonRoute'>
   consents: Consents
   idempotency: Idempotency
   publicUrl: string
@@ -18,7 +21,7 @@ export interface SessionRoutesDeps {
 /** The application's side: create a session, read its status, and start it from a screen of its own. */
 export function sessionRoutes(
   app: App,
-  { sessions, access, consents, idempotency, publicUrl }: SessionRoutesDeps,
+  { sessions, access, pages, consents, idempotency, publicUrl }: SessionRoutesDeps,
 ): void {
   const tags = ['Hosted authentication']
 
@@ -60,7 +63,8 @@ export function sessionRoutes(
   app.post(
     '/auth/sessions/:code/start',
     {
-      config: { access: 'session', rateLimit: { address: { limit: 120, windowMs: 60_000 } } },
+      ...pages.jsonRoute,
+      config: { access: 'session', rateLimit: hostedLimits('params', 'code') },
       schema: {
         tags,
         summary: 'Start a session for one provider and get the URL to open in the browser',

@@ -40,8 +40,8 @@ export class GmailSession implements MailboxSession {
     this.#stepMessages = stepMessages
   }
 
-  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    return listLabels(this.#mailbox, signal)
+  listFolders(): Promise<RemoteFolder[]> {
+    return listLabels(this.#mailbox)
   }
 
   scopes(): string[] {

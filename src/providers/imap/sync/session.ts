@@ -1,5 +1,4 @@
 import type { MailboxObject } from 'imapflow'
-import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
@@ -55,9 +54,8 @@ export class ImapSession implements FolderSession {
     })
   }
 
-  async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    const listing = this.#connection.run('listing the folders', ({ imap }) => listFolders(imap))
-    return signal === undefined ? listing : untilAborted(listing, signal)
+  async listFolders(): Promise<RemoteFolder[]> {
+    return this.#connection.run('listing the folders', ({ imap }) => listFolders(imap))
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {

@@ -41,8 +41,8 @@ export class MicrosoftSession implements MailboxSession {
     this.#folders = new FolderList(graph)
   }
 
-  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    return this.#folders.list(signal)
+  listFolders(): Promise<RemoteFolder[]> {
+    return this.#folders.list()
   }
 
   scopes(folders: readonly RemoteFolder[]): string[] {
