@@ -6,11 +6,11 @@ const SECTIONS = [
   ['Secrets', ['SERVICE_API_KEY', 'SERVICE_LICENSE_KEY']],
   ['Network', ['PRIVATE_TARGETS', 'API_REQUESTS_PER_MINUTE']],
   ['Hosted pages', ['AUTH_SCREEN_NAME', 'AUTH_SCREEN_PRIVACY_URL']],
-  ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_AUDIT_DAYS']],
+  ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_SESSIONS_DAYS']],
   ['Google', ['GOOGLE_CLIENT_ID', 'GOOGLE_PUBSUB_URL']],
   ['Microsoft', ['MICROSOFT_CLIENT_ID', 'MICROSOFT_GRAPH_URL']],
   ['Cloud Pub/Sub for gmail', ['PUBSUB_TOPIC_NAME', 'PUBSUB_MAX_RETRIES']],
-  ['Log', ['LOG_LEVEL', 'OTEL_LOGS_SCHEDULED_DELAY_MS']],
+  ['Log', ['LOG_LEVEL', 'LOG_LEVEL']],
 ]
 
 export function envExample() {
@@ -51,9 +51,9 @@ export function settingsPage() {
   return `${lines.join('\n')}\n`
 }
 
-/** Divides the table into sections by their first and last variable. Every setting must belong to one. */
+/** Divides the effective settings into sections by their first and last variable. Every one must belong to a section. */
 function sections() {
-  const all = Object.values(SETTINGS)
+  const all = Object.values(SETTINGS).filter(({ planned }) => !planned)
   const at = (env) => all.findIndex((setting) => setting.env === env)
   const cut = SECTIONS.map(([title, [first, last]]) => [title, all.slice(at(first), at(last) + 1)])
   const count = cut.reduce((sum, [, settings]) => sum + settings.length, 0)

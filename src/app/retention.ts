@@ -45,11 +45,15 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeIdempotencyKeys, 0],
     [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
   ]
+  const stopping = new AbortController()
   let worker: Worker | undefined
   let renewal: NodeJS.Timeout | undefined
 
-  /** Small transactions with a pause after each, so that a large backlog of expired rows does not block requests. */
-  async function run(signal: AbortSignal): Promise<void> {
+  /**
+   * Small transactions with a pause after each, so that a large backlog of expired rows does not block requests. Returns false when
+   * stopped before the end.
+   */
+  async function run(signal: AbortSignal): Promise<boolean> {
     for (const [purge, keptMs] of plan) {
       const beforeMs = clock.now() - keptMs
       for (let more = true; more && !signal.aborted; ) {
@@ -57,14 +61,16 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
         if (more) await sleep(PAUSE_MS, signal)
       }
     }
+    if (signal.aborted) return false
     log.debug('Deleted the expired rows.', { operation: 'service.retention' })
+    return true
   }
 
   return {
     async start() {
       worker = queue.work(QUEUE, { concurrency: 1 }, async (_key, { signal }) => {
-        await run(signal)
-        return { nextRunInMs: EVERY_MS }
+        const isDone = await run(AbortSignal.any([signal, stopping.signal]))
+        return { nextRunInMs: isDone ? EVERY_MS : 0 }
       })
       await queue.add(QUEUE, JOB)
       // Has an effect only when the queue lost the job.
@@ -78,6 +84,7 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
       }, EVERY_MS)
     },
     async stop() {
+      stopping.abort()
       clearInterval(renewal)
       await worker?.stop(GRACE_MS)
       worker = undefined

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { generateKeyRing } from '../lib/seal.ts'
 import { ConfigError, loadConfig } from './index.ts'
+import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-config-'))
@@ -180,6 +181,16 @@ describe('an error', () => {
 })
 
 describe('a warning', () => {
+  it('names each setting that has no effect yet, wherever it is set', () => {
+    const file = '{ "retention": { "auditDays": 30 }, "service": { "admin": { "password": "hunter22" } } }'
+    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true', ADMIN_USERNAME: 'root' }, file)
+    expect(warnings).toEqual(
+      ['ADMIN_USERNAME', 'ADMIN_PASSWORD', 'RETENTION_AUDIT_DAYS', 'OTEL_LOGS_ENABLED'].map(
+        (name) => `${name} is set but has no effect in this version.`,
+      ),
+    )
+  })
+
   it('says that links do not work elsewhere when instances share a database without PUBLIC_URL', () => {
     const shared = { DATABASE_URL: 'postgres://db/x', SERVICE_API_KEY: 'k'.repeat(32) }
     expect(load(shared).warnings).toContain(
@@ -238,5 +249,20 @@ describe('the table', () => {
     expect(new Set(all.map((setting) => setting.env)).size).toBe(all.length)
     expect(new Set(all.map((setting) => setting.path)).size).toBe(all.length)
     for (const setting of all) expect(setting.about).toMatch(/^[A-Z].*\.$/)
+  })
+
+  it('documents only settings that the service reads', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.startsWith('config/'))
+      .map((path) => readFileSync(join('src', path), 'utf8'))
+      .join()
+    const words = new Set(sources.match(/\w+/g))
+    const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
+    const unread = settings.flatMap(([key, { planned }]) => (planned || words.has(key) ? [] : key))
+    expect(unread).toEqual([])
+    const documented = readFileSync('docs/settings.md', 'utf8') + readFileSync('.env.example', 'utf8')
+    for (const [, { env, planned }] of settings) {
+      expect([env, new RegExp(`\\b${env}\\b`).test(documented)]).toEqual([env, planned !== true])
+    }
   })
 })

@@ -49,7 +49,7 @@ export function loadConfig({ environment, folder }: Sources): Loaded {
   if (errors.length > 0) throw new ConfigError(errors)
   for (const [key, setting] of settings) values[key] ??= fallbackOf(setting, values)
   const config = Object.freeze(values) as unknown as Config
-  return { config, warnings: warningsOf(config, file) }
+  return { config, warnings: warningsOf(config, environment, file) }
 }
 
 type Given = { value: unknown; from: string } | { error: string }
@@ -123,11 +123,18 @@ function contradictions(values: Values, environment: Environment, file: ConfigFi
   return errors
 }
 
-function warningsOf(config: Config, file: ConfigFile): string[] {
+function warningsOf(config: Config, environment: Environment, file: ConfigFile): string[] {
   const known = new Set(Object.values(SETTINGS).map((setting) => setting.path ?? ''))
   const warnings = unknownPaths(file.values, known).map(
     (path) => `${file.name}: ${path} is not a setting and does nothing.`,
   )
+  const settings: Setting<unknown>[] = Object.values(SETTINGS)
+  for (const setting of settings) {
+    if (!setting.planned) continue
+    const given = givenValue(setting, environment, file)
+    if ('error' in given || given.value === undefined) continue
+    warnings.push(`${setting.env} is set but has no effect in this version.`)
+  }
   for (const [id, secret, ids] of [
     ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', [config.googleClientId, config.googleClientSecret]],
     ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET', [config.microsoftClientId, config.microsoftClientSecret]],

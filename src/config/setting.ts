@@ -23,6 +23,8 @@ export interface Setting<T> {
   fallback: T | ComputedDefault<T> | undefined
   /** True for values that errors, logs and generated files never show. */
   secret?: true
+  /** True for a setting that nothing reads yet: it is not documented, and the start warns when it is set. */
+  planned?: true
   /** One sentence for operators. */
   about: string
 }

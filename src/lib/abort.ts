@@ -24,3 +24,13 @@ export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: ()
     clearTimeout(timer)
   }
 }
+
+/** Rejects with the signal's reason when the signal aborts first. The caller has to stop the work itself. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

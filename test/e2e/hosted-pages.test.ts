@@ -255,7 +255,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
 
         await page.getByText('Advanced settings').click()
         await page.getByLabel('IMAP server').fill('')
-        await page.getByLabel('SMTP port').fill('x')
+        await page.getByLabel('Port', { exact: true }).fill('x')
         await page.getByRole('button', { name: 'Connect mailbox' }).click()
         await page.getByRole('alert').waitFor()
         await check()

@@ -15,6 +15,7 @@ export const loggingSettings = {
     path: 'otel.logs.enabled',
     kind: kinds.boolean,
     fallback: false,
+    planned: true,
     about: 'Export the log over OTLP (http/protobuf).',
   }),
   otelEndpoint: setting({
@@ -22,6 +23,7 @@ export const loggingSettings = {
     path: 'otel.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
+    planned: true,
     about: 'URL of the OpenTelemetry collector; /v1/logs is appended.',
   }),
   otelLogsEndpoint: setting({
@@ -29,6 +31,7 @@ export const loggingSettings = {
     path: 'otel.logs.endpoint',
     kind: kinds.url('https', 'http'),
     fallback: undefined,
+    planned: true,
     about: 'URL of the collector for logs, used unchanged.',
   }),
   otelLogsHeaders: setting({
@@ -37,6 +40,7 @@ export const loggingSettings = {
     kind: kinds.pairs,
     fallback: undefined,
     secret: true,
+    planned: true,
     about: 'Credentials for the collector, as key=value pairs.',
   }),
   otelServiceName: setting({
@@ -44,6 +48,7 @@ export const loggingSettings = {
     path: 'otel.serviceName',
     kind: kinds.text,
     fallback: 'posthorn',
+    planned: true,
     about: 'Name of this service in the exported log.',
   }),
   otelLoggerName: setting({
@@ -51,6 +56,7 @@ export const loggingSettings = {
     path: 'otel.logs.loggerName',
     kind: kinds.text,
     fallback: 'posthorn',
+    planned: true,
     about: 'Name of the logger in the exported log.',
   }),
   otelLogsResourceAttributes: setting({
@@ -58,6 +64,7 @@ export const loggingSettings = {
     path: 'otel.logs.resourceAttributes',
     kind: kinds.pairs,
     fallback: undefined,
+    planned: true,
     about: 'Attributes of the exported log, as key=value pairs.',
   }),
   otelLogsMaxQueueSize: setting({
@@ -65,6 +72,7 @@ export const loggingSettings = {
     path: 'otel.logs.maxQueueSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 2048,
+    planned: true,
     about: 'Maximum number of records waiting for export; further records are dropped.',
   }),
   otelLogsMaxExportBatchSize: setting({
@@ -72,6 +80,7 @@ export const loggingSettings = {
     path: 'otel.logs.maxExportBatchSize',
     kind: kinds.integer(1, 1_000_000),
     fallback: 512,
+    planned: true,
     about: 'Maximum number of records per export; at most the queue size.',
   }),
   otelLogsScheduledDelayMs: setting({
@@ -79,6 +88,7 @@ export const loggingSettings = {
     path: 'otel.logs.scheduledDelayMs',
     kind: kinds.integer(1, 3_600_000),
     fallback: 1000,
+    planned: true,
     about: 'Milliseconds between two exports.',
   }),
 } as const

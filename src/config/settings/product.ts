@@ -89,6 +89,7 @@ export const productSettings = {
     path: 'retention.trackingDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 180,
+    planned: true,
     about: 'Days after which opens and clicks are deleted.',
   }),
   retentionSessionsDays: setting({
@@ -103,6 +104,7 @@ export const productSettings = {
     path: 'retention.auditDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 365,
+    planned: true,
     about: 'Days after which audit log entries are deleted.',
   }),
 } as const

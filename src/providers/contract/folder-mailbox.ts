@@ -19,8 +19,8 @@ export interface SessionEvents {
 }
 
 export interface FolderSession {
-  /** Every folder, read from the server. */
-  listFolders(): Promise<RemoteFolder[]>
+  /** Every folder, read from the server. Rejects at once when the signal aborts; `close` then ends the command. */
+  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
   /**
    * Compares each folder's STATUS with its cursor and returns the paths that may have changed. Leaves out folders that no
    * longer exist; `listFolders` shows those.

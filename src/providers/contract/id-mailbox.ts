@@ -13,8 +13,8 @@ export interface IdMailProvider extends MailProviderBase {
 export interface MailboxSession {
   /** How often to poll while no push channel reports changes. */
   readonly pollIntervalMs: number
-  /** Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. */
-  listFolders(): Promise<RemoteFolder[]>
+  /** Every label or folder, read from the provider. `path` is the provider's id, `name` what people read. Rejects when the signal aborts. */
+  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
   /**
    * The parts of the mailbox that have a cursor of their own, most important first: for gmail the entire mailbox
    * (`ENTIRE_MAILBOX`), for microsoft each folder by its path.

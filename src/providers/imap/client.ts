@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { providerError, timeoutError } from './errors.ts'
 import type { Pacing } from './pacing.ts'
@@ -179,13 +180,3 @@ const FIXED_OPTIONS = {
   maxLineLength: 64 * 1024 * 1024,
   maxResponseSize: 128 * 1024 * 1024,
 } satisfies Partial<ImapFlowOptions>
-
-/** Rejects with the signal's reason when the signal aborts first. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
-}

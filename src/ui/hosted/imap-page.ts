@@ -41,6 +41,13 @@ export interface ImapPage {
   knownServers?: Readonly<Record<string, string>> | undefined
   /** Hosts that the server field suggests. */
   hosts: readonly string[]
+  parts: ImapFormParts
+}
+
+/** The optional parts of the form. Values of a part that is not shown are carried along. */
+export interface ImapFormParts {
+  smtp: boolean
+  caldav: boolean
 }
 
 const SECURITY = [
@@ -150,15 +157,15 @@ function folderSelect(page: ImapPage, folders: readonly { path: string; label: s
   })
 }
 
-const ADVANCED = ['secure', 'allowSelfSigned', 'mailbox', 'smtp', 'caldav']
-
 /** Open when one of its fields has a value or an error. */
 function advanced(page: ImapPage): Html {
-  const { values, errors } = page
+  const { values, errors, parts } = page
+  const shown = ['secure', 'allowSelfSigned', 'mailbox', ...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]
   const isFilled = Object.entries(values).some(
-    ([name, value]) => isAdvanced(name) && value !== '' && !(name === 'mailbox' && (value === 'INBOX' || page.folders)),
+    ([name, value]) =>
+      shown.includes(name) && value !== '' && !(name === 'mailbox' && (value === 'INBOX' || page.folders)),
   )
-  const isOpen = isFilled || Object.keys(errors.fields).some(isAdvanced)
+  const isOpen = isFilled || Object.keys(errors.fields).some((name) => shown.includes(name))
   return html`<details${isOpen && html` open`}>
 <summary>${ICONS.chevron}Advanced settings<span class="optional">optional</span></summary>
 <fieldset><legend>IMAP</legend>
@@ -190,7 +197,23 @@ ${checkField({
   errors,
 })}
 </fieldset>
-<fieldset><legend>Sending (SMTP)</legend><p class="hint">Leave empty to detect the settings automatically.</p>
+${parts.smtp ? smtp(page) : carried(page, SMTP)}
+${parts.caldav ? caldav(page) : carried(page, CALDAV)}
+</details>`
+}
+
+const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const
+const CALDAV = ['caldavUrl', 'caldavUsername', 'caldavPassword'] as const
+
+/** The values of a part that the form does not show. Passwords are in the token. */
+function carried({ values }: ImapPage, names: readonly string[]): Html[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    names.includes(name) && value !== '' ? hidden(name, value) : [],
+  )
+}
+
+function smtp({ values, errors }: ImapPage): Html {
+  return html`<fieldset><legend>Sending (SMTP)</legend><p class="hint">Leave empty to detect the settings automatically.</p>
 <div class="row">
 ${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
 ${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
@@ -198,17 +221,15 @@ ${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inpu
 ${selectField({ name: 'smtpSecure', label: 'SMTP encryption', value: values.smtpSecure, options: SECURITY, errors })}
 ${textField({ name: 'smtpUsername', label: 'SMTP username', value: values.smtpUsername, hint: 'Leave empty to use the IMAP username.', errors })}
 ${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
-</fieldset>
-<fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only if the mailbox has a calendar you want to connect.</p>
+</fieldset>`
+}
+
+function caldav({ values, errors }: ImapPage): Html {
+  return html`<fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only if the mailbox has a calendar you want to connect.</p>
 ${textField({ name: 'caldavUrl', label: 'Calendar URL', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
 ${textField({ name: 'caldavUsername', label: 'Calendar username', value: values.caldavUsername, hint: 'Leave empty to use the IMAP username.', errors })}
 ${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
-</fieldset>
-</details>`
-}
-
-function isAdvanced(name: string): boolean {
-  return ADVANCED.some((prefix) => name.startsWith(prefix))
+</fieldset>`
 }
 
 /** A JSON data block, not a script. Escaping `<` keeps the data from ending the element. */

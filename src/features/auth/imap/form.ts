@@ -5,6 +5,7 @@ import type { RemoteFolder } from '../../../providers/contract/index.ts'
 import {
   type FormErrors,
   IMAP_FORM_FIELDS,
+  type ImapFormParts,
   type ImapFormValues,
   imapPage,
   NO_ERRORS,
@@ -33,6 +34,9 @@ export interface ImapFormContent {
 }
 
 export type ImapForm = ReturnType<typeof imapForm>
+
+/** A part is shown once a feature uses what it asks for: sending, and calendars. Posts accept the fields of both already. */
+const FORM_PARTS: ImapFormParts = { smtp: false, caldav: false }
 
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
 export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
@@ -63,6 +67,7 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           backHref: hasFirstStep ? authorizeUrl(publicUrl, code, state) : undefined,
           knownServers: values.email === '' ? HOST_BY_DOMAIN : undefined,
           hosts: KNOWN_HOSTS,
+          parts: FORM_PARTS,
         }),
       )
     },

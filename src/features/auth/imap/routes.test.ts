@@ -132,11 +132,11 @@ describeEachDatabase('the IMAP form', (open) => {
       port: '70000',
       username: '',
       password: '',
-      smtpPort: 'x',
+      secure: 'perhaps',
     })
     expect(status).toBe(200)
     expect(page).toContain('role="alert"')
-    for (const name of ['email', 'host', 'port', 'password', 'smtpPort']) {
+    for (const name of ['email', 'host', 'port', 'password', 'secure']) {
       expect(page).toMatch(new RegExp(`id="${name}"[^>]* aria-invalid="true" aria-describedby="${name}-error`))
       expect(page).toContain(`<p class="error" id="${name}-error">`)
       expect(page).toContain(`<a href="#${name}">`)
@@ -148,6 +148,25 @@ describeEachDatabase('the IMAP form', (open) => {
     ])
     expect(page).toMatch(/<details open>/)
     expect(hosted.mail.attempts).toHaveLength(0)
+  })
+
+  it('does not ask for SMTP and calendar servers, but accepts and keeps them', async () => {
+    const { code, authUrl } = await hosted.session({ provider: 'imap' })
+    const opened = await hosted.open(authUrl)
+    expect(opened.page).not.toMatch(/SMTP|Calendar|name="(smtp|caldav)/)
+    const servers = { smtpHost: 'smtp.example.com', smtpPort: '587', caldavUrl: 'https://dav.example.com/' }
+    const first = { ...servers, smtpPassword: 'other', intent: 'folders' }
+    const page = await (await hosted.call(PATH, imapForm(code, opened, first))).text()
+    expect(page).not.toMatch(/SMTP|Calendar|<details open>/)
+    const names = [...Object.keys(servers), 'passwordToken'] as const
+    const carried = Object.fromEntries(names.map((name) => [name, fieldValue(page, name)]))
+    expect(carried).toMatchObject(servers)
+    const done = await hosted.call(PATH, imapForm(code, opened, { ...carried, password: '' }))
+    expect(await done.text()).toContain('Mailbox connected')
+    expect(hosted.mail.attempts.at(-1)).toMatchObject({
+      settings: { smtp: { host: 'smtp.example.com', port: 587 }, caldav: { url: 'https://dav.example.com/' } },
+      secrets: { password: 'right', smtpPassword: 'other' },
+    })
   })
 
   it('returns errors with their paths as JSON to API clients', async () => {

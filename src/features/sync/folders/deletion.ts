@@ -11,6 +11,9 @@ import {
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
+/** The account of a run that `signal` ends. */
+export type AccountRun = OwnedAccount & { signal: AbortSignal }
+
 /** Small, because rows are wide and each one becomes an event. */
 const BATCH = 200
 /** A copy is a move if its original is deleted within this time. */
@@ -18,10 +21,12 @@ const MOVE_MS = 10 * 60_000
 
 /**
  * Deletes rows missing since before `beforeMs` in small transactions and emits `message.deleted`. If a copy appeared in another
- * folder shortly before, the message was moved by copy and delete: its row takes the copy's location and keeps its id.
+ * folder shortly before, the message was moved by copy and delete: its row takes the copy's location and keeps its id. Throws the
+ * signal's reason between two batches, as the functions below do.
  */
-export async function deleteMissing(deps: SyncDeps, context: OwnedAccount, beforeMs: number): Promise<void> {
+export async function deleteMissing(deps: SyncDeps, context: AccountRun, beforeMs: number): Promise<void> {
   for (let more = true; more; ) {
+    context.signal.throwIfAborted()
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const rows = await messageStore(tx).missing(context.accountId, beforeMs, BATCH)
@@ -90,11 +95,12 @@ function isCopyOf(copy: MessageRow, row: MessageRow): boolean {
  */
 export async function removeFromFolder(
   deps: SyncDeps,
-  context: OwnedAccount,
+  context: AccountRun,
   label: LabelRow,
   next: (store: ReturnType<typeof messageStore>) => Promise<string[]>,
 ): Promise<void> {
   for (let more = true; more; ) {
+    context.signal.throwIfAborted()
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)
@@ -120,7 +126,7 @@ export async function removeFromFolder(
 }
 
 /** Removes the messages of a folder that the server deleted. Deletes its label and cursor once the folder is empty. */
-export async function deleteFolder(deps: SyncDeps, context: OwnedAccount, label: LabelRow): Promise<void> {
+export async function deleteFolder(deps: SyncDeps, context: AccountRun, label: LabelRow): Promise<void> {
   await removeFromFolder(deps, context, label, async (store) => [
     ...(await store.idsWithLocation(label.id, BATCH / 2)),
     ...(await store.idsWithoutLocation(label.id, BATCH / 2)),

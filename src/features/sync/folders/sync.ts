@@ -67,7 +67,10 @@ async function syncOnce(
       isReread = true
     }
     const bodies = await folder.bodies(step)
-    for (const part of splitStep(step)) await storePart(deps, { ...folder, presence, bodies }, part)
+    for (const part of splitStep(step)) {
+      folder.signal.throwIfAborted()
+      await storePart(deps, { ...folder, presence, bodies }, part)
+    }
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
@@ -144,7 +147,10 @@ async function restart(deps: SyncDeps, folder: FolderSync): Promise<void> {
 }
 
 /** Clears the locations of all rows in small transactions, before the first new UID is stored. A crash repeats it. */
-async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedAt }: FolderSync): Promise<void> {
+async function clearLocations(
+  deps: SyncDeps,
+  { accountId, epoch, label, syncedAt, signal }: FolderSync,
+): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, epoch)
     const cursors = cursorStore(tx)
@@ -153,6 +159,7 @@ async function clearLocations(deps: SyncDeps, { accountId, epoch, label, syncedA
     await cursors.save(accountId, label.id, { announceAfter })
   })
   for (let cleared = BATCH; cleared === BATCH; ) {
+    signal.throwIfAborted()
     cleared = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, accountId, epoch)
       const writer = messageWriter(tx, { dialect: deps.db.dialect, accountId, nowMs: deps.clock.now() })

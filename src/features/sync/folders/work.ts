@@ -184,7 +184,7 @@ export class FolderWork implements AccountWork {
     const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#failed.clear()
-    const folders = await session.listFolders()
+    const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
     const labels = labelStore(this.#deps.db.read)
@@ -192,7 +192,7 @@ export class FolderWork implements AccountWork {
     const plan = await detectRenames(this.#deps, session, listed, signal)
     const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
     await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: true })
-    for (const label of plan.vanished) await deleteFolder(this.#deps, context, label)
+    for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
     const synced = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
     this.#folders = synced.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
     await this.#watch(open, account)
@@ -259,13 +259,14 @@ export class FolderWork implements AccountWork {
       await this.#checkAll(open, account, signal)
       await this.#syncChanged(open, signal)
       if (this.#failed.size > 0) return
-      if (await this.#foldersStillExist(open.session)) await deleteMissing(this.#deps, open.context, begunAt)
+      if (!(await this.#foldersStillExist(open.session, signal))) continue
+      await deleteMissing(this.#deps, { ...open.context, signal }, begunAt)
     }
   }
 
   /** A folder that was renamed during the full sync may contain the missing messages. */
-  async #foldersStillExist(session: FolderSession): Promise<boolean> {
-    const paths = new Set((await session.listFolders()).map((folder) => folder.path))
+  async #foldersStillExist(session: FolderSession, signal: AbortSignal): Promise<boolean> {
+    const paths = new Set((await session.listFolders(signal)).map((folder) => folder.path))
     return this.#folders.every((label) => paths.has(label.providerId))
   }
 

@@ -1,6 +1,7 @@
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
-import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import type { SyncDeps } from '../deps.ts'
+import type { AccountRun } from '../folders/deletion.ts'
 import { mailboxChange } from './change.ts'
 
 const MESSAGES_PER_TRANSACTION = 100
@@ -8,16 +9,18 @@ const MESSAGES_PER_TRANSACTION = 100
 /**
  * Deletes a label that no longer exists at the provider, for a mailbox that is one scope. Its messages lose the label, with
  * `message.updated`, in small transactions; then the label's row is deleted. `labels` are all stored labels of the account.
+ * Throws the signal's reason between two transactions.
  */
 export async function deleteLabel(
   deps: SyncDeps,
-  context: OwnedAccount,
+  context: AccountRun,
   label: LabelRow,
   labels: readonly LabelRow[],
 ): Promise<void> {
   const byPath = new Map(labels.map((one) => [one.providerId, one]))
   const paths = new Map(labels.map((one) => [one.id, one.providerId]))
   for (let more = true; more; ) {
+    context.signal.throwIfAborted()
     more = await deps.db.transaction(async (tx) => {
       await deps.fence(tx, context.accountId, context.epoch)
       const store = messageStore(tx)

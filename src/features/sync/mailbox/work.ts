@@ -104,10 +104,10 @@ export class MailboxWork implements AccountWork {
     const startedAt = this.#deps.clock.now()
     this.#failed.clear()
     this.#notFound.clear()
-    if (this.#isListingDue) await this.#list(open)
+    if (this.#isListingDue) await this.#list(open, signal)
     const changed = await this.#changedScopes(open, signal)
     for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, signal)
-    await this.#deleteMissing(open, startedAt)
+    await this.#deleteMissing(open, startedAt, signal)
     return true
   }
 
@@ -144,9 +144,9 @@ export class MailboxWork implements AccountWork {
   }
 
   /** Updates the labels: new, renamed and deleted ones. */
-  async #list({ session, context }: Open): Promise<void> {
+  async #list({ session, context }: Open, signal: AbortSignal): Promise<void> {
     const listedAt = this.#deps.clock.monotonic()
-    const folders = await session.listFolders()
+    const folders = await session.listFolders(signal)
     // Every mailbox has an inbox, so an empty list is an error of the provider.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
     const labels = labelStore(this.#deps.db.read)
@@ -157,8 +157,8 @@ export class MailboxWork implements AccountWork {
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
     for (const label of plan.vanished) {
-      if (this.#isOneScope) await deleteLabel(this.#deps, context, label, rows)
-      else await deleteFolder(this.#deps, context, label)
+      if (this.#isOneScope) await deleteLabel(this.#deps, { ...context, signal }, label, rows)
+      else await deleteFolder(this.#deps, { ...context, signal }, label)
     }
     this.#deletedFolders = this.#isOneScope ? [] : plan.vanished
     this.#listedAt = listedAt
@@ -190,7 +190,7 @@ export class MailboxWork implements AccountWork {
     if (path !== ENTIRE_MAILBOX && scope === undefined) return
     const bodies = (step: MailboxStep, position: CursorRow | undefined) =>
       mailboxBodies(this.#deps, this.#mail, open.access, step, position, this.#account.syncedAt())
-    const labels = (paths: readonly string[]) => this.#labelsWith(open, paths)
+    const labels = (paths: readonly string[]) => this.#labelsWith(open, paths, signal)
     try {
       if (!(await syncScope(this.#deps, { ...context, session, scope, labels, bodies, signal })))
         this.#notFound.add(path)
@@ -207,10 +207,10 @@ export class MailboxWork implements AccountWork {
   }
 
   /** Lists the folders again when a message carries an unknown label, created after the last listing. Then ignores unknown ones. */
-  async #labelsWith(open: Open, paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>> {
+  async #labelsWith(open: Open, paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, LabelRow>> {
     const isUnknown = (path: string) => !this.#labels.has(path) && !this.#unknown.has(path)
     if (paths.some(isUnknown)) {
-      await this.#list(open)
+      await this.#list(open, signal)
       for (const path of paths.filter(isUnknown)) this.#unknown.add(path)
     }
     return this.#labels
@@ -220,7 +220,8 @@ export class MailboxWork implements AccountWork {
    * Deletes messages that were missing before two complete syncs, listings included, and were found in neither. One sync is not
    * enough: a message may move from a folder not yet read to one already read, and the provider may report changes late.
    */
-  async #deleteMissing({ context }: Open, startedAt: number): Promise<void> {
+  async #deleteMissing(open: Open, startedAt: number, signal: AbortSignal): Promise<void> {
+    const context = { ...open.context, signal }
     this.#hasMissing = false
     if (this.#isOneScope) return
     const store = messageStore(this.#deps.db.read)

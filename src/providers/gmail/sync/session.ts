@@ -40,8 +40,8 @@ export class GmailSession implements MailboxSession {
     this.#stepMessages = stepMessages
   }
 
-  listFolders(): Promise<RemoteFolder[]> {
-    return listLabels(this.#mailbox)
+  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
+    return listLabels(this.#mailbox, signal)
   }
 
   scopes(): string[] {

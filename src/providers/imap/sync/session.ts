@@ -1,4 +1,5 @@
 import type { MailboxObject } from 'imapflow'
+import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
@@ -54,8 +55,9 @@ export class ImapSession implements FolderSession {
     })
   }
 
-  async listFolders(): Promise<RemoteFolder[]> {
-    return this.#connection.run('listing the folders', ({ imap }) => listFolders(imap))
+  async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
+    const listing = this.#connection.run('listing the folders', ({ imap }) => listFolders(imap))
+    return signal === undefined ? listing : untilAborted(listing, signal)
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {

@@ -41,8 +41,8 @@ export class MicrosoftSession implements MailboxSession {
     this.#folders = new FolderList(graph)
   }
 
-  listFolders(): Promise<RemoteFolder[]> {
-    return this.#folders.list()
+  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
+    return this.#folders.list(signal)
   }
 
   scopes(folders: readonly RemoteFolder[]): string[] {
