@@ -1,0 +1,69 @@
+import { systemClock } from '../../src/lib/clock.ts'
+import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
+import type { MailAccess } from '../../src/providers/contract/index.ts'
+import { microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
+import { type Microsoft, startMicrosoft } from './microsoft.ts'
+
+const USER = 'ada@example.test'
+
+/** A mailbox at the fake Graph, used through the provider. Refreshes its token like the service. */
+export async function microsoftMailbox(): Promise<IdMailboxFixture & { archive: string }> {
+  const graph = await startMicrosoft()
+  graph.addUser(USER)
+  // Graph's times are whole seconds: each message gets its own second, in the past.
+  let arrivedMs = Date.now() - 3_600_000
+  const { mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
+  return {
+    mail,
+    access: await signedIn(graph),
+    inbox: graph.folderId(USER, 'inbox'),
+    trash: graph.folderId(USER, 'deleteditems'),
+    archive: graph.folderId(USER, 'archive'),
+    deliver(raw) {
+      arrivedMs += 1000
+      return graph.deliver(USER, raw, { date: new Date(arrivedMs) })
+    },
+    setRead: async (id, read) => graph.markRead(USER, id, read),
+    setStarred: async (id, starred) => graph.star(USER, id, starred),
+    move: async (id, folder) => graph.move(USER, id, folder),
+    remove: async (id) => graph.delete(USER, id),
+    createFolder: async (name) => graph.createFolder(USER, name),
+    contents: async () =>
+      graph
+        .messages(USER)
+        .map(({ id, folderId, read, starred }) => ({ id, unread: !read, starred, folders: [folderId] })),
+    expireCursors: async () => graph.expireDelta(USER),
+    fail(how, { times, retryAfterS } = {}) {
+      const as = how === 'rate_limited' ? 'rate-limited' : how
+      graph.fail({
+        ...{ as, on: /\/v1\.0\// },
+        ...(times !== undefined && { times }),
+        ...(retryAfterS !== undefined && { retryAfter: retryAfterS }),
+      })
+    },
+    heal: () => graph.faults.clear(),
+    expireTokens: () => graph.expireAccessTokens(USER),
+    revoke: async () => graph.revokeGrants(USER),
+    stop: () => graph.close(),
+  }
+}
+
+/** Refreshes the token as the service does, each time with the latest refresh token. */
+async function signedIn(graph: Microsoft): Promise<MailAccess> {
+  const login = microsoftLogin({
+    ...{ clientId: graph.client.id, clientSecret: graph.client.secret, tenant: 'common' },
+    ...{ loginUrl: graph.url, graphUrl: graph.url, clock: systemClock },
+  })
+  let { accessToken, refreshToken } = await graph.grant(USER)
+  return {
+    ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
+    async accessToken(refused) {
+      if (refused === accessToken) {
+        const tokens = await login.refresh(refreshToken)
+        accessToken = tokens.accessToken
+        refreshToken = tokens.refreshToken ?? refreshToken
+      }
+      return accessToken
+    },
+  }
+}
