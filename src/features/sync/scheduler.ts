@@ -15,13 +15,16 @@ import { HostCircuits } from './host-circuits.ts'
 export interface Sync {
   /** Starts syncing the accounts that this process owns. Call it before `ownership.start()`. */
   start(): void
-  /** Closes every session. Runs in progress get `graceMs` to finish. Call it before `ownership.stop()`. */
+  /** Closes every session. Runs in progress get `graceMs`, 2 s at most, to finish. Call it before `ownership.stop()`. */
   stop(graceMs: number): Promise<void>
   /** State of an account's runs; undefined when another process owns it. */
   state(accountId: string): RunState | undefined
   /** Totals of this process. */
   totals(): RunTotals
 }
+
+/** Enough for most runs. An aborted run continues at its cursor, here or on another replica. */
+const MAX_GRACE_MS = 2000
 
 /** Bus topic. Every process resets failures and delays and syncs all its accounts. */
 export const RETRY_TOPIC = 'sync.retry'
@@ -144,7 +147,7 @@ export function sync(deps: SyncDeps): Sync {
     async stop(graceMs) {
       stopped = true
       unsubscribe()
-      await Promise.all([scheduler.stop(graceMs), sweeping])
+      await Promise.all([scheduler.stop(Math.min(graceMs, MAX_GRACE_MS)), sweeping])
       await Promise.all([...syncs.keys()].map(drop))
     },
 
