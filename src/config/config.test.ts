@@ -220,6 +220,8 @@ describe('values', () => {
         ENCRYPTION_KEYS: generateKeyRing(),
         PRIVATE_TARGETS: 'mail.internal, 10.0.0.0/8, ::1',
         FORM_PORTS: '993, 10993',
+        GOOGLE_SCOPES: 'gmail.readonly  https://www.googleapis.com/auth/calendar.readonly',
+        MICROSOFT_SCOPES: 'Mail.Read,Calendars.Read',
         APP_REDIRECT_URL: 'myapp://done',
       }).config,
     ).toMatchObject({
@@ -230,6 +232,8 @@ describe('values', () => {
       otelLogsHeaders: { authorization: 'Bearer abc', x: '1=2' },
       privateTargets: 'mail.internal,10.0.0.0/8,::1',
       formPorts: [993, 10_993],
+      googleScopes: ['gmail.readonly', 'https://www.googleapis.com/auth/calendar.readonly'],
+      microsoftScopes: ['Mail.Read', 'Calendars.Read'],
       redirectUrl: 'myapp://done',
     })
   })

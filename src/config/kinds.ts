@@ -90,6 +90,19 @@ export function list(item: Kind<string>): Kind<string[]> {
   }
 }
 
+/** Separated by spaces or commas, or a JSON array. One of `required` must be included, with or without an address before it. */
+export function scopes(...required: readonly string[]): Kind<string[]> {
+  return {
+    expects: `scopes separated by spaces or commas, among them ${required.join(' or ')}`,
+    parse(input) {
+      const given = itemsOf(input).flatMap((item) => item.split(/\s+/))
+      const isIncluded = (name: string) => given.some((scope) => scope === name || scope.endsWith(`/${name}`))
+      if (!required.some(isIncluded)) throw new TypeError('a required scope is missing')
+      return given
+    },
+  }
+}
+
 /** `key=value,key=value`, values percent-encoded as OpenTelemetry does, or a JSON object. */
 export const pairs: Kind<Record<string, string>> = {
   expects: 'pairs such as key=value,key=value',

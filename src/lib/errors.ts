@@ -46,6 +46,11 @@ export const ERROR_CATALOGUE = {
   method_not_allowed: [405, 'api', 'This path does not support the method; see the Allow header.'],
   conflict: [409, 'api', 'The request conflicts with an existing object.'],
   ambiguous_alias: [409, 'api', 'Several accounts have this customUserId; use an account id.'],
+  consent_required: [
+    409,
+    'api',
+    'The user did not grant a scope that this needs. Send the user through a new session (POST /auth/sessions).',
+  ],
   not_supported: [409, 'api', 'The provider of this account does not support the operation.'],
   idempotency_running: [409, 'api', 'The first request with this Idempotency-Key is still running. Try again shortly.'],
   session_used: [410, 'api', 'This link was already used. Request a new one.'],

@@ -15,7 +15,7 @@ export function loginAt(url: string): (provider: ProviderName) => LoginProvider 
   return (provider) => logins[provider]
 }
 
-/** A Microsoft mailbox. Its access token has expired unless `over` replaces it. */
+/** A Microsoft mailbox, with scopes of Gmail too. Its access token has expired unless `over` replaces it. */
 export function oauthLink(refreshToken: string | undefined, over: Partial<LinkAccount> = {}): LinkAccount {
   return {
     provider: 'microsoft',
@@ -27,7 +27,7 @@ export function oauthLink(refreshToken: string | undefined, over: Partial<LinkAc
     tokens: {
       accessToken: 'first-access',
       expiresAt: Date.now() - 1,
-      scopes: ['Mail.ReadWrite', 'User.Read'],
+      scopes: ['Mail.ReadWrite', 'User.Read', 'https://www.googleapis.com/auth/gmail.modify'],
       ...(refreshToken !== undefined && { refreshToken }),
     },
     ...over,

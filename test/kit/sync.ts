@@ -8,7 +8,7 @@ import type { AddressGuard } from '../../src/infra/net/index.ts'
 import { databaseQueue } from '../../src/infra/queue/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'
-import type { MailProvider, ProviderName } from '../../src/providers/contract/index.ts'
+import type { MailProvider, ProviderName, TokenSet } from '../../src/providers/contract/index.ts'
 import type { ImapLimits } from '../../src/providers/imap/index.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { imapLink } from './accounts.ts'
@@ -72,9 +72,10 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
     },
     stop: () => close(2000),
     /** Links a mailbox of this provider. */
-    async linkMailbox(provider: ProviderName, user = 'ada') {
+    async linkMailbox(provider: ProviderName, user = 'ada', tokens?: TokenSet) {
       const input = { provider, email: `${user}@example.com`, customUserId: null, providerUser: user }
-      const { id } = await db.transaction((tx) => accounts.link(tx, { ...input, settings: {}, secrets: {} }))
+      const access = { settings: {}, secrets: {}, ...(tokens && { tokens }) }
+      const { id } = await db.transaction((tx) => accounts.link(tx, { ...input, ...access }))
       return id
     },
     /** Links a mailbox of the test server. */

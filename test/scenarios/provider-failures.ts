@@ -103,17 +103,17 @@ export function testEveryProviderFailure(databases: Databases): void {
       await box.expectAccountEvents()
     })
 
-    it('names a missing scope, and does not treat it as withdrawn consent', async () => {
+    it('reports a scope missing on every call as auth_error with its name, until the user consents again', async () => {
       const box = await connectTestMailbox(stage, name, email())
       const { server } = stage.sites[name]
       server.fail({ as: 'missing-scope', on: MAIL[name], user: box.email, times: ALWAYS })
       const fresh = await changeMailbox(box)
-      expect(await box.waitForStatus('error')).toMatch(/did not grant the scope|the granted scopes do not allow it/)
+      expect(await box.waitForStatus('auth_error')).toMatch(/granted? the scope .*(gmail\.modify|Mail\.ReadWrite)/)
       await expectOthersUnaffected(name)
       server.faults.clear()
       await box.consentAgain()
       await box.expectInSync(fresh)
-      await box.expectAccountEvents('account.sync_stalled', 'account.recovered')
+      await box.expectAccountEvents('account.auth_error', 'account.recovered')
     })
 
     it('reports withdrawn consent once as auth_error, until the user consents again', async () => {

@@ -18,6 +18,14 @@ export const providerSettings = {
     secret: true,
     about: 'Google OAuth client secret.',
   }),
+  googleScopes: setting({
+    env: 'GOOGLE_SCOPES',
+    path: 'google.scopes',
+    kind: kinds.scopes('gmail.modify', 'gmail.readonly', 'https://mail.google.com/'),
+    fallback: undefined,
+    about:
+      'Scopes requested from Google users besides openid and email. Default: gmail.modify calendar.events calendar.readonly.',
+  }),
   googleAuthUrl: setting({
     env: 'GOOGLE_AUTH_URL',
     path: 'google.authUrl',
@@ -67,6 +75,14 @@ export const providerSettings = {
     fallback: undefined,
     secret: true,
     about: 'Microsoft OAuth client secret.',
+  }),
+  microsoftScopes: setting({
+    env: 'MICROSOFT_SCOPES',
+    path: 'microsoft.scopes',
+    kind: kinds.scopes('Mail.ReadWrite', 'Mail.Read'),
+    fallback: undefined,
+    about:
+      'Scopes requested from Microsoft users besides offline_access and User.Read. Default: Mail.ReadWrite Mail.Send Calendars.ReadWrite.',
   }),
   microsoftTenant: setting({
     env: 'MICROSOFT_TENANT',

@@ -93,6 +93,8 @@ export interface Accounts {
   get(accountId: string): Promise<Account>
   /** The account at the start of a sync run. `syncRequestedAt` is null when no sync was requested. Throws not_found. */
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>
+  /** The accounts that a sign-in with this customUserId would update, if it is as this address (null: any); at most 20. */
+  findLinked(provider: ProviderName, customUserId: string | null, email: string | null): Promise<Account[]>
   /** Newest first. */
   list(query: PageQuery): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */

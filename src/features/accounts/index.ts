@@ -43,4 +43,5 @@ export {
 export { type AccountsDeps, accounts } from './service.ts'
 export { accountsAt, accountsBeingErased, countAccounts, mayBeLinked } from './store.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
+export { requireScopes } from './tokens/required-scopes.ts'
 export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'

@@ -192,6 +192,12 @@ export function accounts(deps: AccountsDeps): Accounts {
       return { account: accountOf(row), syncRequestedAt: row.syncRequestedAt }
     },
 
+    async findLinked(provider, customUserId, email) {
+      if (customUserId === null && email === null) return []
+      const rows = await reader.linked(provider, cleanAlias(customUserId), email)
+      return rows.map(accountOf)
+    },
+
     async list(query) {
       const request = pageRequest(query, LIST, ['text'])
       const [rows, total] = await Promise.all([reader.page(request), countAccounts(db.read)])

@@ -25,10 +25,11 @@ import { authSessionStore } from './sessions/store.ts'
 export { type Logins, redirectUri } from './oauth/consents.ts'
 
 export interface AuthDeps
-  extends Omit<AuthSessionsDeps, 'requireConfigured'>,
-    ConsentsDeps,
+  extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
+    Omit<ConsentsDeps, 'accounts'>,
     Pick<ImapRoutesDeps, 'imap' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
+  accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts']
   log: Log
   /** Used to detect the provider of an address. */
   records: DnsRecords

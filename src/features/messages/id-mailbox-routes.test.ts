@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Databases, describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { testServer } from '../../../test/kit/server.ts'
-import { type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
+import { PROVIDERS, type SyncedDoubleOptions, syncedDouble } from '../../../test/kit/synced-double.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { labelRoutes } from '../labels/index.ts'
 import { messageRoutes } from './routes.ts'
@@ -47,6 +48,34 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
       await same()
       expect((await get('/messages')).json.pagination.total).toBe(6)
       expect(subjects((await get('/messages')).json)).toContain('trashed')
+    })
+
+    it('returns 409 with the scope to consent to when the granted ones do not allow a live read', async () => {
+      const { db, get, box, service, accountId } = await served(kind, open, {
+        before: (mailbox) => mailbox.deliver('a'),
+      })
+      const provider = PROVIDERS[kind]
+      const [enough, named] =
+        kind === 'whole' ? [google('gmail.readonly'), google('gmail.modify')] : ['Mail.Read', 'Mail.ReadWrite']
+      const linkWith = async (...scopes: string[]) => {
+        const tokens = { accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 3_600_000, scopes }
+        await service.linkMailbox(provider, 'ada', tokens)
+      }
+      const [{ id }] = (await get('/messages')).json.messages
+      await linkWith('openid', kind === 'whole' ? google('calendar.readonly') : 'Calendars.Read')
+      const refused = await get(`/messages/${id}`)
+      expect([refused.status, refused.json.error]).toMatchObject([409, { code: 'consent_required', type: 'api' }])
+      expect(refused.json.error.message).toContain(named)
+      expect(refused.json.error.details).toEqual([{ path: 'account.tokens.scopes', message: named }])
+      expect((await get(`/messages/${id}/raw`)).status).toBe(409)
+      expect((await get('/messages')).status).toBe(200)
+      await linkWith(enough)
+      // No sync takes the failure that the read is to meet.
+      await db.transaction((tx) => service.accounts.change(tx, accountId, { paused: true }))
+      await eventually(() => expect(service.sync.state(accountId)?.state).toBe('idle'))
+      box.failures.push(new ProviderError('rejected', 'the user did not grant it', { missingScope: true }))
+      expect((await get(`/messages/${id}`)).json.error).toMatchObject({ code: 'consent_required' })
+      expect((await get(`/messages/${id}`)).status).toBe(200)
     })
 
     it('lists one label by either id, and refuses an unknown label and mailbox', async () => {
@@ -148,5 +177,7 @@ async function served(kind: 'whole' | 'folders', open: Databases, options: Synce
     },
   }
 }
+
+const google = (name: string) => `https://www.googleapis.com/auth/${name}`
 
 const subjects = (json: { messages: { subject: string }[] }) => json.messages.map((one) => one.subject)

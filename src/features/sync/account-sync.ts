@@ -182,15 +182,17 @@ export class AccountSync {
     return { nextRunInMs }
   }
 
-  /** Retries every failure except refused credentials, which wait for a change of the account. */
+  /** Retries every failure except those that need a new consent or password: they wait for a change of the account. */
   async #failed(error: unknown, earlierFailures: number): Promise<RunResult> {
     if (!(error instanceof ProviderError)) throw error
     await this.#work?.close()
     const attempts = earlierFailures + 1
     const isStalled = attempts >= this.#timing.stalledAfter
-    const nextRunInMs = this.#retryInMs(error, attempts)
+    // One refusal for lack of a scope may be the provider's mistake.
+    const isRefused = error.kind === 'auth_expired' || (error.missingScope && isStalled)
+    const nextRunInMs = isRefused ? undefined : this.#retryInMs(error, attempts)
     const accessVersion = this.#work?.triedAccessVersion
-    await this.#record.failed(error, { attempts, isStalled, accessVersion, nextRunInMs })
+    await this.#record.failed(error, { attempts, isRefused, isStalled, accessVersion, nextRunInMs })
     this.#isStalled = isStalled
     this.#deps.log.debug('The sync of an account failed.', {
       ...{ accountId: this.#accountId, operation: 'sync.account', error },
@@ -199,8 +201,7 @@ export class AccountSync {
     return { failure: error, ...(nextRunInMs !== undefined && { nextRunInMs }) }
   }
 
-  #retryInMs(error: ProviderError, attempts: number): number | undefined {
-    if (error.kind === 'auth_expired') return undefined
+  #retryInMs(error: ProviderError, attempts: number): number {
     // 0: the provider named a date that, by our clock, has passed.
     const { retryAfterMs = 0 } = error
     if (retryAfterMs === 0) return backoffMs(attempts, this.#timing.retry)

@@ -71,6 +71,8 @@ export class RunRecord {
     error: ProviderError,
     run: {
       attempts: number
+      /** Only the user can help, by new credentials or a new consent. */
+      isRefused: boolean
       isStalled: boolean
       accessVersion: number | undefined
       nextRunInMs: number | undefined
@@ -79,7 +81,7 @@ export class RunRecord {
     const { attempts, nextRunInMs } = run
     this.#hasStoredFailures = true
     await this.#write(async (tx) => {
-      if (error.kind === 'auth_expired') await this.#setStatus(tx, 'auth_error', error.message, run.accessVersion)
+      if (run.isRefused) await this.#setStatus(tx, 'auth_error', error.message, run.accessVersion)
       else if (run.isStalled) await this.#setStatus(tx, 'error', error.message)
       await this.#saveState(tx, { attempts, lastError: errorText(error), nextRunInMs })
     })

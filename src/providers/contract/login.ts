@@ -34,7 +34,7 @@ export interface ConsentRequest {
  * `unavailable` for temporary failures and unreadable responses.
  */
 export interface LoginProvider {
-  /** Requested from every user. Mail is required; calendars are optional, see `TokenSet.scopes`. */
+  /** Requested from every user. Reading mail is required, the others are optional; see `TokenSet.scopes`. */
   readonly scopes: readonly string[]
   consentUrl(request: ConsentRequest): Promise<string>
   /** `callback` is the redirect address with the query that the browser brought back. */
@@ -42,7 +42,8 @@ export interface LoginProvider {
     callback: URL,
     sent: { redirectUri: string; state: string; codeVerifier: string },
   ): Promise<{ tokens: TokenSet; user: ProviderUser }>
-  refresh(refreshToken: string): Promise<TokenSet>
+  /** `granted`: the scopes of the account, if known. Asking for others would need a new consent. */
+  refresh(refreshToken: string, granted?: readonly string[]): Promise<TokenSet>
   identify(accessToken: string): Promise<ProviderUser>
   /** Best effort when an account is deleted. Does nothing for Microsoft, which has no such endpoint. */
   revoke(refreshToken: string): Promise<void>

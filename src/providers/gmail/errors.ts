@@ -33,7 +33,7 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
     return new ProviderError('rate_limited', `${doing}: too many requests for this mailbox`, retry)
   }
   if (hasReason(NO_SCOPE)) {
-    const why = 'the user did not grant the scope that reads mail (https://www.googleapis.com/auth/gmail.modify)'
+    const why = 'the user did not grant the scope https://www.googleapis.com/auth/gmail.modify'
     return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
   }
   if (hasReason(API_DISABLED)) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { LoginProvider, ProviderUser } from '../contract/index.ts'
+import { type LoginProvider, missingFor, type ProviderUser } from '../contract/index.ts'
 import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
 
 export interface GmailLoginOptions {
@@ -9,19 +9,22 @@ export interface GmailLoginOptions {
   authUrl: string
   tokenUrl: string
   userinfoUrl: string
+  /** Narrows the requested scopes. Names without an address are Google's. */
+  scopes?: readonly string[]
   clock: Clock
 }
 
 const SERVICE = 'Google'
-/** Reads, sends and changes messages, without permanent deletion. */
-const MAIL = 'https://www.googleapis.com/auth/gmail.modify'
-const CALENDARS = 'https://www.googleapis.com/auth/calendar.readonly'
-/** Full access. An imported token may have this scope instead. */
-const ALL_MAIL = 'https://mail.google.com/'
+const ROOT = 'https://www.googleapis.com/auth/'
+/** Identify the user, whatever the settings narrow. */
+const SIGN_IN = ['openid', 'email']
+/** Reads, sends and changes messages, without permanent deletion; reads and changes events; reads the list of calendars. */
+const FEATURES = ['gmail.modify', 'calendar.events', 'calendar.readonly']
 
 /** Sign-in with Google, which issues a refresh token only with the first consent or after `prompt=consent`. */
 export function gmailLogin(options: GmailLoginOptions): LoginProvider {
-  const scopes = ['openid', 'email', MAIL, CALENDARS]
+  const named = (scope: string) => (scope.includes('/') || SIGN_IN.includes(scope) ? scope : ROOT + scope)
+  const scopes = [...new Set([...SIGN_IN, ...(options.scopes ?? FEATURES).map(named)])]
   const client = oauthClient({
     ...options,
     service: SERVICE,
@@ -29,8 +32,8 @@ export function gmailLogin(options: GmailLoginOptions): LoginProvider {
     revokeUrl: new URL('revoke', options.tokenUrl).href,
     scopes,
     subjectIsUserId: true,
-    // Users can untick each scope. Mail is required, calendars are optional.
-    missing: (granted) => (granted.includes(MAIL) || granted.includes(ALL_MAIL) ? [] : ['mail']),
+    // Users can untick each scope.
+    missing: (granted) => missingFor('gmail', granted, ['mail.read']),
   })
 
   async function readUser(get: SignedInGet, accessToken: string): Promise<ProviderUser> {

@@ -19,7 +19,8 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorirresolvableconflict: busy,
   mailboxnotenabledforrestapi: (doing) =>
     new ProviderError('rejected', `${doing}: Graph cannot reach this mailbox (it may be on-premises)`),
-  erroraccessdenied: (doing) => new ProviderError('rejected', `${doing}: the granted scopes do not allow it`),
+  erroraccessdenied: accessDenied,
+  authorization_requestdenied: accessDenied,
 }
 
 /**
@@ -39,6 +40,12 @@ function tooOld(doing: string): ProviderError {
 
 function notFound(doing: string): ProviderError {
   return new ProviderError('not_found', `${doing}: not found`)
+}
+
+/** Graph does not say which scope is missing, or whether the user may not open this item. */
+function accessDenied(doing: string): ProviderError {
+  const why = 'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite'
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
 function busy(doing: string, { retryAfterMs }: ProviderError): ProviderError {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { LoginProvider, ProviderUser } from '../contract/index.ts'
+import { type LoginProvider, missingFor, type ProviderUser } from '../contract/index.ts'
 import { oauthClient, type SignedInGet, unusableResponse } from '../oauth/index.ts'
 
 export interface MicrosoftLoginOptions {
@@ -10,32 +10,40 @@ export interface MicrosoftLoginOptions {
   loginUrl: string
   /** Root of `/v1.0`. */
   graphUrl: string
+  /** Narrows the requested scopes. Names without an address are Graph's. */
+  scopes?: readonly string[]
   clock: Clock
 }
 
 const SERVICE = 'Microsoft'
-const NEEDED = { 'User.Read': 'the profile', 'Mail.ReadWrite': 'mail' }
+/** Keep access and identify the user, whatever the settings narrow. */
+const OFFLINE = 'offline_access'
+const PROFILE = 'User.Read'
+const FEATURES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite']
+const OPENID = ['openid', 'email', 'profile']
 /** National clouds have a Graph of their own; a scope without its address would mean the worldwide one. */
 const NATIONAL_CLOUD = /\.microsoft\.us$|\.chinacloudapi\.cn$|\.microsoft\.de$/
+const WORLDWIDE = 'https://graph.microsoft.com'
 
 /** Sign-in with Microsoft, which issues a new refresh token with every refresh. The previous one stays valid for a while. */
 export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const root = `${options.loginUrl.replace(/\/$/, '')}/${encodeURIComponent(options.tenant)}/oauth2/v2.0`
   const graph = options.graphUrl.replace(/\/$/, '')
   const { origin, hostname } = new URL(graph)
-  const named = (scope: string) => (NATIONAL_CLOUD.test(hostname) ? `${origin}/${scope}` : scope)
-  const scopes = ['offline_access', 'openid', 'email', ...[...Object.keys(NEEDED), 'Calendars.Read'].map(named)]
+  const resource = NATIONAL_CLOUD.test(hostname) ? origin : WORLDWIDE
+  const named = (scope: string) =>
+    scope.includes('/') || scope === OFFLINE || OPENID.includes(scope) ? scope : `${resource}/${scope}`
+  const scopes = [...new Set([OFFLINE, ...[PROFILE, ...(options.scopes ?? FEATURES)].map(named)])]
   const client = oauthClient({
     ...options,
     service: SERVICE,
     authUrl: `${root}/authorize`,
     tokenUrl: `${root}/token`,
     scopes,
-    refreshWithScopes: true,
+    refreshScope: OFFLINE,
     missing(granted) {
-      // Returned with or without the address of Graph, and not always in the requested case.
-      const names = new Set(granted.map((scope) => scope.slice(scope.lastIndexOf('/') + 1).toLowerCase()))
-      return Object.entries(NEEDED).flatMap(([name, what]) => (names.has(name.toLowerCase()) ? [] : what))
+      const hasProfile = granted.some((scope) => /(^|\/)user\.read$/i.test(scope))
+      return [...(hasProfile ? [] : [PROFILE]), ...missingFor('microsoft', granted, ['mail.read'])]
     },
   })
 

@@ -15,11 +15,11 @@ export interface OAuthClientOptions {
   tokenUrl: string
   revokeUrl?: string
   scopes: readonly string[]
-  /** Sends the scopes with each refresh, as Microsoft requires. */
-  refreshWithScopes?: boolean
+  /** Names the granted scopes in each refresh, and this one. Microsoft otherwise issues no new refresh token. */
+  refreshScope?: string
   /** The subject of the ID token is the user's id. At Microsoft it is another one for every client. */
   subjectIsUserId?: boolean
-  /** What is required and was not granted, in words for the user: `your mail`. */
+  /** The required scopes that were not granted. */
   missing(granted: readonly string[]): string[]
   clock: Clock
 }
@@ -67,12 +67,13 @@ export function oauthClient(options: OAuthClientOptions) {
     },
   })
 
-  function tokenSet(response: oauth.TokenEndpointResponse): TokenSet {
-    const scopes = (response.scope ?? options.scopes.join(' ')).split(' ').filter((scope) => scope !== '')
+  /** A response without scopes granted the requested ones (RFC 6749, 5.1). */
+  function tokenSet(response: oauth.TokenEndpointResponse, requested: readonly string[]): TokenSet {
+    const scopes = response.scope?.split(' ').filter((scope) => scope !== '') ?? [...requested]
     const missing = options.missing(scopes)
     if (missing.length > 0) {
-      const what = missing.join(' and ')
-      throw new ProviderError('rejected', `The user did not grant ${service} access to ${what}`, { missingScope: true })
+      const what = `the scope ${missing.join(' and ')}`
+      throw new ProviderError('rejected', `The user did not grant ${what} of ${service}`, { missingScope: true })
     }
     const seconds = Math.min(response.expires_in ?? DEFAULT_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS)
     return {
@@ -125,12 +126,15 @@ export function oauthClient(options: OAuthClientOptions) {
           codeVerifier,
           requestOptions(limits),
         )
-        const tokens = tokenSet(await oauth.processAuthorizationCodeResponse(server, client, response))
+        const tokens = tokenSet(await oauth.processAuthorizationCodeResponse(server, client, response), options.scopes)
         return { tokens, user: await identify(signedInGet(limits.fetch), tokens.accessToken) }
       })
     },
 
-    refresh(refreshToken: string): Promise<TokenSet> {
+    refresh(refreshToken: string, granted?: readonly string[]): Promise<TokenSet> {
+      const { refreshScope } = options
+      const scopes = granted && [...new Set(refreshScope === undefined ? granted : [...granted, refreshScope])]
+      const isNamed = scopes !== undefined && refreshScope !== undefined
       return call(async (limits) => {
         let idToken: unknown
         const keepIdToken = (received: unknown) => {
@@ -138,9 +142,10 @@ export function oauthClient(options: OAuthClientOptions) {
         }
         const response = await oauth.refreshTokenGrantRequest(server, client, secret, refreshToken, {
           ...requestOptions(limits, keepIdToken),
-          ...(options.refreshWithScopes && { additionalParameters: { scope: options.scopes.join(' ') } }),
+          ...(isNamed && { additionalParameters: { scope: scopes.join(' ') } }),
         })
-        const tokens = tokenSet(await oauth.processRefreshTokenResponse(server, client, response))
+        const body = await oauth.processRefreshTokenResponse(server, client, response)
+        const tokens = tokenSet(body, scopes ?? options.scopes)
         const userId = options.subjectIsUserId && subjectOf(idToken, options.clientId, tokens.accessToken)
         return { ...tokens, ...(userId && { userId }) }
       })
@@ -166,7 +171,10 @@ export function oauthClient(options: OAuthClientOptions) {
       })
       const { status } = response
       if (status === 401) throw new ProviderError('auth_expired', `${service} refused the access token`)
-      if (status !== 200) throw new ProviderError('rejected', `${service} refused to identify the user (${status})`)
+      if (status !== 200) {
+        const missingScope = status === 403
+        throw new ProviderError('rejected', `${service} refused to identify the user (${status})`, { missingScope })
+      }
       const body: unknown = await response.json().catch(() => undefined)
       if (typeof body !== 'object' || body === null) throw unusableResponse(service)
       return { ...body }

@@ -33,7 +33,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
 
   const tenantOf = (user: string) => emulator.microsoft.users.findOneBy('email', user)?.tenant_id ?? ''
   const granted = (user: string, scope: string): string[] =>
-    scope.split(' ').filter((name) => name !== '' && !withheld.get(user)?.includes(name))
+    scope.split(' ').filter((name) => name !== '' && !withheld.get(user)?.map(lastPart).includes(lastPart(name)))
 
   async function page(request: Routed) {
     const query = request.url.searchParams
@@ -163,6 +163,9 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
     ],
   }
 }
+
+/** A scope without the address of Graph. */
+const lastPart = (scope: string) => scope.slice(scope.lastIndexOf('/') + 1)
 
 interface TokenResponse {
   access_token: string

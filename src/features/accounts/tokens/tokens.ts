@@ -137,7 +137,7 @@ export function tokens(deps: TokensDeps) {
     }
     let current = oauth
     try {
-      const tokenSet = await login.refresh(oauth.refreshToken)
+      const tokenSet = await login.refresh(oauth.refreshToken, grantedScopes(leased))
       await checkTokenUser(login, tokenSet, leased.providerUser).catch(async (error: unknown) => {
         current = await withRotated(leased, oauth, tokenSet, error)
         throw error
@@ -163,9 +163,8 @@ export function tokens(deps: TokensDeps) {
   ): Promise<OAuthSecrets> {
     const isOtherUser = error instanceof ProviderError && error.kind === 'auth_expired'
     if (isOtherUser || refreshToken === undefined) return oauth
-    const { scopes }: TokenSummary = JSON.parse(leased.tokens)
     const rotated = { ...oauth, refreshToken }
-    await stored(leased, oauth.refreshToken, rotated, scopes)
+    await stored(leased, oauth.refreshToken, rotated, grantedScopes(leased) ?? [])
     return rotated
   }
 
@@ -257,6 +256,12 @@ export function tokens(deps: TokensDeps) {
       throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
     },
   }
+}
+
+/** Undefined when they are unknown. */
+function grantedScopes({ tokens }: AccountRow): string[] | undefined {
+  const { scopes }: TokenSummary = JSON.parse(tokens)
+  return scopes.length === 0 ? undefined : scopes
 }
 
 /** New credentials are used at once. */

@@ -3,7 +3,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
-import type { LoginProvider, ProviderName } from '../../../providers/contract/index.ts'
+import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
+import type { Accounts } from '../../accounts/index.ts'
 import { type AuthSession, hashOf } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
 
@@ -18,6 +19,7 @@ export interface ConsentsDeps {
   sealer: Sealer
   publicUrl: string
   logins: Logins
+  accounts: Pick<Accounts, 'findLinked'>
 }
 
 export interface ConsentRequest {
@@ -50,7 +52,7 @@ const SETTINGS: Readonly<Record<OAuthProvider, string>> = {
 const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
 
 /** Sends users to the provider's consent page and recognises them at the callback. */
-export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps) {
+export function consents({ db, clock, sealer, publicUrl, logins, accounts }: ConsentsDeps) {
   const find = (provider: string) => (isOAuth(provider) ? logins[provider] : undefined)
 
   /** Throws route_not_found when the provider has no consent page or is not set up. */
@@ -59,6 +61,13 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
     if (found === undefined)
       throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
     return found
+  }
+
+  /** Whether an account that the session may be for was connected with fewer scopes than are requested now. */
+  async function lacksScopes(provider: ProviderName, session: AuthSession, email: string | null): Promise<boolean> {
+    const { scopes } = login(provider)
+    const linked = await accounts.findLinked(provider, session.customUserId, email)
+    return linked.some(({ tokens }) => notGranted(scopes, tokens.scopes).length > 0)
   }
 
   return {
@@ -82,7 +91,8 @@ export function consents({ db, clock, sealer, publicUrl, logins }: ConsentsDeps)
         state,
         codeVerifier,
         loginHint: request.email,
-        forceConsent: session.forceConsent || request.isRepeat === true,
+        forceConsent:
+          session.forceConsent || request.isRepeat === true || (await lacksScopes(provider, session, request.email)),
       })
       const facts: ConsentFacts = { ...request, codeVerifier }
       const stateHash = hashOf(state)

@@ -253,6 +253,25 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       expect(await hosted.accountCount()).toBe(1)
     })
 
+    it('asks again for scopes that the account lacks, and updates the account with those granted', async () => {
+      await serve()
+      const optional = site.login.scopes.at(-1) ?? ''
+      const scopes = async () => {
+        const rows = await db.read.selectFrom('accounts').select(['tokens']).execute()
+        return rows.map(({ tokens }): string[] => JSON.parse(tokens).scopes)
+      }
+      const prompt = async (body: Record<string, unknown>) =>
+        new URL((await startConsent(body)).consentUrl).searchParams.get('prompt')
+      site.server.withholdScopes(USER, [optional])
+      expect((await connect({ email: USER })).status).toBe(302)
+      expect((await scopes())[0]).not.toContain(optional)
+      expect([await prompt({}), await prompt({ customUserId: 'other' })]).toEqual(['consent', null])
+      site.server.withholdScopes(USER, [])
+      expect((await connect()).status).toBe(302)
+      expect(await scopes()).toEqual([expect.arrayContaining([optional])])
+      expect(await prompt({})).toBe(null)
+    })
+
     it('updates the account of the same user, and creates another for another customUserId', async () => {
       await serve()
       const first = await connect()

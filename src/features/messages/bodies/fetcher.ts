@@ -67,7 +67,8 @@ export function bodyFetcher(deps: BodyFetcherDeps): BodyFetcher {
       await db.transaction((tx) => storeBody(tx, pending, body))
     } catch (error) {
       if (!(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
-      const isPermanent = error.kind === 'not_found' || error.kind === 'rejected' || attempts + 1 >= MAX_ATTEMPTS
+      const isRejected = error.kind === 'not_found' || (error.kind === 'rejected' && !error.missingScope)
+      const isPermanent = isRejected || attempts + 1 >= MAX_ATTEMPTS
       await db.transaction((tx) => (isPermanent ? discardBody(tx, pending) : countFailedAttempt(tx, messageId)))
       if (!isPermanent) throw error
       log.warn('Cannot fetch the body of a message. It is not stored; API requests read it from the provider.', {

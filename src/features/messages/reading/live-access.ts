@@ -10,7 +10,7 @@ import {
   ProviderError,
   type ProviderName,
 } from '../../../providers/contract/index.ts'
-import type { Accounts } from '../../accounts/index.ts'
+import { type Accounts, requireScopes } from '../../accounts/index.ts'
 import type { MessageRow } from '../store.ts'
 
 export interface LiveAccessDeps {
@@ -56,6 +56,7 @@ async function openMailbox(
   if (mail === undefined) throw notFound('provider', account.provider)
   // Another login with refused credentials may make the server lock the mailbox.
   if (account.status === 'auth_error') throw credentialsRefused()
+  requireScopes(account, ['mail.read'])
   return { mail, access: await deps.accounts.access(accountId) }
 }
 
@@ -77,7 +78,7 @@ function locationOf({ folderPath, uidValidity, uid }: MessageRef): MessageLocati
   return { folderPath, uidValidity, uid }
 }
 
-/** Runs a live read and turns a provider's failure into a 404, 502 or 504. `what` is the subject of the 404 message. */
+/** Runs a live read and turns a provider's failure into a 404, 409, 502 or 504. `what` is the subject of the 404 message. */
 export async function readLive<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -93,7 +94,11 @@ function toAppError(error: ProviderError, what: string): AppError {
     case 'auth_expired':
       return credentialsRefused(error)
     case 'rejected':
-      return new AppError('provider_rejected', { cause: error })
+      if (!error.missingScope) return new AppError('provider_rejected', { cause: error })
+      return new AppError('consent_required', {
+        message: `${error.message}. Send the user through a new session (POST /auth/sessions).`,
+        cause: error,
+      })
     default:
       return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', {
         ...(error.retryAfterMs !== undefined && {

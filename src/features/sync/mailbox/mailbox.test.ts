@@ -324,6 +324,32 @@ describe.each(KINDS)('syncing a provider that assigns message ids (%s)', (kind) 
       expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
     })
 
+    it('stops at auth_error with its reason when a scope is missing on every call, and resumes after a new consent', async () => {
+      const { db, box, service, accountId, received } = await syncedDouble(kind, open)
+      const refused = () => new ProviderError('rejected', 'the user did not grant Mail.Read', { missingScope: true })
+      box.failures.push(refused())
+      await service.wake(accountId)
+      await eventually(() => expect(box.failures).toEqual([]))
+      await connected(service, accountId)
+      for (let n = 0; n < 100; n += 1) box.failures.push(refused())
+      box.deliver('n')
+      await service.wake(accountId)
+      await eventually(async () =>
+        expect(await service.accounts.get(accountId)).toMatchObject({
+          status: 'auth_error',
+          statusReason: 'the user did not grant Mail.Read',
+        }),
+      )
+      const asked = box.calls.length
+      await service.synced(accountId)
+      expect([box.calls.length, service.sync.state(accountId)?.state]).toEqual([asked, 'idle'])
+      box.failures.length = 0
+      await service.linkMailbox(PROVIDERS[kind])
+      await received('n')
+      await connected(service, accountId)
+      expect(await accountEvents(db, accountId)).toEqual(['account.auth_error', 'account.updated', 'account.recovered'])
+    })
+
     it('reports sync_stalled only when a temporary failure lasts, and never auth_error', async () => {
       const { db, box, service, accountId, same, received } = await syncedDouble(kind, open)
       for (let n = 0; n < 4; n += 1) box.failures.push(new ProviderError('unavailable', 'it is down'))

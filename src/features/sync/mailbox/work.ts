@@ -53,8 +53,8 @@ export class MailboxWork implements AccountWork {
   #isListingRequested = false
   /** Label ids that messages carry and the last listing did not contain. */
   readonly #unknown = new Set<string>()
-  /** Scopes that the last run could not sync, and scopes that it did not find. */
-  readonly #failed = new Set<string>()
+  /** Scopes that the last run could not sync and why, and scopes that it did not find. */
+  readonly #failed = new Map<string, ProviderError>()
   readonly #notFound = new Set<string>()
   #hasMissing = false
   /** When the last complete sync of every folder began. */
@@ -108,6 +108,7 @@ export class MailboxWork implements AccountWork {
     const changed = await this.#changedScopes(open, signal)
     for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, signal)
     await this.#deleteMissing(open, startedAt, signal)
+    this.#throwIfNotGranted()
     return true
   }
 
@@ -198,12 +199,20 @@ export class MailboxWork implements AccountWork {
       // One rejected folder must not stop the sync of the others.
       const isOver = scope === undefined || signal.aborted
       if (isOver || !(error instanceof ProviderError) || error.kind !== 'rejected') throw error
-      this.#failed.add(path)
+      this.#failed.set(path, error)
       this.#deps.log.warn('Cannot sync a folder; the other folders are synced.', {
         ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
         metadata: { labelId: scope.id },
       })
     }
+  }
+
+  /** The token reads no folder at all, so the refusals are not about single folders. */
+  #throwIfNotGranted(): void {
+    const failures = [...this.#failed.values()]
+    const [first] = failures
+    if (first === undefined || failures.length < this.#scopes.length) return
+    if (failures.every(({ missingScope }) => missingScope)) throw first
   }
 
   /** Lists the folders again when a message carries an unknown label, created after the last listing. Then ignores unknown ones. */

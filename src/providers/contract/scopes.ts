@@ -1,0 +1,66 @@
+import type { ProviderName } from './provider.ts'
+
+/** What a feature does at the provider. Reading includes listing and searching; deleting is for good. */
+export type Permission = 'mail.read' | 'mail.change' | 'mail.delete' | 'mail.send' | 'calendar.read' | 'calendar.change'
+
+type OAuthProvider = Exclude<ProviderName, 'imap'>
+
+const GOOGLE = 'https://www.googleapis.com/auth/'
+const ALL_GMAIL = 'https://mail.google.com/'
+
+/** The scopes of which one is enough. The first is part of the default consent, if any is, and named when all are missing. */
+const SCOPES: Readonly<Record<OAuthProvider, Readonly<Record<Permission, readonly string[]>>>> = {
+  gmail: {
+    'mail.read': [`${GOOGLE}gmail.modify`, `${GOOGLE}gmail.readonly`],
+    'mail.change': [`${GOOGLE}gmail.modify`],
+    'mail.delete': [ALL_GMAIL],
+    'mail.send': [`${GOOGLE}gmail.modify`, `${GOOGLE}gmail.send`, `${GOOGLE}gmail.compose`],
+    'calendar.read': [`${GOOGLE}calendar.readonly`],
+    'calendar.change': [`${GOOGLE}calendar.events`],
+  },
+  microsoft: {
+    'mail.read': ['Mail.ReadWrite', 'Mail.Read'],
+    'mail.change': ['Mail.ReadWrite'],
+    'mail.delete': ['Mail.ReadWrite'],
+    'mail.send': ['Mail.Send'],
+    'calendar.read': ['Calendars.ReadWrite', 'Calendars.Read'],
+    'calendar.change': ['Calendars.ReadWrite'],
+  },
+}
+
+/** Identify the user and keep access. Providers return them under other names, or not at all. */
+const SIGN_IN = new Set(['openid', 'email', 'profile', 'offline_access', 'user.read'])
+
+/** The scopes to ask for before an account with the `granted` ones can do this. Empty for imap. */
+export function missingFor(
+  provider: ProviderName,
+  granted: readonly string[],
+  permissions: readonly Permission[],
+): string[] {
+  if (provider === 'imap') return []
+  const names = new Set(granted.map(nameOf))
+  const missing = permissions.flatMap((permission) => {
+    const enough = SCOPES[provider][permission]
+    return enough.some((scope) => isCovered(nameOf(scope), names)) ? [] : enough.slice(0, 1)
+  })
+  return [...new Set(missing)]
+}
+
+/** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */
+export function notGranted(requested: readonly string[], granted: readonly string[]): string[] {
+  const names = new Set(granted.map(nameOf))
+  return requested.filter((scope) => !SIGN_IN.has(nameOf(scope)) && !isCovered(nameOf(scope), names))
+}
+
+/** Scopes come with or without the address of the API, and from Microsoft not always in the requested case. */
+function nameOf(scope: string): string {
+  return scope.replace(/\/$/, '').replace(/^.*\//, '').toLowerCase()
+}
+
+function isCovered(name: string, granted: ReadonlySet<string>): boolean {
+  if (granted.has(name)) return true
+  if (name === 'gmail.readonly' && granted.has('gmail.modify')) return true
+  if (name.startsWith('gmail.')) return granted.has('mail.google.com')
+  if (name.startsWith('calendar.')) return granted.has('calendar')
+  return name.endsWith('.read') && granted.has(`${name}write`)
+}
