@@ -36,7 +36,8 @@ export function eventsPage() {
     '',
     'A webhook has two more fields: `deliveryId` (a delivery is one event for one endpoint) and `test` (true for test events).',
   ]
-  for (const section of SECTIONS) lines.push(...describeSection(section))
+  const used = SECTIONS.filter(([, prefix]) => catalogue.types.some((type) => type.startsWith(prefix)))
+  for (const section of used) lines.push(...describeSection(section))
   return `${lines.join('\n')}\n`
 }
 

@@ -41,19 +41,23 @@ export function declareEvent<Data extends TSchema>(
   return { description, data, example }
 }
 
-/** Every event type of the service. The recorder, the OpenAPI document, `docs/events.md` and test deliveries read it. */
+/** The event types of the service. The recorder, the OpenAPI document, `docs/events.md` and test deliveries read it. */
 export interface EventCatalogue {
-  /** In the order in which they were declared. */
+  /** The types that the service records, in the order in which they were declared. */
   readonly types: readonly string[]
+  /** Types of features that do not exist yet. Endpoints can subscribe to them, but no list or document shows them. */
+  readonly plannedTypes: readonly string[]
+  /** Also finds planned types. */
   find(type: string): EventDeclaration | undefined
   /** Throws for a type that is not declared. */
   get(type: string): EventDeclaration
 }
 
-export function eventCatalogue(declarations: EventDeclarations): EventCatalogue {
-  const byType = new Map(Object.entries(declarations))
+export function eventCatalogue(recorded: EventDeclarations, planned: EventDeclarations): EventCatalogue {
+  const byType = new Map(Object.entries({ ...recorded, ...planned }))
   return {
-    types: [...byType.keys()],
+    types: Object.keys(recorded),
+    plannedTypes: Object.keys(planned),
     find: (type) => byType.get(type),
     get(type) {
       const declaration = byType.get(type)

@@ -46,7 +46,7 @@ export async function checkStoredEvents(db: Db): Promise<void> {
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv, { mode: 'full' })
-for (const type of catalogue.types) ajv.addSchema({ ...closed(catalogue.get(type).data), $id: type })
+for (const type of Object.keys(eventDeclarations)) ajv.addSchema({ ...closed(catalogue.get(type).data), $id: type })
 
 function validatorOf(type: string): ValidateFunction {
   const validate = ajv.getSchema(type)

@@ -4,7 +4,7 @@ import { calendarEvents } from './calendar.ts'
 import { sendingEvents } from './sending.ts'
 
 /**
- * Event types that no feature records yet. The catalogue lists them, so that applications can subscribe in advance. Each file
- * moves into the feature that will record its events.
+ * Event types that no feature records yet. Applications can subscribe in advance, but the documentation does not list them. Each
+ * file moves into the feature that will record its events.
  */
-export const plannedEvents = { sendingEvents, backfillEvents, calendarEvents, bookingEvents }
+export const plannedEvents = { ...sendingEvents, ...backfillEvents, ...calendarEvents, ...bookingEvents }

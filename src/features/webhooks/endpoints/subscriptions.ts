@@ -5,10 +5,10 @@ export const DEFAULT_EVENT_TYPES = ['message.received', 'mailbox.changed']
 
 const PREFIX_END = '.*'
 
-/** True for a known event type, `*`, and a prefix such as `message.*` that covers at least one known type. */
+/** True for a recorded or planned event type, `*`, and a prefix such as `message.*` that covers at least one of them. */
 export function isSubscription(text: string, catalogue: EventCatalogue): boolean {
   if (text === '*') return true
-  return catalogue.types.some((type) => covers(text, type))
+  return [...catalogue.types, ...catalogue.plannedTypes].some((type) => covers(text, type))
 }
 
 /** Whether the subscriptions cover the type. An empty list covers every type. */

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { isSubscription } from '../features/webhooks/index.ts'
+import { catalogue } from './event-catalogue.ts'
+
+/** The code that records events: everything but tests and the declarations themselves. */
+const code = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !/\.test\.ts$|(^|\/)events\.ts$|^events\/planned\/|^demo\//.test(path))
+  .map((path) => readFileSync(join('src', path), 'utf8'))
+  .join('\n')
+
+describe('the event catalogue', () => {
+  it('lists the types that the service records, and no others', () => {
+    expect(catalogue.types.filter((type) => !code.includes(`'${type}'`))).toEqual([])
+    expect(catalogue.plannedTypes.filter((type) => code.includes(`'${type}'`))).toEqual([])
+    expect(catalogue.types).toContain('message.received')
+    expect(catalogue.plannedTypes).toContain('booking.created')
+  })
+
+  it('is what the documentation lists', () => {
+    const events = readFileSync('docs/events.md', 'utf8')
+    const { webhooks, components } = JSON.parse(readFileSync('openapi.json', 'utf8'))
+    expect(Object.keys(webhooks)).toEqual(catalogue.types)
+    expect(components.schemas.Event.properties.type.enum).toEqual(catalogue.types)
+    for (const type of catalogue.types) expect(events).toContain(`\`${type}\``)
+    for (const type of catalogue.plannedTypes) expect(events).not.toContain(`\`${type}\``)
+  })
+
+  it('lets endpoints subscribe to planned types in advance', () => {
+    for (const text of ['booking.created', 'booking.*', 'message.received', '*']) {
+      expect([text, isSubscription(text, catalogue)]).toEqual([text, true])
+    }
+    expect(isSubscription('booking.eaten', catalogue)).toBe(false)
+  })
+})
