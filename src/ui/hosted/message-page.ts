@@ -37,7 +37,14 @@ export interface ErrorPage {
   /** Error code and request id, which the user can quote to support. */
   code: string
   requestId: string
-  action?: { href: string; label: string } | undefined
+  action?: PageLink | undefined
+  /** Leads back to the application. */
+  returnTo?: PageLink | undefined
+}
+
+interface PageLink {
+  href: string
+  label: string
 }
 
 /** Explains what failed and what the user can do. */
@@ -48,7 +55,13 @@ export function errorPage(context: PageContext, page: ErrorPage): string {
     body: html`<div class="badge${page.alarming ? ' bad' : ''}">${ICONS[page.icon]}</div>
 <h1>${page.title}</h1>
 <p class="lead" role="alert" data-code="${page.code}">${page.text}</p>
-${page.action !== undefined && html`<a class="button primary" href="${page.action.href}" rel="noreferrer">${page.action.label}</a>`}
+${page.action !== undefined && link(page.action, 'primary')}${
+  page.returnTo !== undefined && link(page.returnTo, page.action === undefined ? 'primary' : 'secondary')
+}
 <p class="small">${page.code} · ${page.requestId}</p>`,
   })
+}
+
+function link({ href, label }: PageLink, rank: 'primary' | 'secondary'): Html {
+  return html`<a class="button ${rank}" href="${href}" rel="noreferrer">${label}</a>`
 }

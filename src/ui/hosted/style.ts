@@ -102,6 +102,7 @@ main .brand+.badge{margin-top:-4px}
 .badge.good{background:var(--good-tint);color:var(--good)}
 .badge.bad{background:var(--danger-tint);color:var(--danger)}
 .centred .button{margin-top:26px}
+.centred .button+.button{margin-top:10px}
 .address{font-weight:600;color:var(--ink);overflow-wrap:anywhere}
 .small{margin:22px 0 0;font-size:13px;color:var(--soft);overflow-wrap:anywhere}
 footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}

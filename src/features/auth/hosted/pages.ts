@@ -38,6 +38,7 @@ const HARDENED = {
 
 export interface ErrorPageOptions {
   action?: ErrorPage['action']
+  returnTo?: ErrorPage['returnTo']
   status?: number
 }
 
@@ -64,12 +65,13 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
     return page({ brand, nonce })
   }
 
-  const renderError: HostedPages['renderError'] = (request, reply, error, { action, status = error.status } = {}) => {
+  const renderError: HostedPages['renderError'] = (request, reply, error, options = {}) => {
+    const { status = error.status, action, returnTo } = options
     reply.headers(error.headers)
     const text = ERROR_TEXTS[error.code] ?? FALLBACK_TEXT
     return render(
       reply,
-      (context) => errorPage(context, { ...text, code: error.code, requestId: request.id, action }),
+      (context) => errorPage(context, { ...text, code: error.code, requestId: request.id, action, returnTo }),
       status,
     )
   }

@@ -29,7 +29,8 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
 
     const serve = async (options: HostedOptions = {}) => {
       db = await open()
-      hosted = await serveHosted(db, { logins: { [site.provider]: site.login }, ...options })
+      const authScreen = { name: 'Northwind' }
+      hosted = await serveHosted(db, { logins: { [site.provider]: site.login }, authScreen, ...options })
       site.server.allowRedirect(`${options.publicUrl ?? hosted.url}/providers/${site.provider}/callback`)
     }
 
@@ -58,6 +59,9 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       }
       return { ...flow, ...response }
     }
+
+    const linkOf = (page: string, label: string) =>
+      new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${label}</a>`).exec(page)?.[1]?.replaceAll('&amp;', '&')
 
     /** Status and error code of an error page. */
     const codeOf = ({ status, page }: { status: number; page: string }) => [
@@ -163,6 +167,9 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const denied = await openCallback(await site.consent(consentUrl, USER), cookie)
       expect(codeOf(denied)).toEqual([400, 'consent_denied'])
       expect(denied.page).toContain(`href="${authUrl}"`)
+      expect(linkOf(denied.page, 'Return to Northwind')).toBe(
+        `${DONE}&status=cancelled&error=consent_denied&session=${code}`,
+      )
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'consent_denied' })
       site.server.denyConsent(USER, false)
       const opened = await hosted.open(authUrl)
@@ -211,9 +218,14 @@ describeEachDatabase('connecting an OAuth provider', (open) => {
       const back = await site.consent(late.consentUrl, USER)
       clock.advance(31 * 60_000)
       expect(codeOf(await openCallback(back, late.cookie))).toEqual([400, 'session_expired'])
-      const { code, cookie, consentUrl } = await startConsent()
+      const { code, cookie, consentUrl } = await startConsent({}, '&state=mine')
       full = true
-      expect(codeOf(await openCallback(await site.consent(consentUrl, USER), cookie))).toEqual([400, 'licence_limit'])
+      const refused = await openCallback(await site.consent(consentUrl, USER), cookie)
+      expect(codeOf(refused)).toEqual([403, 'licence_limit'])
+      expect(linkOf(refused.page, 'Return to Northwind')).toBe(
+        `${DONE}&status=error&error=licence_limit&session=${code}&state=mine`,
+      )
+      expect(refused.page).not.toContain('Try again')
       expect(await hosted.status(code)).toMatchObject({ status: 'failed', failureCode: 'licence_limit' })
       expect(await hosted.accountCount()).toBe(0)
     })

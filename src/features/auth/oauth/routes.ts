@@ -4,13 +4,14 @@ import { type App, asAppError } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import { AppError, type ErrorCode } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
+import type { Brand } from '../../../ui/hosted/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../../accounts/index.ts'
 import type { HostedAccess } from '../hosted/access.ts'
 import { hostedLimits } from '../hosted/limits.ts'
-import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
+import { type ErrorPageOptions, type HostedPages, wantsHtml } from '../hosted/pages.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
-import { authorizeUrl, successUrl } from '../sessions/urls.ts'
+import { authorizeUrl, failureUrl, successUrl } from '../sessions/urls.ts'
 import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
 
 export interface CallbackRoutesDeps {
@@ -20,6 +21,7 @@ export interface CallbackRoutesDeps {
   consents: Consents
   /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
+  brand: Brand
   publicUrl: string
   log: Log
 }
@@ -44,7 +46,7 @@ const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
 
 /** The provider sends the browser back here, with a code or an error. */
 export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
-  const { sessions, access, pages, consents, publicUrl, log } = deps
+  const { sessions, access, pages, consents, brand, publicUrl, log } = deps
 
   app.get(
     '/providers/:providerName/callback',
@@ -60,7 +62,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         params: Type.Object({ providerName: Type.String() }),
         response: {
           302: Type.Null({
-            description: 'Redirects to the redirect URI of the session. A failure is an error page with status 400.',
+            description:
+              'Redirects to the redirect URI of the session. A failure is an error page with status 400, or 403 at the cap of the licence.',
           }),
         },
       },
@@ -72,28 +75,41 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       }
       const url = new URL(request.url, publicUrl)
       const state = url.searchParams.get('state') ?? ''
-      let retryHref: string | undefined
+      let open: { facts: ConsentFacts; session: AuthSession } | undefined
       try {
         const facts = await consents.get(provider, state)
-        const { code, pageState, applicationState, fromPage } = facts
+        const { code, pageState, fromPage } = facts
         if (fromPage && !access.isFromThisBrowser(request, code, pageState)) throw new AppError('csrf_failed')
         const session = await sessions.getOpen(code)
-        retryHref = authorizeUrl(publicUrl, code, applicationState)
+        open = { facts, session }
         const { href, isLinked } = await complete(request, { provider, url, state, facts, session })
         if (fromPage && isLinked) access.revokePost(reply, code, pageState)
         return reply.redirect(href, 302)
       } catch (thrown) {
         const error = asAppError(thrown)
         if (error.status >= 500 || !wantsHtml(request.headers.accept)) throw error
-        const action =
-          retryHref === undefined || FINAL_CODES.has(error.code) ? undefined : { href: retryHref, label: 'Try again' }
         // The schema covers only the redirect, so the page needs the untyped reply.
         const untyped: FastifyReply = reply
-        untyped.send(pages.renderError(request, reply, error, { action, status: 400 }))
+        const status = error.code === 'licence_limit' ? 403 : 400
+        untyped.send(pages.renderError(request, reply, error, { status, ...(open && errorLinks(error.code, open)) }))
         return reply
       }
     },
   )
+
+  /** The links of an error page: to another attempt, unless it would fail again, and to the application. */
+  function errorLinks(
+    error: ErrorCode,
+    { facts, session }: { facts: ConsentFacts; session: AuthSession },
+  ): ErrorPageOptions {
+    const { code, applicationState } = facts
+    const retry = { href: authorizeUrl(publicUrl, code, applicationState), label: 'Try again' }
+    const href = failureUrl(session.redirectUri, code, error, applicationState)
+    return {
+      action: FINAL_CODES.has(error) ? undefined : retry,
+      returnTo: { href, label: `Return to ${brand.name ?? 'the app'}` },
+    }
+  }
 
   /** Returns where to send the browser: to the application, or to the provider for a second consent. */
   async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {

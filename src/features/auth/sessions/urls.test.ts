@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { redirectTarget, successUrl } from './urls.ts'
+import { failureUrl, redirectTarget, successUrl } from './urls.ts'
 
 const account = { id: 'acc_1', provider: 'imap', email: 'ada+x@example.com' } as const
 const urlFor = (redirectUri: string, state?: string) => successUrl(redirectUri, 'code', account, state)
@@ -43,6 +43,17 @@ describe('the redirect target', () => {
     ]) {
       expect(() => redirectTarget(uri, undefined), uri).toThrow(expect.objectContaining({ code: 'validation_failed' }))
     }
+  })
+})
+
+describe('the URL after a failure', () => {
+  it('contains the reason, the session and the state of the application', () => {
+    expect(failureUrl('myapp://done?own=1', 'code', 'consent_failed', 'mine')).toBe(
+      'myapp://done?own=1&status=error&error=consent_failed&session=code&state=mine',
+    )
+    expect(failureUrl('https://a.example/?error=old', 'code', 'consent_denied', undefined)).toBe(
+      'https://a.example/?status=cancelled&error=consent_denied&session=code',
+    )
   })
 })
 

@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../../lib/errors.ts'
+import { AppError, type ErrorCode, invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 
 const FORBIDDEN_SCHEMES = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:'])
@@ -25,10 +25,7 @@ export function authorizeUrl(publicUrl: string, code: string, state?: string): s
   return `${publicUrl}/auth/authorize?${query}`
 }
 
-/**
- * The session's redirect URI with the result in its query. Existing parameters keep their exact spelling, except those
- * with our names, which are replaced. `applicationState` is the state the application chose, if any.
- */
+/** The session's redirect URI with the result. `applicationState` is the state the application chose, if any. */
 export function successUrl(
   redirectUri: string,
   code: string,
@@ -36,10 +33,23 @@ export function successUrl(
   applicationState: string | undefined,
 ): string {
   const { id: accountId, provider, email } = account
-  const ours = new URLSearchParams({
-    ...{ status: 'success', accountId, provider, email, session: code },
-    ...(applicationState !== undefined && { state: applicationState }),
-  })
+  return withResult(redirectUri, { status: 'success', accountId, provider, email, session: code }, applicationState)
+}
+
+/** The session's redirect URI for a user who returns without a mailbox. `cancelled` when the user denied access. */
+export function failureUrl(
+  redirectUri: string,
+  code: string,
+  error: ErrorCode,
+  applicationState: string | undefined,
+): string {
+  const status = error === 'consent_denied' ? 'cancelled' : 'error'
+  return withResult(redirectUri, { status, error, session: code }, applicationState)
+}
+
+/** Existing parameters keep their exact spelling, except those with our names, which are replaced. */
+function withResult(redirectUri: string, result: Record<string, string>, state: string | undefined): string {
+  const ours = new URLSearchParams({ ...result, ...(state !== undefined && { state }) })
   const url = new URL(redirectUri)
   const theirs = url.search
     .slice(1)
