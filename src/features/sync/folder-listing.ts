@@ -18,27 +18,58 @@ export function planFolders(labels: readonly LabelRow[], folders: readonly Remot
   const kept: FolderPlan['kept'] = []
   const rows = new Set(labels)
   const rest = new Set(folders)
-  function keep(matches: (label: LabelRow, folder: RemoteFolder) => boolean) {
-    for (const folder of [...rest]) {
-      const label = [...rows].find((row) => matches(row, folder))
-      if (label === undefined) continue
+  /** Pairs the rows and folders that have the same key. */
+  function keep(rowKey: (label: LabelRow) => string | null, folderKey: (folder: RemoteFolder) => string | null) {
+    const byKey = new Map<string | null, LabelRow>()
+    for (const label of rows) if (!byKey.has(rowKey(label))) byKey.set(rowKey(label), label)
+    for (const folder of rest) {
+      const key = folderKey(folder)
+      const label = key === null ? undefined : byKey.get(key)
+      if (label === undefined || !rows.delete(label)) continue
       kept.push({ label, folder })
-      rows.delete(label)
       rest.delete(folder)
     }
   }
-  keep((label, folder) => folder.path === 'INBOX' && label.providerId === 'INBOX')
-  keep((label, folder) => folder.mailboxId !== null && label.mailboxId === folder.mailboxId)
-  keep((label, folder) => label.providerId === folder.path)
+  const inbox = (path: string) => (path === 'INBOX' ? path : null)
+  keep(
+    (label) => inbox(label.providerId),
+    (folder) => inbox(folder.path),
+  )
+  keep(
+    (label) => label.mailboxId,
+    (folder) => folder.mailboxId,
+  )
+  keep(
+    (label) => label.providerId,
+    (folder) => folder.path,
+  )
   return { kept, appeared: [...rest], vanished: [...rows] }
 }
 
-/** Pairs that may be one renamed folder, those with the same last name first. Two unmatched MAILBOXIDs mean two folders. */
-export function renameCandidates({ vanished, appeared }: FolderPlan): { label: LabelRow; folder: RemoteFolder }[] {
-  return vanished
-    .flatMap((label) => appeared.map((folder) => ({ label, folder })))
-    .filter(({ label, folder }) => folder.selectable && (label.mailboxId === null || folder.mailboxId === null))
-    .sort((a, b) => Number(b.label.displayName === b.folder.name) - Number(a.label.displayName === a.folder.name))
+/**
+ * Pairs that may be one renamed folder, those with the same last name first. Two unmatched MAILBOXIDs mean two folders. Take only a
+ * few: thousands of vanished and appeared folders form millions of pairs.
+ */
+export function* renameCandidates({
+  vanished,
+  appeared,
+}: FolderPlan): Generator<{ label: LabelRow; folder: RemoteFolder }> {
+  const selectable = appeared.filter((folder) => folder.selectable)
+  const byName = new Map<string, RemoteFolder[]>()
+  for (const folder of selectable) {
+    const sameName = byName.get(folder.name)
+    if (sameName === undefined) byName.set(folder.name, [folder])
+    else sameName.push(folder)
+  }
+  const isPossible = (label: LabelRow, folder: RemoteFolder) => label.mailboxId === null || folder.mailboxId === null
+  for (const label of vanished) {
+    for (const folder of byName.get(label.displayName) ?? []) if (isPossible(label, folder)) yield { label, folder }
+  }
+  for (const label of vanished) {
+    for (const folder of selectable) {
+      if (label.displayName !== folder.name && isPossible(label, folder)) yield { label, folder }
+    }
+  }
 }
 
 /** Folders between which mail programs move messages. A move to a folder that is not synced would look like a deletion. */
@@ -107,7 +138,8 @@ export async function storeFolders(
     await deps.fence(tx, context.accountId, context.epoch)
     const nowMs = deps.clock.now()
     const labels = labelStore(tx)
-    for (const label of plan.vanished) await releasePath(tx, label, plan, nowMs)
+    const paths = new Set([...plan.kept.map(({ folder }) => folder), ...plan.appeared].map((folder) => folder.path))
+    for (const label of plan.vanished) await releasePath(tx, label, paths, nowMs)
     const moved = changed.filter(({ label, folder }) => label.providerId !== folder.path)
     // Paths are unique: two folders that swapped names first get temporary ones.
     for (const { label } of moved) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
@@ -130,11 +162,8 @@ export async function storeFolders(
 }
 
 /** Marks a vanished label as not synced. Its path is changed when another folder now has it. */
-async function releasePath(tx: Tx, label: LabelRow, plan: FolderPlan, nowMs: number): Promise<void> {
-  const taken = [...plan.kept.map(({ folder }) => folder), ...plan.appeared].some(
-    (folder) => folder.path === label.providerId,
-  )
-  const providerId = taken ? `${label.providerId} (${label.id})` : label.providerId
+async function releasePath(tx: Tx, label: LabelRow, paths: ReadonlySet<string>, nowMs: number): Promise<void> {
+  const providerId = paths.has(label.providerId) ? `${label.providerId} (${label.id})` : label.providerId
   await labelStore(tx).update(label.id, { providerId, syncedAs: null, selectable: 0, updatedAt: nowMs })
 }
 

@@ -20,7 +20,10 @@ export async function detectRenames(
 ): Promise<FolderPlan> {
   const found = new Map<LabelRow, RemoteFolder>()
   const taken = new Set<RemoteFolder>()
-  for (const { label, folder } of renameCandidates(plan).slice(0, MAX_PROBES)) {
+  let probes = 0
+  for (const { label, folder } of renameCandidates(plan)) {
+    probes += 1
+    if (probes > MAX_PROBES) break
     if (found.has(label) || taken.has(folder)) continue
     if (!(await isSameFolder(deps, session, label, folder, signal))) continue
     found.set(label, folder)
