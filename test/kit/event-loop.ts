@@ -22,7 +22,13 @@ export async function turnsDuring(work: () => Promise<unknown>): Promise<{ turns
 /** The share of `work`'s time that its longest turn of the event loop took, from 0 to 1. */
 export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
-  let turnMs = startedMs
+  const longestMs = await longestTurnMs(work)
+  return longestMs / (performance.now() - startedMs)
+}
+
+/** The longest turn of the event loop while `work` runs. On a loaded machine this includes time in which other processes ran. */
+export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  let turnMs = performance.now()
   let longestMs = 0
   const measure = () => {
     const nowMs = performance.now()
@@ -36,5 +42,5 @@ export async function longestTurnShare(work: () => Promise<unknown>): Promise<nu
   } finally {
     clearImmediate(immediate)
   }
-  return longestMs / (performance.now() - startedMs)
+  return longestMs
 }

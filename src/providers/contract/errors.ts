@@ -6,6 +6,8 @@ export type ProviderErrorKind =
   | 'rejected'
   | 'cursor_expired'
   | 'tls'
+  /** The server sent more than it may, or took too long for one piece of work. It will probably do so again. */
+  | 'limit_exceeded'
 
 interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */

@@ -2,9 +2,13 @@ import { isIP } from 'node:net'
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../contract/index.ts'
 import { providerError, timeoutError } from './errors.ts'
+import { gatedTransport } from './gated-socket.ts'
 import type { Pacing } from './pacing.ts'
+import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
+import { withinLimits } from './work-limits.ts'
 
 /** What every connection of this provider needs. */
 export interface Dialing {
@@ -19,16 +23,26 @@ export interface DialOptions {
   urgent: boolean
   /** Until the login is done. For `urgent` it includes the wait for a slot at the host. */
   timeoutMs: number
+  /** The largest literal that the connection needs. */
+  literalBytes: number
   signal: AbortSignal
 }
 
-/** A logged-in connection, with facts that imapflow gives only to its logger. */
+/** What the server has sent on a connection. */
+export interface Traffic {
+  lines: number
+  bytes: number
+}
+
+/** A logged-in connection, with facts that imapflow does not give. */
 export interface ImapClient {
   imap: ImapFlow
+  gate: ResponseGate
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
-  /** Called for each line that the server sends, and for each command. */
-  onLine: (() => void) | undefined
+  traffic(): Traffic
+  /** Calls the listener with the totals whenever data arrives, before it is parsed. Returns the function that removes the listener. */
+  onTraffic(listener: (total: Traffic) => void): () => void
   /** Why the connection ended, if known. */
   failure(): unknown
   /** Closes the connection for this reason. */
@@ -59,12 +73,13 @@ export async function dial(
       const mayBePlain = imap.allowPlain === true && guard.allowsPlain(target)
       const client = newClient(imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
-        timeoutMs: options.timeoutMs,
+        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes },
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
       try {
-        await client.imap.connect()
+        const ms = 2 * options.timeoutMs
+        await withinLimits(client, { ...LOGIN_LIMITS, silenceMs: ms, workMs: ms }, doing, client.imap.connect())
         if (!client.imap.secureConnection) onPlainLogin(imap.host, imap.port)
         return client
       } catch (error) {
@@ -86,11 +101,25 @@ interface Connecting {
   /** Logs in without encryption when the server does not offer STARTTLS. */
   mayBePlain: boolean
   timeoutMs: number
+  literalBytes: number
 }
 
-function newClient(settings: ImapSettings, { address, password, mayBePlain, timeoutMs }: Connecting): ImapClient {
+function newClient(
+  settings: ImapSettings,
+  { address, password, mayBePlain, timeoutMs, literalBytes }: Connecting,
+): ImapClient {
+  const responses = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
+  const gate = new ResponseGate(responses)
+  const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
+  let bytes = 0
+  let expunged = 0
+  const traffic = () => ({ lines: gate.lines + Math.floor(expunged / EXPUNGED_PER_LINE), bytes })
+  const countTraffic = () => {
+    const total = traffic()
+    for (const listener of listeners) listener(total)
+  }
   const countUnparsed = (entry: object) => {
     const unparsed = 'payloadBytes' in entry
     const unhandled = 'msg' in entry && entry.msg === 'Failed to process untagged response'
@@ -101,15 +130,9 @@ function newClient(settings: ImapSettings, { address, password, mayBePlain, time
     debug() {},
     info() {},
     warn: countUnparsed,
-    error(entry: object) {
-      if ('src' in entry && entry.src === 's') client.onLine?.()
-      countUnparsed(entry)
-    },
-    // Asked for every command and every line of the server that imapflow has parsed. The log would need a copy of it.
-    isLevelEnabled() {
-      client.onLine?.()
-      return false
-    },
+    error: countUnparsed,
+    // Otherwise imapflow would compile a copy of every line for the log.
+    isLevelEnabled: () => false,
   }
   const imap = new ImapFlow({
     ...FIXED_OPTIONS,
@@ -124,6 +147,24 @@ function newClient(settings: ImapSettings, { address, password, mayBePlain, time
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     logger,
+    // The gate acts first. These limits hold even if both should read a line differently.
+    maxLiteralSize: responses.literalBytes,
+    maxLineLength: Math.max(responses.lineBytes, responses.searchBytes),
+    maxResponseSize: responses.responseBytes,
+    transport: gatedTransport(gate, {
+      onData(length) {
+        bytes += length
+        countTraffic()
+      },
+      onRefused: (error) => closeWith(error),
+    }),
+    // A VANISHED response of 30 bytes may name 16 million messages, which imapflow reports one by one without a pause.
+    expungeHandler(event) {
+      expunged += 1
+      if (expunged % EXPUNGED_PER_LINE === 0) countTraffic()
+      imap.emit('expunge', event)
+      return yieldIfHeld(TURN_MS)
+    },
   })
   const closeWith = (reason: unknown) => {
     failure ??= reason
@@ -131,40 +172,25 @@ function newClient(settings: ImapSettings, { address, password, mayBePlain, time
   }
   // An error event without a listener would end the process. A close event always follows.
   imap.on('error', closeWith)
-  const client: ImapClient = {
+  return {
     imap,
+    gate,
     unparsedLines: () => unparsedLines,
-    onLine: undefined,
+    traffic,
+    onTraffic(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     failure: () => failure,
     closeWith,
   }
-  return client
 }
 
-/**
- * Runs commands, and closes the connection when the server sends nothing for `silenceMs` (twice that at the latest) while they wait. The
- * work may take any time as long as data arrives.
- */
-export async function closeOnSilence<T>(
-  client: ImapClient,
-  silenceMs: number,
-  doing: string,
-  work: Promise<T>,
-): Promise<T> {
-  let received = client.imap.stats().received
-  const timer = setInterval(() => {
-    const now = client.imap.stats().received
-    if (now === received) client.closeWith(timeoutError(doing, silenceMs))
-    received = now
-  }, silenceMs)
-  try {
-    return await work
-  } catch (error) {
-    throw client.imap.usable ? error : (client.failure() ?? error)
-  } finally {
-    clearInterval(timer)
-  }
-}
+/** Capabilities, greetings and refusals are short. */
+const LOGIN_LIMITS = { lines: 1000, bytes: 1024 * 1024 }
+
+/** How many removed messages cost as much as a line. */
+const EXPUNGED_PER_LINE = 50
 
 const FIXED_OPTIONS = {
   // A zlib context per sync connection costs more memory than the account's entire state.
@@ -175,8 +201,4 @@ const FIXED_OPTIONS = {
   clientInfo: { name: 'Posthorn', version: '0.1', vendor: 'Posthorn', 'support-url': '' },
   // imapflow's watchdog mistakes an IDLE that was never acknowledged for a quiet one and waits for ever. The session checks instead.
   socketTimeout: 60 * 60_000,
-  // The largest request is for 1 MB of a part; these limits keep a hostile server from filling the memory.
-  maxLiteralSize: 64 * 1024 * 1024,
-  maxLineLength: 64 * 1024 * 1024,
-  maxResponseSize: 128 * 1024 * 1024,
 } satisfies Partial<ImapFlowOptions>

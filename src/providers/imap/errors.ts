@@ -20,6 +20,11 @@ export function timeoutError(doing: string, ms: number): ProviderError {
   return new ProviderError('unavailable', `${doing}: no response within ${Math.round(ms / 1000)} s`, { timedOut: true })
 }
 
+/** The server exceeded a limit that protects this process. */
+export function limitExceeded(why: string, options: { timedOut?: boolean } = {}): ProviderError {
+  return new ProviderError('limit_exceeded', why, options)
+}
+
 /** What imapflow and Node attach to their errors, read without trusting any of it. */
 interface Facts {
   code: string
@@ -80,9 +85,18 @@ const TLS_CODES = /^(ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MI
 /** The peer does not speak TLS. It may be no mail server at all, so this is not a `tls` error of one. */
 const NOT_TLS_CODES = /^(ERR_SSL|EPROTO$)/
 const TOO_MANY_MS = 60_000
+/** Limits of imapflow itself. The response gate normally acts first. */
+const LIMIT_CODES: ReadonlySet<string> = new Set([
+  'LineTooLarge',
+  'LiteralTooLarge',
+  'ResponseTooLarge',
+  'TooManyTokens',
+  'TooManyResponses',
+])
 
 function classify(error: unknown, facts: Facts): Classified {
   if (error instanceof GuardError) return { kind: 'unavailable', why: error.message }
+  if (LIMIT_CODES.has(facts.code)) return { kind: 'limit_exceeded', why: `the server exceeded a limit (${facts.code})` }
   if (facts.throttleMs !== undefined) {
     return { kind: 'rate_limited', why: 'the server asked for a pause', retryAfterMs: facts.throttleMs }
   }

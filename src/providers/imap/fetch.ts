@@ -2,10 +2,10 @@ import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import type { RemoteMessage } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
-import { connectionLost } from './errors.ts'
 import { bareQuery, type MapContext, messageQuery, remoteMessage, unreadableMessage, withText } from './map.ts'
 import { type Leaf, TEXT_BYTES } from './parts.ts'
 import type { FetchBackoff } from './sync/fetch-backoff.ts'
+import { uidSet } from './uids.ts'
 
 export interface FetchPlan {
   uidValidity: string
@@ -53,24 +53,6 @@ async function fetchRange(client: ImapClient, range: string, plan: FetchPlan): P
   if (wasRefused || client.unparsedLines() !== unparsedBefore) await fetchMissing(client, range, plan, found)
   await fetchTexts(client.imap, withoutText, found)
   return found
-}
-
-/** UIDs of the selected folder, by position or by UID, ascending. SEARCH responds with one line, FETCH with one per message. */
-export async function listUids(imap: ImapFlow, range: { seq: string } | { uid: string }): Promise<number[]> {
-  const uids = await imap.search(range, { uid: true })
-  if (!uids) throw connectionLost('the messages of the folder cannot be listed')
-  return uids
-}
-
-/** A compact sequence set like `3,5:9`. The UIDs must ascend. */
-export function uidSet(uids: readonly number[]): string {
-  const ranges: [number, number][] = []
-  for (const uid of uids) {
-    const last = ranges.at(-1)
-    if (last !== undefined && uid === last[1] + 1) last[1] = uid
-    else ranges.push([uid, uid])
-  }
-  return ranges.map(([low, high]) => (low === high ? `${low}` : `${low}:${high}`)).join(',')
 }
 
 function mapContext(uid: number, plan: FetchPlan): MapContext {

@@ -1,6 +1,7 @@
-import type { ImapFlow, ListResponse, MailboxObject } from 'imapflow'
+import type { ListResponse, MailboxObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
+import type { ImapClient } from './client.ts'
 
 const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Inbox': 'inbox',
@@ -18,10 +19,11 @@ const TIMESTAMP_LIKE = 1_000_000_000n
 const MAX_PATH = 1000
 
 /**
- * Every folder of the mailbox. imapflow decodes the names, applies the namespace, and on servers without SPECIAL-USE derives the roles
+ * Every folder of the mailbox, at most 10,000. imapflow decodes the names, applies the namespace, and on servers without SPECIAL-USE derives the roles
  * from folder names in some forty languages.
  */
-export async function listFolders(imap: ImapFlow): Promise<RemoteFolder[]> {
+export async function listFolders({ imap, gate }: ImapClient): Promise<RemoteFolder[]> {
+  gate.forgetFolders()
   // Without LIST-STATUS the query would cost one STATUS per folder.
   const listed = imap.capabilities.has('LIST-STATUS')
     ? await imap.list({ statusQuery: { uidValidity: true } })

@@ -44,19 +44,20 @@ const ALLOWANCE = { lines: 5000, bytes: 1024 * 1024, linesPerSecond: 10, bytesPe
 
 describe('a server that floods the idle connection', () => {
   it.each([
-    ['lines', '1 RECENT'],
-    ['lines that nobody can read', '((((('],
-    ['flags', '1 FETCH (FLAGS (\\Seen))'],
-    ['long lines', `OK ${'x'.repeat(100_000)}`],
-  ])('with %s is given up, with the reason and a pause', async (_what, line) => {
+    ['lines', '1 RECENT', 'far more than was requested'],
+    ['empty lines', '\r\n'.repeat(100), 'far more than was requested'],
+    ['lines that nobody can read', '(((((', 'far more than was requested'],
+    ['flags', '1 FETCH (FLAGS (\\Seen))', 'far more than was requested'],
+    ['ranges of removed messages', 'VANISHED 1:16777216', 'far more than was requested'],
+    ['long lines', `OK ${'x'.repeat(100_000)}`, 'a response that is too long'],
+  ])('with %s is given up, with the reason', async (_what, line, reason) => {
     const { session, closed, server } = await opened({ onIdle: flood(line) }, { flood: ALLOWANCE })
     await session.watch('INBOX')
     await eventually(() => closed.length > 0)
     expect(closed).toEqual([
       expect.objectContaining({
-        kind: 'unavailable',
-        message: expect.stringContaining('far more than was requested'),
-        retryAfterMs: expect.any(Number),
+        kind: 'limit_exceeded',
+        message: expect.stringContaining(reason),
       }),
     ])
     expect(server.commands).toContain('IDLE')

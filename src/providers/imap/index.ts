@@ -15,6 +15,7 @@ import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import { ImapSession } from './sync/session.ts'
 import { verify } from './verify.ts'
+import type { WorkLimits } from './work-limits.ts'
 
 /** Every interval and limit of the provider; tests make them small. */
 export interface ImapLimits {
@@ -22,6 +23,12 @@ export interface ImapLimits {
   connectMs: number
   /** A connection is closed when the server sends nothing for this long while a command waits. */
   silenceMs: number
+  /** How long one piece of work may take: a list of the folders, a step of a sync, a search. Also bounds its lines and bytes. */
+  workMs: number
+  workLines: number
+  workBytes: number
+  /** How long a live read may take, waiting included. A stream has as long for each chunk. */
+  readMs: number
   /** An idle sync connection is checked with NOOP this often. It is closed when the server does not respond in `checkTimeoutMs`. */
   checkIntervalMs: number
   checkTimeoutMs: number
@@ -37,10 +44,24 @@ export interface ImapLimits {
   flood: FloodLimit
 }
 
+const MB = 1024 * 1024
+/** Bytes that the server may send for a sign-in, and for a live read. Pages of lists have 45 MB at most. */
+const VERIFY_BYTES = 16 * MB
+const READ_BYTES = 64 * MB
+const VERIFY_LINES = 50_000
+const READ_LINES = 50_000
+/** Sync reads at most 128 kB of a header. */
+const SYNC_LITERAL_BYTES = MB
+
 const LIMITS: ImapLimits = {
   verifyMs: 10_000,
   connectMs: 30_000,
   silenceMs: 30_000,
+  workMs: 5 * 60_000,
+  // Flags of a million messages may change at once.
+  workLines: 1_200_000,
+  workBytes: 256 * MB,
+  readMs: 30_000,
   checkIntervalMs: 45_000,
   checkTimeoutMs: 12_000,
   pollIntervalMs: 30_000,
@@ -68,6 +89,10 @@ export function imapProvider({
   pace = { concurrent: 16, jitterMs: 250 },
 }: ImapDeps): Provider & { mail: FolderMailProvider } {
   const limits = { ...LIMITS, ...given }
+  const { silenceMs, workMs, workLines, workBytes } = limits
+  const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
+  const verifyWork = { ...work, lines: Math.min(VERIFY_LINES, workLines), bytes: Math.min(VERIFY_BYTES, workBytes) }
+  const readWork = { ...work, lines: Math.min(READ_LINES, workLines), bytes: Math.min(READ_BYTES, workBytes) }
   const dialing = { guard, pacing: pacing(pace), onPlainLogin: plainLoginWarning(log) }
   const backoffs = fetchBackoffs()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
@@ -76,7 +101,7 @@ export function imapProvider({
     const open = connections.get(access.accountId)
     if (open !== undefined && !open.connection.isClosed && reachesSame(open.access, access)) return open.connection
     open?.connection.close()
-    const options = { idleMs: limits.requestIdleMs, waitMs: limits.requestWaitMs, silenceMs: limits.silenceMs }
+    const options = { idleMs: limits.requestIdleMs, waitMs: limits.requestWaitMs, work }
     // Forgets the password with the connection.
     const connection = new RequestConnection(access, dialing, options, () => {
       if (connections.get(access.accountId)?.connection === connection) connections.delete(access.accountId)
@@ -89,13 +114,14 @@ export function imapProvider({
     name: 'imap',
     mail: {
       kind: 'folders',
-      verify: (access, signal) => verify(access, dialing, limits.verifyMs, signal),
+      verify: (access, signal) => verify(access, dialing, { timeoutMs: limits.verifyMs, work: verifyWork }, signal),
       async openSession(access, events, signal) {
         const { accountId } = access
-        const client = await dial(access, dialing, { urgent: false, timeoutMs: limits.connectMs, signal })
+        const options = { urgent: false, timeoutMs: limits.connectMs, literalBytes: SYNC_LITERAL_BYTES, signal }
+        const client = await dial(access, dialing, options)
         return new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
-          ...{ events, clock, limits },
+          ...{ events, clock, limits: { ...limits, work } },
           requestConnection: () => requestConnection(access),
           backoffs: {
             of: (path) => backoffs.of(accountId, path),
@@ -103,7 +129,10 @@ export function imapProvider({
           },
         })
       },
-      liveReads: (access) => imapLiveReads(() => requestConnection(access), clock),
+      liveReads: (access) => {
+        const read = { deadlineMs: limits.readMs, limits: readWork }
+        return imapLiveReads(() => requestConnection(access), { clock, read })
+      },
       async closeConnections(accountId) {
         for (const [id, { connection }] of [...connections]) {
           if (accountId !== undefined && id !== accountId) continue

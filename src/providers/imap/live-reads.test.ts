@@ -125,7 +125,7 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
   })
 
   it('end in time when the server does not respond', async () => {
-    const { server, live } = await mailbox({ requestWaitMs: 300, silenceMs: 300 })
+    const { server, live } = await mailbox({ requestWaitMs: 600, silenceMs: 600 })
     server.pause()
     const timedOut = { name: 'ProviderError', kind: 'unavailable', timedOut: true }
     await expect(live.listFolders()).rejects.toMatchObject(timedOut)

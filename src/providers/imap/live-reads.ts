@@ -10,11 +10,13 @@ import {
   type RemoteMessage,
 } from '../contract/index.ts'
 import { attachmentName, parseHeaders } from '../mime/index.ts'
-import { bytesOf, fetchMessages, listUids } from './fetch.ts'
+import { bytesOf, fetchMessages } from './fetch.ts'
 import { listFolders, uidValidityOf } from './folders.ts'
 import { decodeText, isBodyText, type Leaf, leaves, parseSource } from './parts.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { transferDecoder } from './transfer-decoding.ts'
+import { countBelow, uidsAt } from './uids.ts'
+import type { WorkLimits } from './work-limits.ts'
 
 /** How much of a streamed message is in memory. */
 const CHUNK_BYTES = 512 * 1024
@@ -22,14 +24,21 @@ const CHUNK_BYTES = 512 * 1024
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 const MAX_HEADER_BYTES = 1024 * 1024
 
+interface LiveReadOptions {
+  clock: Clock
+  /** For each read. A stream has as much for each chunk. */
+  read: { deadlineMs: number; limits: WorkLimits }
+}
+
 /** Reads over an account's request connection. `connection` returns the current one, because an earlier one may have closed. */
-export function imapLiveReads(connection: () => RequestConnection, clock: Clock): FolderLiveReads {
+export function imapLiveReads(connection: () => RequestConnection, { clock, read }: LiveReadOptions): FolderLiveReads {
   function atMessage<T>(
     location: MessageLocation,
     doing: string,
     work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
     return connection().useFolder(location.folderPath, {
+      ...read,
       doing,
       async work({ imap }, box) {
         if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
@@ -62,20 +71,21 @@ export function imapLiveReads(connection: () => RequestConnection, clock: Clock)
   return {
     listFolders: () =>
       connection().use({
+        ...read,
         doing: 'listing the folders',
         prepare: async () => {},
-        work: ({ imap }) => listFolders(imap),
+        work: (client) => listFolders(client),
       }),
 
     listMessages: (folderPath, { limit, beforeUid, offset = 0 }) =>
       connection().useFolder(folderPath, {
-        ...{ fresh: true, doing: 'listing messages' },
+        ...{ ...read, fresh: true, doing: 'listing messages' },
         async work(client, box) {
           const uidValidity = uidValidityOf(box)
           const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
-          const uids = await listUids(client.imap, { seq: `${Math.max(1, high - limit + 1)}:${high}` })
+          const uids = await uidsAt(client.imap, Math.max(1, high - limit + 1), high)
           const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
           const messages = await fetchMessages(client, uids, plan)
           return { messages: messages.sort(newestFirst), total: box.exists }
@@ -88,13 +98,13 @@ export function imapLiveReads(connection: () => RequestConnection, clock: Clock)
         if (row && bytesOf(row.headers) === undefined) throw notFound('reading a message')
         const parts = row && row.bodyStructure !== undefined ? leaves(row.bodyStructure) : []
         if (!row || parts.length === 0) return unstructuredBody(imap, range)
-        const read = (type: 'text/plain' | 'text/html') =>
+        const textOf = (type: 'text/plain' | 'text/html') =>
           readTexts(
             imap,
             range,
             parts.filter((leaf) => isBodyText(leaf, type)),
           )
-        return { text: await read('text/plain'), html: await read('text/html'), headers: headersOf(row) }
+        return { text: await textOf('text/plain'), html: await textOf('text/html'), headers: headersOf(row) }
       }),
 
     async openRaw(location) {
@@ -134,18 +144,6 @@ function notFound(doing: string): ProviderError {
 
 function newestFirst(left: RemoteMessage, right: RemoteMessage): number {
   return (right.location?.uid ?? 0) - (left.location?.uid ?? 0)
-}
-
-/** How many messages have a lower UID. A binary search by position, so that the folder is not listed entirely. */
-async function countBelow(imap: ImapFlow, exists: number, beforeUid: number): Promise<number> {
-  let [low, high] = [0, exists]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    const uid = (await listUids(imap, { seq: String(middle) }))[0]
-    if (uid !== undefined && uid < beforeUid) low = middle
-    else high = middle - 1
-  }
-  return low
 }
 
 async function readTexts(imap: ImapFlow, range: string, parts: readonly Leaf[]): Promise<string | null> {

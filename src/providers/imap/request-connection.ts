@@ -1,19 +1,30 @@
 import type { MailboxObject } from 'imapflow'
 import type { MailAccess } from '../contract/index.ts'
-import { closeOnSilence, type Dialing, dial, type ImapClient } from './client.ts'
+import { type Dialing, dial, type ImapClient } from './client.ts'
 import { connectionLost, providerError, timeoutError } from './errors.ts'
+import { type WorkLimits, withinLimits } from './work-limits.ts'
+
+/** The largest request is for 4 MB of a text and 1 MB of its header. */
+const LITERAL_BYTES = 5 * 1024 * 1024
+/** What the server may send while nothing was requested. */
+const IDLE_LINES = 10_000
+const IDLE_BYTES = 1024 * 1024
 
 export interface RequestConnectionOptions {
   /** The connection closes after this long without work. */
   idleMs: number
   /** How long work waits for its turn and the connection. */
   waitMs: number
-  silenceMs: number
+  /** For tasks without limits of their own. */
+  work: WorkLimits
 }
 
 interface Task {
   doing: string
   signal?: AbortSignal
+  limits?: WorkLimits
+  /** How long the task may take, waiting included. */
+  deadlineMs?: number
 }
 
 export interface FolderTask<T> extends Task {
@@ -36,6 +47,7 @@ export class RequestConnection {
   #tail: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #idleTimer: NodeJS.Timeout | undefined
+  #stopCounting = () => {}
 
   /** Calls `onIdle` once, when the connection has closed itself for lack of work. */
   constructor(access: MailAccess, dialing: Dialing, options: RequestConnectionOptions, onIdle: () => void) {
@@ -69,18 +81,26 @@ export class RequestConnection {
     task: Task & { prepare(client: ImapClient): Promise<P>; work(client: ImapClient, prepared: P): Promise<T> },
   ): Promise<T> {
     if (this.isClosed) throw connectionLost('the connection was closed')
-    const { waitMs, silenceMs } = this.#options
+    const { waitMs, work } = this.#options
     const wait = AbortSignal.timeout(waitMs)
-    const signal = AbortSignal.any([wait, this.#closing.signal, ...(task.signal ? [task.signal] : [])])
+    const { deadlineMs, limits = work } = task
+    const deadline = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs)
+    const given = [task.signal, deadline].filter((one) => one !== undefined)
+    const signal = AbortSignal.any([wait, this.#closing.signal, ...given])
     const release = await this.#acquire(signal, task.doing, wait)
     let isReady = false
     try {
-      return await this.#withRetry(signal, async (client) => {
-        const prepared = await closeOnAbort(signal, client, task.prepare(client))
-        isReady = true
-        return closeOnSilence(client, silenceMs, task.doing, task.work(client, prepared))
+      return await this.#withRetry(signal, (client) => {
+        const prepareAndWork = async () => {
+          const prepared = await closeOnAbort(signal, client, task.prepare(client))
+          isReady = true
+          const done = task.work(client, prepared)
+          return deadline === undefined ? done : closeOnAbort(deadline, client, done)
+        }
+        return withinLimits(client, limits, task.doing, prepareAndWork())
       })
     } catch (error) {
+      if (deadline?.aborted && deadlineMs !== undefined) throw timeoutError(task.doing, deadlineMs)
       if (wait.aborted && !isReady) throw timeoutError(task.doing, waitMs)
       throw providerError(error, task.doing)
     } finally {
@@ -91,6 +111,7 @@ export class RequestConnection {
   close(): void {
     this.#closing.abort(connectionLost('the connection was closed'))
     clearTimeout(this.#idleTimer)
+    this.#stopCounting()
     this.#client?.imap.close()
     this.#client = undefined
   }
@@ -98,6 +119,7 @@ export class RequestConnection {
   /** Waits for the turn and returns the function that ends it. A caller that gives up does not change the order of the others. */
   async #acquire(signal: AbortSignal, doing: string, wait: AbortSignal): Promise<() => void> {
     clearTimeout(this.#idleTimer)
+    this.#stopCounting()
     this.#waiting += 1
     const before = this.#tail
     let pass = () => {}
@@ -124,7 +146,7 @@ export class RequestConnection {
         if (reused.imap.usable || signal.aborted) throw error
       }
     }
-    const options = { urgent: true, timeoutMs: this.#options.waitMs, signal }
+    const options = { urgent: true, timeoutMs: this.#options.waitMs, literalBytes: LITERAL_BYTES, signal }
     const client = await dial(this.#access, this.#dialing, options)
     this.#client = client
     if (this.isClosed) client.imap.close()
@@ -137,6 +159,12 @@ export class RequestConnection {
       this.close()
       this.#onIdle()
     }, this.#options.idleMs)
+    const client = this.#client
+    if (client === undefined) return
+    const start = client.traffic()
+    this.#stopCounting = client.onTraffic(({ lines, bytes }) => {
+      if (lines - start.lines > IDLE_LINES || bytes - start.bytes > IDLE_BYTES) client.imap.close()
+    })
   }
 }
 

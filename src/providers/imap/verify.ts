@@ -1,27 +1,36 @@
 import { type MailAccess, ProviderError, type RemoteFolder } from '../contract/index.ts'
-import { type Dialing, dial } from './client.ts'
+import { type Dialing, dial, type ImapClient } from './client.ts'
 import { providerError, timeoutError } from './errors.ts'
 import { listFolders } from './folders.ts'
+import { type WorkLimits, withinLimits } from './work-limits.ts'
+
+/** Names of folders may come as literals. */
+const LITERAL_BYTES = 256 * 1024
 
 /** Connects, logs in, lists the folders, checks the one to sync, and disconnects. Throws `ProviderError`. */
 export async function verify(
   access: MailAccess,
   dialing: Dialing,
-  timeoutMs: number,
+  { timeoutMs, work }: { timeoutMs: number; work: WorkLimits },
   signal: AbortSignal,
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
   const either = AbortSignal.any([signal, limit])
   const doing = 'checking the mailbox'
+  async function check(client: ImapClient) {
+    const folders = await listFolders(client)
+    const status = await client.imap.status(access.settings.imap?.mailbox ?? 'INBOX', { messages: true })
+    if (!status) throw new ProviderError('not_found', `${doing}: the folder does not exist`)
+    return { folders }
+  }
   try {
-    const { imap } = await dial(access, dialing, { urgent: true, timeoutMs, signal: either })
+    const options = { urgent: true, timeoutMs, literalBytes: LITERAL_BYTES, signal: either }
+    const client = await dial(access, dialing, options)
+    const { imap } = client
     const hangUp = () => imap.close()
     either.addEventListener('abort', hangUp, { once: true })
     try {
-      const folders = await listFolders(imap)
-      const status = await imap.status(access.settings.imap?.mailbox ?? 'INBOX', { messages: true })
-      if (!status) throw new ProviderError('not_found', `${doing}: the folder does not exist`)
-      return { folders }
+      return await withinLimits(client, work, doing, check(client))
     } finally {
       either.removeEventListener('abort', hangUp)
       imap.close()

@@ -1,5 +1,6 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderSyncRequest } from '../../contract/index.ts'
+import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import { flagState } from '../map.ts'
 import type { Changes } from './compare.ts'
@@ -57,7 +58,8 @@ export async function changesSince(
   needsComparison: boolean,
 ): Promise<ChangesSince> {
   const { cursor } = pass
-  const found = await use(async ({ imap }, box) => {
+  const found = await use(async (client, box) => {
+    const { imap } = client
     ensureSameFolder(box, pass)
     // STATUS goes first: changes made in between are then read twice, never skipped. imapflow's own highestModseq does not
     // serve, because it advances with every fetched row.
@@ -66,11 +68,16 @@ export async function changesSince(
     const reached = hasModseq(imap, box) ? status.highestModseq : undefined
     const since = cursor.modseq === null ? undefined : BigInt(cursor.modseq)
     const isExact = since !== undefined && reached !== undefined && reached >= since
-    const changes =
-      isExact && reached > since ? await readChanges(imap, box.path, pass, since) : { changed: [], removed: [] }
+    const hasChanges = isExact && reached > since
+    const changes = hasChanges ? await readChanges(client, box.path, pass, since) : { changed: [], removed: [] }
+    const isComplete = changes !== undefined
     // The server gained, lost or restarted mod-sequences: what happened in between is unknown.
-    const isBroken = !isExact && (since !== undefined || reached !== undefined)
-    return { status, reached, changes, isExact, isBroken, reportsRemovals: isExact && imap.enabled.has('QRESYNC') }
+    const isBroken = !isComplete || (!isExact && (since !== undefined || reached !== undefined))
+    return {
+      ...{ status, reached, isBroken, isExact: isExact && isComplete },
+      changes: changes ?? { changed: [], removed: [] },
+      reportsRemovals: isExact && isComplete && imap.enabled.has('QRESYNC'),
+    }
   })
   const { status, changes } = found
   const messages = status.messages ?? cursor.exists
@@ -100,13 +107,26 @@ export function hasModseq(imap: ImapFlow, box: MailboxObject): boolean {
   return imap.enabled.has('CONDSTORE') && !box.noModseq
 }
 
-/** Rows and VANISHED responses may repeat or name unknown messages, and rows may lack a UID. */
-async function readChanges(imap: ImapFlow, path: string, { cursor, added }: Pass, since: bigint): Promise<Changes> {
+/** Beyond this many changes, the folder is compared in windows instead, which takes less memory. */
+const MAX_CHANGES = 200_000
+
+/**
+ * Rows and VANISHED responses may repeat or name unknown messages, and rows may lack a UID. Undefined when there are too many changes
+ * or some could not be read.
+ */
+async function readChanges(
+  { imap, unparsedLines }: ImapClient,
+  path: string,
+  { cursor, added }: Pass,
+  since: bigint,
+): Promise<Changes | undefined> {
+  const unparsedBefore = unparsedLines()
   const changed = new Map<number, { uid: number; unread: boolean; starred: boolean }>()
   const removed = new Set<number>()
   const isSynced = (uid: number) => uid >= cursor.low && uid < cursor.uidNext
   const onExpunge = (event: { path: string; uid?: number | undefined }) => {
-    if (event.path === path && event.uid !== undefined && isSynced(event.uid)) removed.add(event.uid)
+    if (event.path !== path || event.uid === undefined || !isSynced(event.uid)) return
+    if (removed.size <= MAX_CHANGES) removed.add(event.uid)
   }
   imap.on('expunge', onExpunge)
   try {
@@ -116,11 +136,12 @@ async function readChanges(imap: ImapFlow, path: string, { cursor, added }: Pass
       const now = flagState(row.flags)
       const before = added.get(row.uid)
       if (before?.unread === now.unread && before.starred === now.starred) continue
-      changed.set(row.uid, { uid: row.uid, ...now })
+      if (changed.size <= MAX_CHANGES) changed.set(row.uid, { uid: row.uid, ...now })
     }
   } finally {
     imap.off('expunge', onExpunge)
   }
+  if (unparsedLines() !== unparsedBefore || Math.max(changed.size, removed.size) > MAX_CHANGES) return undefined
   for (const uid of removed) changed.delete(uid)
   return { changed: [...changed.values()], removed: [...removed] }
 }

@@ -9,6 +9,8 @@ export interface Changes {
 
 const FIRST_WINDOW = 2000
 const FEW_MESSAGES = 500
+/** A server may claim UIDs up to four billion, and then report one message for each UID of a window. */
+const MAX_WINDOW = 128_000
 
 /**
  * For servers that cannot say what changed: reads the flags of all messages from `highUid` down to `lowUid` and compares them with the
@@ -30,7 +32,7 @@ export async function* compareWindows(
     const changes = difference(known, present)
     if (changes.changed.length > 0 || changes.removed.length > 0) yield changes
     // UIDs may be sparse: crosses gaps in ever larger windows.
-    width = Math.max(present.size, known.length) < FEW_MESSAGES ? width * 4 : FIRST_WINDOW
+    width = Math.max(present.size, known.length) < FEW_MESSAGES ? Math.min(width * 4, MAX_WINDOW) : FIRST_WINDOW
     high = low - 1
   }
 }
@@ -40,7 +42,7 @@ type Flags = { unread: boolean; starred: boolean }
 async function readFlags(imap: ImapFlow, low: number, high: number): Promise<Map<number, Flags>> {
   const flags = new Map<number, Flags>()
   for await (const row of imap.fetch(`${low}:${high}`, { uid: true, flags: true }, { uid: true })) {
-    if (row.uid) flags.set(row.uid, flagState(row.flags))
+    if (row.uid && row.uid >= low && row.uid <= high) flags.set(row.uid, flagState(row.flags))
   }
   return flags
 }

@@ -1,14 +1,15 @@
 import type { MailboxObject } from 'imapflow'
 import { withTimeout } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { closeOnSilence, type ImapClient } from '../client.ts'
+import type { ImapClient, Traffic } from '../client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
+import { type WorkLimits, withinLimits } from '../work-limits.ts'
 import { FloodGauge, type FloodLimit, floodError } from './flood.ts'
 
 export interface SyncConnectionOptions {
   checkIntervalMs: number
   checkTimeoutMs: number
-  silenceMs: number
+  work: WorkLimits
   pollIntervalMs: number
   flood: FloodLimit
 }
@@ -47,7 +48,7 @@ export class SyncConnection {
   #nextCheck: NodeJS.Timeout | undefined
   #nextIdle: NodeJS.Immediate | undefined
   readonly #flood: FloodGauge
-  #received: number
+  #counted: Traffic
   /** Work that needs a selected folder runs one at a time. */
   #selection: Promise<unknown> = Promise.resolve()
 
@@ -68,8 +69,8 @@ export class SyncConnection {
     imap.on('flags', ({ path }) => this.#events.onChange(path, true))
     imap.on('close', () => this.#onClosed())
     this.#flood = new FloodGauge(deps.options.flood, deps.clock.monotonic())
-    this.#received = imap.stats().received
-    client.onLine = () => this.#countUnasked()
+    this.#counted = client.traffic()
+    client.onTraffic((total) => this.#countUnasked(total))
     this.#listen()
   }
 
@@ -89,11 +90,13 @@ export class SyncConnection {
 
   /** Runs commands that need no selected folder. imapflow ends the IDLE before them; the connection re-enters it afterwards. */
   async run<T>(doing: string, work: (client: ImapClient) => Promise<T>): Promise<T> {
-    if (this.#isClosed || !this.#client.imap.usable) throw connectionLost(`${doing}: the connection is closed`)
+    if (this.#isClosed || !this.#client.imap.usable) {
+      throw providerError(this.#client.failure() ?? connectionLost(`${doing}: the connection is closed`), doing)
+    }
     this.#running += 1
     clearTimeout(this.#nextCheck)
     try {
-      return await closeOnSilence(this.#client, this.#options.silenceMs, doing, work(this.#client))
+      return await withinLimits(this.#client, this.#options.work, doing, work(this.#client))
     } catch (error) {
       throw providerError(error, doing)
     } finally {
@@ -180,11 +183,11 @@ export class SyncConnection {
   }
 
   /** Counts what arrives while no command runs: a server that never stops sending would take an entire CPU. */
-  #countUnasked() {
-    const before = this.#received
-    this.#received = this.#client.imap.stats().received
+  #countUnasked(total: Traffic) {
+    const { lines, bytes } = this.#counted
+    this.#counted = total
     if (this.#running > 0 || this.#isClosed) return
-    const isFlood = this.#flood.add(1, this.#received - before, this.#clock.monotonic())
+    const isFlood = this.#flood.add(total.lines - lines, total.bytes - bytes, this.#clock.monotonic())
     if (isFlood) this.#client.closeWith(floodError())
   }
 

@@ -1,4 +1,5 @@
-import { ProviderError } from '../../contract/index.ts'
+import type { ProviderError } from '../../contract/index.ts'
+import { limitExceeded } from '../errors.ts'
 
 /** How much a server may send unasked: a burst, and the rate at which the bucket drains. */
 export interface FloodLimit {
@@ -15,9 +16,6 @@ export const FLOOD_LIMIT: FloodLimit = {
   linesPerSecond: 500,
   bytesPerSecond: 64 * 1024,
 }
-
-/** Delays the next connection, because the server will probably do it again. */
-const RECONNECT_AFTER_MS = 5 * 60_000
 
 /** A leaky bucket of lines and bytes. */
 export class FloodGauge {
@@ -43,6 +41,5 @@ export class FloodGauge {
 }
 
 export function floodError(): ProviderError {
-  const why = 'the server sent far more than was requested, so the sync connection was closed'
-  return new ProviderError('unavailable', why, { retryAfterMs: RECONNECT_AFTER_MS })
+  return limitExceeded('the server sent far more than was requested, so the sync connection was closed')
 }

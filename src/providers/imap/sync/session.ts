@@ -4,9 +4,9 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
-import { listUids, uidSet } from '../fetch.ts'
 import { listFolders } from '../folders.ts'
 import type { RequestConnection } from '../request-connection.ts'
+import { listUids, uidSet } from '../uids.ts'
 import { hasChanged } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
@@ -56,7 +56,7 @@ export class ImapSession implements FolderSession {
   }
 
   async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    const listing = this.#connection.run('listing the folders', ({ imap }) => listFolders(imap))
+    const listing = this.#connection.run('listing the folders', listFolders)
     return signal === undefined ? listing : untilAborted(listing, signal)
   }
 

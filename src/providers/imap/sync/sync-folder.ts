@@ -1,7 +1,8 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../../contract/index.ts'
-import { fetchMessages, listUids } from '../fetch.ts'
+import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
+import { countBelow, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
@@ -101,7 +102,7 @@ async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<Re
       const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
       // A few messages, the usual case, are fetched without listing their UIDs first.
       const isListed = expected > limit || backoff.isActive()
-      const range = isListed ? await firstUids(client.imap, from, limit) : `${from}:*`
+      const range = isListed ? await firstUids(client.imap, box, { from, limit, expected }) : `${from}:*`
       return fetchMessages(client, range, { ...fetchPlan(pass, context), lowUid: from, limit })
     })
     pass.hasNewMessages = false
@@ -117,7 +118,16 @@ async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<Re
   }
 }
 
-async function firstUids(imap: ImapFlow, from: number, limit: number): Promise<number[]> {
+/** The first `limit` UIDs from `from` on. */
+async function firstUids(
+  imap: ImapFlow,
+  box: MailboxObject,
+  { from, limit, expected }: { from: number; limit: number; expected: number },
+): Promise<number[]> {
+  if (expected > SEARCH_WINDOW) {
+    const before = await countBelow(imap, box.exists, from)
+    return uidsAt(imap, before + 1, Math.min(box.exists, before + limit))
+  }
   const uids = await listUids(imap, { uid: `${from}:*` })
   return uids.filter((uid) => uid >= from).slice(0, limit)
 }
@@ -145,11 +155,18 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
 /** The newest `left` UIDs below the synced ones, ascending. Searches by position, so that a large folder is not listed entirely. */
 async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, left: number): Promise<number[]> {
   if (box.exists === 0 || left <= 0) return []
-  const synced = await listUids(imap, { uid: `${cursor.low}:*` })
-  const top = box.exists - synced.filter((uid) => uid >= cursor.low).length
+  const top = await countOlder(imap, box, cursor)
   if (top <= 0) return []
-  const uids = await listUids(imap, { seq: `${Math.max(1, top - left + 1)}:${top}` })
+  const uids = await uidsAt(imap, Math.max(1, top - left + 1), top)
   return uids.filter((uid) => uid < cursor.low)
+}
+
+/** How many messages are below the synced ones. */
+async function countOlder(imap: ImapFlow, box: MailboxObject, { low, uidNext, exists }: Cursor): Promise<number> {
+  const synced = uidNext - low + Math.max(0, box.exists - exists)
+  if (synced > SEARCH_WINDOW) return countBelow(imap, box.exists, low)
+  const uids = await listUids(imap, { uid: `${low}:*` })
+  return box.exists - uids.filter((uid) => uid >= low).length
 }
 
 /** When this ends, `pass.cursor` is the one to store with the last of the changes. */

@@ -1,0 +1,161 @@
+import { limitExceeded } from './errors.ts'
+
+/** What one response of the server may hold. The parser is fast enough for everything below these limits. */
+export interface ResponseLimits {
+  /** Bytes outside literals. */
+  lineBytes: number
+  /** Atoms, strings and lists. Each costs the parser and its readers about a microsecond. */
+  tokens: number
+  literals: number
+  /** Bytes of one literal, as announced. */
+  literalBytes: number
+  /** Bytes of all its lines and literals. */
+  responseBytes: number
+  /** Bytes of a SEARCH response, which imapflow reads without its tokenizer. */
+  searchBytes: number
+}
+
+/** Responses of 200 parts have 40 kB and 5,000 tokens. */
+export const RESPONSE_LIMITS: ResponseLimits = {
+  lineBytes: 64 * 1024,
+  tokens: 10_000,
+  literals: 1000,
+  literalBytes: 2 * 1024 * 1024,
+  responseBytes: 8 * 1024 * 1024,
+  searchBytes: 640 * 1024,
+}
+
+/** Mailboxes with more folders are refused. */
+const MAX_FOLDERS = 10_000
+
+/** Shorter responses cannot have too many tokens, and are not counted. */
+const COUNTED_FROM = 2048
+const HEAD = 32
+const TAIL = 32
+/** imapflow cannot parse a line with this character, whatever precedes it. */
+const UNREADABLE = Buffer.from('\u0001\r\n')
+const MAX_DIGITS = 20
+const [LF, CR, BRACE] = [10, 13, 125]
+/** Every token begins with one of these, or follows one. */
+const [SPACE, OPEN, QUOTE, BACKSLASH] = [32, 40, 34, 92]
+
+/**
+ * Limits the responses of one connection before imapflow parses them. A FETCH or VANISHED response over its limits reaches imapflow
+ * as a line that it cannot parse, because one message must not end the connection. Any other response over its limits is an error.
+ */
+export class ResponseGate {
+  readonly #limits: ResponseLimits
+  /** The beginning of the response, and the end of its unfinished line. */
+  #head = ''
+  #tail = ''
+  #lineBytes = 0
+  #responseBytes = 0
+  #tokens = 0
+  #literals = 0
+  #literalLeft = 0
+  #isCut = false
+  #lines = 0
+  #folders = 0
+
+  constructor(limits: ResponseLimits) {
+    this.#limits = limits
+  }
+
+  /** Lines of the server until now, empty ones included. */
+  get lines(): number {
+    return this.#lines
+  }
+
+  /** Call it before LIST, so that the folders of earlier lists do not count. */
+  forgetFolders(): void {
+    this.#folders = 0
+  }
+
+  /** Returns what imapflow may parse of these bytes. Throws `limit_exceeded`. */
+  pass(chunk: Buffer): Buffer {
+    const kept: Buffer[] = []
+    let keptUntil = 0
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#literalLeft > 0) {
+        const length = Math.min(this.#literalLeft, chunk.length - at)
+        this.#literalLeft -= length
+        at += length
+        continue
+      }
+      const lineEnd = chunk.indexOf(LF, at) + 1
+      const end = lineEnd === 0 ? chunk.length : lineEnd
+      this.#count(chunk, at, end)
+      if (!this.#isCut && this.#isTooLong()) {
+        this.#isCut = true
+        kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
+      }
+      const isResponseEnd = lineEnd !== 0 && !this.#beginsLiteral(chunk, at, end)
+      if (lineEnd === 0)
+        this.#tail = (this.#tail + chunk.toString('latin1', Math.max(at, end - TAIL), end)).slice(-TAIL)
+      if (this.#isCut) keptUntil = end
+      if (isResponseEnd) this.#endResponse()
+      at = end
+    }
+    if (this.#isCut) return Buffer.concat(kept)
+    return keptUntil === 0 ? chunk : Buffer.concat([...kept, chunk.subarray(keptUntil)])
+  }
+
+  #count(chunk: Buffer, from: number, to: number): void {
+    const { searchBytes, responseBytes } = this.#limits
+    if (this.#head.length < HEAD)
+      this.#head += chunk.toString('latin1', from, Math.min(to, from + HEAD - this.#head.length))
+    this.#lineBytes += to - from
+    this.#responseBytes += to - from
+    if (this.#responseBytes > Math.max(responseBytes, searchBytes)) throw tooLarge(this.#responseBytes)
+    if (this.#lineBytes < COUNTED_FROM) return
+    for (let at = from; at < to; at += 1) {
+      const byte = chunk[at]
+      if (byte === SPACE || byte === OPEN || byte === QUOTE || byte === BACKSLASH) this.#tokens += 1
+    }
+  }
+
+  /** Throws when the response is too long and cannot be cut. */
+  #isTooLong(): boolean {
+    const { lineBytes, tokens, literals, searchBytes } = this.#limits
+    if (this.#lineBytes <= lineBytes && this.#tokens <= tokens && this.#literals <= literals) return false
+    if (/^\* (\d+ FETCH|VANISHED) /i.test(this.#head)) return true
+    if (/^\* SEARCH /i.test(this.#head) && this.#lineBytes <= searchBytes && this.#literals === 0) return false
+    throw limitExceeded(`the server sent a response that is too long (${this.#lineBytes} bytes)`)
+  }
+
+  /** True when the line ends with a literal's size, as imapflow reads it. */
+  #beginsLiteral(chunk: Buffer, from: number, end: number): boolean {
+    const tail = end - from < TAIL ? this.#tail : ''
+    this.#tail = ''
+    this.#lines += 1
+    const brace = chunk[end - 2] === CR ? end - 3 : end - 2
+    if (brace >= from && chunk[brace] !== BRACE) return false
+    const ending = tail + chunk.toString('latin1', Math.max(from, end - TAIL), end)
+    const [, open, digits = ''] = /(\{?)(\d+)\}\r?\n$/.exec(ending) ?? []
+    // Leading zeros are allowed, and may hide the brace.
+    const isHidden = open === '' && digits.length >= MAX_DIGITS
+    if (open !== '{' && !isHidden) return false
+    const { literalBytes, responseBytes } = this.#limits
+    const size = Number(digits)
+    if (isHidden || size > literalBytes) throw limitExceeded(`the server announced a literal of ${size} bytes`)
+    this.#literals += 1
+    this.#literalLeft = size
+    this.#responseBytes += size
+    if (this.#responseBytes > responseBytes) throw tooLarge(this.#responseBytes)
+    return true
+  }
+
+  #endResponse(): void {
+    if (/^\* X?LIST /i.test(this.#head)) {
+      this.#folders += 1
+      if (this.#folders > MAX_FOLDERS) throw limitExceeded(`the mailbox has more than ${MAX_FOLDERS} folders`)
+    }
+    this.#head = ''
+    this.#lineBytes = this.#responseBytes = this.#tokens = this.#literals = 0
+    this.#isCut = false
+  }
+}
+
+function tooLarge(bytes: number) {
+  return limitExceeded(`the server sent a response that is too large (${bytes} bytes)`)
+}
