@@ -1,10 +1,11 @@
 import { AppError } from '../../lib/errors.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
-import { OwnershipLost, type RunContext, type RunResult, type SyncScope } from '../accounts/index.ts'
+import { type Account, OwnershipLost, type RunContext, type RunResult, type SyncScope } from '../accounts/index.ts'
 import { DEFAULT_TIMING, type SyncDeps, type SyncTiming } from './deps.ts'
 import { FolderWork } from './folders/work.ts'
 import type { HostCircuits } from './host-circuits.ts'
+import { LimitPauses } from './limit-pauses.ts'
 import { MailboxWork } from './mailbox/work.ts'
 import { type AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
@@ -23,6 +24,11 @@ export class AccountSync {
   readonly #closed = new AbortController()
   readonly #onChange: () => void
   readonly #record: RunRecord
+  readonly #limitPauses: LimitPauses
+  /** Monotonic; the server exceeded a limit. What it announces until then starts no run. */
+  #limitPausedUntil = Number.NEGATIVE_INFINITY
+  /** Any run may begin: the pause of an earlier process has been considered, or no longer applies. */
+  #hasRun = false
   #work: AccountWork | undefined
   /** Monotonic; the provider asked for no requests until then. */
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -57,18 +63,22 @@ export class AccountSync {
     this.epoch = epoch
     this.#onChange = onChange
     this.#record = new RunRecord(this.#deps, accountId, epoch)
+    this.#limitPauses = new LimitPauses(deps.clock, this.#timing.limitRetry)
   }
 
   /** The account was paused or resumed, or its `watch` setting or credentials changed. */
   accountChanged(): void {
     this.#isStalled = false
     this.#hasChanged = true
+    this.#hasRun = true
+    this.#endLimitPauses()
     this.#work?.accessChanged()
     this.#work?.requestFullSync()
   }
 
   /** A client requested a sync. The request itself is a column of the account. */
   syncRequested(scope: SyncScope): void {
+    this.#limitPausedUntil = Number.NEGATIVE_INFINITY
     if (scope === 'everything' || this.#hintedScope === undefined) this.#hintedScope = scope
   }
 
@@ -80,12 +90,15 @@ export class AccountSync {
   /** Ends a pause that the provider asked for: an operator requested a retry. */
   retry(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.#endLimitPauses()
     this.#work?.requestFullSync()
   }
 
   /** How long a run cannot succeed: the provider asked for a pause, or the host is unreachable. */
   heldMs(): number {
     if (this.#hasChanged) return 0
+    const limitPauseMs = this.#limitPausedUntil - this.#deps.clock.monotonic()
+    if (limitPauseMs > 0) return limitPauseMs
     const pauseMs = this.#pausedUntil - this.#deps.clock.monotonic()
     if (pauseMs > 0) return pauseMs
     return this.#isStalled || !this.#isHostStalled ? this.#unreachableMs : 0
@@ -111,6 +124,8 @@ export class AccountSync {
         await this.#skip(mail, syncRequestedAt)
         return {}
       }
+      const pause = syncRequestedAt === null ? await this.#earlierPause(account) : undefined
+      if (pause !== undefined) return pause
       this.#work ??= this.#createWork(mail)
       // A request whose hint was lost may have asked for a full sync.
       if (syncRequestedAt !== null && scope !== 'changes') this.#work.requestFullSync()
@@ -121,6 +136,27 @@ export class AccountSync {
       await this.#work?.close()
       return {}
     }
+  }
+
+  /** What is left of a pause that an earlier process began: a restart must not lead to another flood. */
+  async #earlierPause(account: Account): Promise<RunResult | undefined> {
+    const isFirst = !this.#hasRun
+    this.#hasRun = true
+    if (!isFirst || account.status !== 'error') return undefined
+    const stored = await this.#record.stored()
+    const { lastRunAt, nextRunAt } = stored ?? { lastRunAt: null, nextRunAt: null }
+    // Pauses after other failures are shorter.
+    const isLong = lastRunAt !== null && nextRunAt !== null && nextRunAt - lastRunAt > this.#timing.retry.capMs
+    if (stored === undefined || !isLong) return undefined
+    const nextRunInMs = this.#limitPauses.resume(stored)
+    if (nextRunInMs === 0) return undefined
+    this.#limitPausedUntil = this.#deps.clock.monotonic() + nextRunInMs
+    return { failure: stored.lastError, nextRunInMs }
+  }
+
+  #endLimitPauses(): void {
+    this.#limitPauses.reset()
+    this.#limitPausedUntil = Number.NEGATIVE_INFINITY
   }
 
   #createWork(mail: MailProvider): AccountWork {
@@ -186,11 +222,13 @@ export class AccountSync {
   async #failed(error: unknown, earlierFailures: number): Promise<RunResult> {
     if (!(error instanceof ProviderError)) throw error
     await this.#work?.close()
-    const attempts = earlierFailures + 1
-    const isStalled = attempts >= this.#timing.stalledAfter
+    const limit = error.kind === 'limit_exceeded' ? this.#limitPauses.next() : undefined
+    if (limit !== undefined) this.#limitPausedUntil = this.#deps.clock.monotonic() + limit.pauseMs
+    const attempts = limit?.violations ?? earlierFailures + 1
+    const isStalled = limit !== undefined || attempts >= this.#timing.stalledAfter
     // One refusal for lack of a scope may be the provider's mistake.
     const isRefused = error.kind === 'auth_expired' || (error.missingScope && isStalled)
-    const nextRunInMs = isRefused ? undefined : this.#retryInMs(error, attempts)
+    const nextRunInMs = isRefused ? undefined : (limit?.pauseMs ?? this.#retryInMs(error, attempts))
     const accessVersion = this.#work?.triedAccessVersion
     await this.#record.failed(error, { attempts, isRefused, isStalled, accessVersion, nextRunInMs })
     this.#isStalled = isStalled

@@ -72,6 +72,8 @@ export interface SyncTiming {
   stalledAfter: number
   /** Delay after consecutive failures. */
   retry: Backoff
+  /** Delay after a server exceeded a limit, because it will probably do so again. Survives restarts. */
+  limitRetry: Backoff
 }
 
 export const DEFAULT_TIMING: SyncTiming = {
@@ -83,4 +85,5 @@ export const DEFAULT_TIMING: SyncTiming = {
   perHostShare: 0.4,
   stalledAfter: 3,
   retry: { baseMs: 1000, capMs: 300_000 },
+  limitRetry: { baseMs: 600_000, capMs: 86_400_000 },
 }

@@ -2,7 +2,7 @@ import type { Tx } from '../../infra/db/index.ts'
 import type { ProviderError } from '../../providers/contract/index.ts'
 import { type Account, errorText, type WorkStatus } from '../accounts/index.ts'
 import type { SyncDeps } from './deps.ts'
-import { cursorStore, syncStateStore } from './store.ts'
+import { cursorStore, type SyncStateRow, syncStateStore } from './store.ts'
 
 /** Polls that find nothing write nothing, so the stored `lastSyncAt` may be old, but by less than an hour. */
 const RECORD_EVERY_MS = 45 * 60_000
@@ -27,6 +27,11 @@ export class RunRecord {
     this.#epoch = epoch
   }
 
+  /** What an earlier run stored, of this process or another. */
+  stored(): Promise<SyncStateRow | undefined> {
+    return syncStateStore(this.#deps.db.read).find(this.#accountId)
+  }
+
   /** The first connection of a new account succeeded. */
   async connected(): Promise<void> {
     await this.#write((tx) => this.#setStatus(tx, 'syncing', null))
@@ -48,7 +53,7 @@ export class RunRecord {
     hasWritten: boolean,
   ): Promise<boolean> {
     if (account.status !== 'connected' || syncRequestedAt !== null) return true
-    this.#hasStoredFailures ??= ((await syncStateStore(this.#deps.db.read).find(this.#accountId))?.attempts ?? 0) > 0
+    this.#hasStoredFailures ??= ((await this.stored())?.attempts ?? 0) > 0
     if (this.#hasStoredFailures) return true
     const recordedAt = account.lastSyncAt === null ? 0 : Date.parse(account.lastSyncAt)
     return wasFullSync && (hasWritten || this.#deps.clock.now() - recordedAt > RECORD_EVERY_MS)

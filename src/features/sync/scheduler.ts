@@ -114,7 +114,10 @@ export function sync(deps: SyncDeps): Sync {
     for (const accountId of owned.keys()) if (!scheduler.has(accountId)) add(accountId)
     for (const [accountId, requestedAt] of await requestedSyncs(db.read, ownership.instanceId)) {
       // A run that has seen the request and failed retries it itself.
-      if (syncs.get(accountId)?.hasSeen(requestedAt) === false) scheduler.request(accountId)
+      const account = syncs.get(accountId)
+      if (account?.hasSeen(requestedAt) !== false) continue
+      account.syncRequested('everything')
+      scheduler.request(accountId)
     }
   }
 

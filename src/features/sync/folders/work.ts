@@ -47,7 +47,7 @@ export class FolderWork implements AccountWork {
   #open: Open | undefined
   #accessChanged = false
   #triedAccessVersion: number | undefined
-  /** The error that ended the last connection and asked for a pause. The next `open` throws it. */
+  /** The error that ended the last connection and requires a pause. The next `open` throws it. */
   #pauseError: ProviderError | undefined
   /** The synced folders, the main folder first. */
   #folders: LabelRow[] = []
@@ -160,9 +160,9 @@ export class FolderWork implements AccountWork {
     await open?.session.close()
   }
 
-  /** The next run reconnects at once, unless the server asked for a pause. */
+  /** The next run reconnects at once, unless the server asked for a pause or exceeded a limit. */
   #connectionLost(error: ProviderError | undefined): void {
-    if (error?.retryAfterMs === undefined) return
+    if (error === undefined || (error.retryAfterMs === undefined && error.kind !== 'limit_exceeded')) return
     this.#pauseError = error
     const { accountId } = this.#account
     this.#deps.log.warn(`Syncing of the account pauses: ${error.message}.`, {
@@ -241,7 +241,8 @@ export class FolderWork implements AccountWork {
     } catch (error) {
       // The server may refuse one folder, or a second connection for it. The other folders are synced all the same.
       const isOver = this.#open?.session !== session || signal.aborted || isMain(label)
-      if (isOver || !(error instanceof ProviderError) || error.kind === 'auth_expired') throw error
+      if (isOver || !(error instanceof ProviderError) || ['auth_expired', 'limit_exceeded'].includes(error.kind))
+        throw error
       this.#failed.add(label.id)
       this.#deps.log.warn('Cannot sync a folder. The other folders are synced.', {
         ...{ accountId: context.accountId, provider: context.provider, operation: 'sync.account', error },
