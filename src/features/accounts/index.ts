@@ -26,6 +26,7 @@ export {
   parseImapConnection,
 } from './connecting/imap-connection.ts'
 export { checkMailbox } from './connecting/mailbox-check.ts'
+export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { accountEvents } from './events.ts'
 export { fence } from './ownership/fence.ts'

@@ -13,6 +13,7 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { type MailAccess, ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
 import { accountRoutes } from './index.ts'
+import type { AccountRoutesDeps } from './routes.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -30,7 +31,7 @@ describeEachDatabase('the accounts API', (open) => {
   })
 
   /** The routes, with a mail server that rejects one password. */
-  async function serve() {
+  async function serve({ login = loginAt(oauthServer.url) }: Partial<AccountRoutesDeps> = {}) {
     const db = await open()
     const fixture = testAccounts(db)
     const tried: MailAccess[] = []
@@ -49,7 +50,7 @@ describeEachDatabase('the accounts API', (open) => {
       idempotency: idem,
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
-      login: loginAt(oauthServer.url),
+      login,
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
@@ -125,6 +126,16 @@ describeEachDatabase('the accounts API', (open) => {
     }
     expect(tried).toHaveLength(1)
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
+  })
+
+  it.each([
+    ['gmail', 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET'],
+    ['microsoft', 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET'],
+  ])('names the settings of %s while it is not configured', async (provider, settings) => {
+    const { call } = await serve({ login: () => undefined })
+    const { status, body } = await call('POST', '/accounts', { provider, refreshToken: 'given' })
+    const details = [{ path: 'body.provider', message: `is not configured; set ${settings}` }]
+    expect([status, body.error.details]).toEqual([400, details])
   })
 
   it.each(['gmail', 'microsoft'])(

@@ -8,7 +8,7 @@ import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
 import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
-import { verifiedImport } from './connecting/oauth-import.ts'
+import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
 
 export interface AccountRoutesDeps {
   db: Db
@@ -161,8 +161,7 @@ async function verifiedLink(
   const customUserId = body.customUserId ?? null
   if (provider !== 'imap') {
     const login = loginOf(provider)
-    if (login === undefined)
-      throw invalid('body.provider', `${provider} is not configured: its OAuth client is missing`)
+    if (login === undefined) throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
     const refreshToken = body.refreshToken?.trim()
     if (!refreshToken) throw invalid('body.refreshToken', 'is required')
     const given = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }

@@ -4,6 +4,12 @@ import { type MailProvider, ProviderError, type ProviderName } from '../../../pr
 import type { LinkAccount } from '../account.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
+/** What an operator sets to configure each OAuth provider. */
+export const OAUTH_SETTINGS = {
+  gmail: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
+  microsoft: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',
+} as const
+
 /** A request to connect a mailbox with a refresh token. */
 export interface OAuthImport {
   provider: Exclude<ProviderName, 'imap'>

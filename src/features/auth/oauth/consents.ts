@@ -4,7 +4,7 @@ import { AppError, invalid } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
-import type { Accounts } from '../../accounts/index.ts'
+import { type Accounts, OAUTH_SETTINGS } from '../../accounts/index.ts'
 import { type AuthSession, hashOf } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
 
@@ -42,12 +42,6 @@ export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: str
 
 export type Consents = ReturnType<typeof consents>
 
-/** What an operator sets to configure a provider. */
-const SETTINGS: Readonly<Record<OAuthProvider, string>> = {
-  gmail: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
-  microsoft: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',
-}
-
 /** In display order. */
 const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
 
@@ -79,7 +73,7 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
     /** Throws validation_failed, naming the settings, for a provider that is not configured. */
     requireConfigured(provider: ProviderName): void {
       if (!isOAuth(provider) || find(provider) !== undefined) return
-      throw invalid('body.provider', `is not configured; set ${SETTINGS[provider]}`)
+      throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
     },
 
     /** Returns the URL of the provider's consent page. */
