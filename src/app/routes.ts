@@ -47,6 +47,7 @@ export function httpServer(
       ...(config.apiRequestsPerMinute > 0 && { api: { limit: config.apiRequestsPerMinute, windowMs: 60_000 } }),
     },
     trustedProxies: config.trustedProxies,
+    maxConnections: config.maxConnections,
   })
 
   healthRoutes(server, {

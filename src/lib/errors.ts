@@ -44,6 +44,7 @@ export const ERROR_CATALOGUE = {
   not_found: [404, 'api', 'No object has this id.'],
   route_not_found: [404, 'api', 'This path does not exist.'],
   method_not_allowed: [405, 'api', 'This path does not support the method; see the Allow header.'],
+  request_timeout: [408, 'api', 'The body did not arrive in time.'],
   conflict: [409, 'api', 'The request conflicts with an existing object.'],
   ambiguous_alias: [409, 'api', 'Several accounts have this customUserId; use an account id.'],
   consent_required: [

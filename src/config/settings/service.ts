@@ -157,6 +157,14 @@ export const serviceSettings = {
     fallback: [],
     about: 'Proxies whose X-Forwarded-* headers are trusted.',
   }),
+  maxConnections: setting({
+    env: 'MAX_CONNECTIONS',
+    path: 'service.network.maxConnections',
+    kind: kinds.integer(100, 1_000_000),
+    fallback: 4000,
+    about:
+      'Maximum number of open HTTP connections per instance. One address may open a quarter of them, a trusted proxy all.',
+  }),
   apiRequestsPerMinute: setting({
     env: 'API_REQUESTS_PER_MINUTE',
     path: 'service.rateLimit.apiRequestsPerMinute',

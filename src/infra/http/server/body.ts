@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { AppError } from '../../../lib/errors.ts'
@@ -10,6 +11,8 @@ declare module 'fastify' {
     form?: boolean
     /** True when the route accepts plain text, which is ignored. */
     text?: boolean
+    /** How long the body may take to arrive. */
+    bodyTimeoutMs?: number
   }
 }
 
@@ -53,6 +56,20 @@ export function addBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser<string>('text/plain', { parseAs: 'string' }, async (request: FastifyRequest) => {
     if (request.routeOptions.config.text !== true) throw new AppError('unsupported_media_type')
     return undefined
+  })
+}
+
+/** Ends a request with 408 when its body takes longer than `defaultMs` to arrive, even while bytes arrive. */
+export function limitBodyTime(app: FastifyInstance, defaultMs: number): void {
+  app.addHook('preParsing', async ({ raw, routeOptions }, _reply, payload) => {
+    if (raw.complete) return payload
+    // Destroying the request itself would end the connection without a response.
+    const body = new PassThrough()
+    const expire = () => body.destroy(new AppError('request_timeout'))
+    const timer = setTimeout(expire, routeOptions.config.bodyTimeoutMs ?? defaultMs)
+    payload.once('error', (error) => body.destroy(error))
+    body.once('close', () => clearTimeout(timer))
+    return payload.pipe(body)
   })
 }
 

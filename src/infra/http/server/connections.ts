@@ -1,11 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import proxyAddr from '@fastify/proxy-addr'
 import type { ConnectionError, FastifyInstance } from 'fastify'
+import type { ErrorCode } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
+import type { Log } from '../../log/index.ts'
+import { clientBlock } from './rate-limit.ts'
 
-const CLIENT_ERRORS: Record<string, readonly [status: number, message: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
+const CLIENT_ERRORS: Record<string, readonly [status: number, code: ErrorCode, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'validation_failed', 'The headers are too large.'],
 }
 
 /**
@@ -18,11 +22,15 @@ export function clientErrorHandler(ids: Ids): (error: ConnectionError, socket: S
       socket.destroy()
       return
     }
-    const [status, message] = CLIENT_ERRORS[error.code] ?? [400, 'The request is not valid HTTP.']
+    const [status, code, message] = CLIENT_ERRORS[error.code] ?? [
+      400,
+      'validation_failed',
+      'The request is not valid HTTP.',
+    ]
     const requestId = ids('req')
     const body = JSON.stringify({
       success: false,
-      error: { code: 'validation_failed', type: 'api', message, details: [] },
+      error: { code, type: 'api', message, details: [] },
       requestId,
     })
     const head = [
@@ -34,6 +42,54 @@ export function clientErrorHandler(ids: Ids): (error: ConnectionError, socket: S
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
+}
+
+interface ConnectionLimits {
+  max: number
+  /** A proxy opens the connections of many clients. */
+  trustedProxies: readonly string[]
+  log: Log
+}
+
+/** One address, such as a client that keeps many requests open, takes at most this part of all connections. */
+const ADDRESS_SHARE = 4
+const WARN_EVERY_MS = 60_000
+
+/** Refuses connections above the limits. Above `max`, idle connections are closed, so that new clients get in. */
+export function limitConnections({ server }: FastifyInstance, { max, trustedProxies, log }: ConnectionLimits): void {
+  const perAddress = Math.ceil(max / ADDRESS_SHARE)
+  const isProxy = proxyAddr.compile([...trustedProxies])
+  const open = new Map<string, number>()
+  let warnedAt = Number.NEGATIVE_INFINITY
+  const warn = (message: string) => {
+    const nowMs = performance.now()
+    if (nowMs - warnedAt < WARN_EVERY_MS) return
+    warnedAt = nowMs
+    log.warn(message, { operation: 'http.connections' })
+  }
+
+  server.maxConnections = max
+  server.on('drop', () => {
+    server.closeIdleConnections()
+    warn(`Refused a connection: ${max} are open. Raise MAX_CONNECTIONS if the clients are yours.`)
+  })
+  server.on('connection', (socket) => {
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined || isProxy(remoteAddress, 0)) return
+    const client = clientBlock(remoteAddress)
+    const count = (open.get(client) ?? 0) + 1
+    if (count > perAddress) {
+      socket.destroy()
+      warn(`Refused a connection: ${client} has ${perAddress} open. If it is your proxy, add it to TRUSTED_PROXIES.`)
+      return
+    }
+    open.set(client, count)
+    socket.once('close', () => {
+      const left = (open.get(client) ?? 1) - 1
+      if (left === 0) open.delete(client)
+      else open.set(client, left)
+    })
+  })
 }
 
 /**

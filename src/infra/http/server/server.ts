@@ -14,8 +14,8 @@ import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { routeEntry } from '../openapi/route-table.ts'
 import { type Access, type AccessChecks, type Authenticator, accessChecks } from './access.ts'
-import { addBodyParsers, BODY_LIMIT, bodyLimitOf } from './body.ts'
-import { clientErrorHandler, endConnectionsOnClose } from './connections.ts'
+import { addBodyParsers, BODY_LIMIT, bodyLimitOf, limitBodyTime } from './body.ts'
+import { clientErrorHandler, endConnectionsOnClose, limitConnections } from './connections.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
 import { type Paths, paths } from './paths.ts'
@@ -41,6 +41,10 @@ export interface ServerOptions {
   rateLimits: RateLimits
   /** Addresses and CIDRs whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[]
+  /** Default: 4000. */
+  maxConnections?: number
+  /** How long a body may take to arrive on routes that set no `bodyTimeoutMs`. Default: 30 s. */
+  bodyTimeoutMs?: number
 }
 
 /** The default is too short: Graph ids have several hundred characters. */
@@ -48,6 +52,10 @@ const MAX_PARAM_LENGTH = 2048
 const HEADERS_TIMEOUT_MS = 20_000
 /** For the whole request, up to 35 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000
+const BODY_TIMEOUT_MS = 30_000
+/** How often Node looks for connections past these limits. */
+const CHECK_INTERVAL_MS = 5000
+const MAX_CONNECTIONS = 4000
 /** Common load balancers close idle connections after 60 s. If the server closed first, a request could be lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
@@ -66,7 +74,7 @@ export function createServer(options: ServerOptions): App {
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
     forceCloseConnections: 'idle',
     // Finishes a request that arrives on an open connection during the close, with "Connection: close".
     return503OnClosing: false,
@@ -75,6 +83,9 @@ export function createServer(options: ServerOptions): App {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   addBodyParsers(app)
+  limitBodyTime(app, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
+  const { log, trustedProxies, maxConnections = MAX_CONNECTIONS } = options
+  limitConnections(app, { max: maxConnections, trustedProxies, log })
   app.setValidatorCompiler(validatorCompiler())
   app.setSerializerCompiler(serializerCompiler())
   app.decorateRequest('caller', undefined)
