@@ -59,6 +59,24 @@ describe('a batch response', () => {
     expect(parts[1]?.response).toBeUndefined()
   })
 
+  it('stops at the size limit of all parts, which leaves the rest to another request', async () => {
+    async function* endless() {
+      const [part = Buffer.alloc(0)] = [response(['{"id":1}']).subarray(0, -'--batch_x--\r\n'.length)]
+      for (;;) yield part
+    }
+    let parts = 0
+    for await (const _part of batchParts(endless(), TYPE, 10_000, 100_000)) parts += 1
+    expect(parts).toBeGreaterThan(100)
+    expect(parts).toBeLessThan(1000)
+  })
+
+  it('treats a part of hostile JSON as too long', async () => {
+    const deep = `${'['.repeat(3000)}${']'.repeat(3000)}`
+    const parts = await read(response([deep, '{"id":2}']))
+    expect(parts.map(({ response: part }) => part?.body)).toEqual([undefined, { id: 2 }])
+    expect(parts[0]?.response).toBeUndefined()
+  })
+
   it('throws unavailable without a boundary, and yields the complete parts of a truncated body', async () => {
     const bytes = response(['{"id":1}', '{"id":2}'])
     expect(await read(bytes.subarray(0, bytes.length - 30))).toHaveLength(1)

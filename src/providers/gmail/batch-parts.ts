@@ -1,7 +1,12 @@
+import { exceededJsonLimit } from '../../lib/json-limits.ts'
 import { ProviderError } from '../contract/index.ts'
 import { parseJson, type RestResponse } from '../rest/index.ts'
 
-/** One response of a batch: the index of its request, and undefined when it exceeds the size limit. */
+const MAX_BATCH_BYTES = 64 * 1024 * 1024
+/** More than any message has that a person wrote. */
+const MESSAGE_LIMITS = { depth: 500, values: 50_000 }
+
+/** One response of a batch: the index of its request, and undefined when it exceeds a limit. */
 export interface BatchPart {
   index: number
   response: RestResponse | undefined
@@ -18,11 +23,12 @@ export function batchBody(paths: readonly string[], boundary: string): string {
   return `${parts.join('\r\n')}\r\n--${boundary}--\r\n`
 }
 
-/** Parses a batch response as it arrives. Holds one part at a time, up to `maxPartBytes`. Skips parts without a readable index. */
+/** Parses a batch response as it arrives. Holds one part at a time, up to `maxPartBytes`. Skips parts without a readable index. Ends after `maxBytes`; the caller requests the missing parts again. */
 export async function* batchParts(
   body: AsyncIterable<Buffer>,
   contentType: string | undefined,
   maxPartBytes: number,
+  maxBytes = MAX_BATCH_BYTES,
 ): AsyncGenerator<BatchPart> {
   const boundary = /boundary="?([^";]{1,200})"?/i.exec(contentType ?? '')?.[1]
   if (boundary === undefined) throw new ProviderError('unavailable', 'the batch response has no boundary')
@@ -32,7 +38,10 @@ export async function* batchParts(
   let pieces: Buffer[] = []
   let pieceBytes = 0
   let isPreamble = true
+  let bytes = 0
   for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) return
     let data = Buffer.concat([tail, chunk])
     for (let at = data.indexOf(delimiter); at !== -1; at = data.indexOf(delimiter)) {
       pieces.push(data.subarray(0, at))
@@ -62,6 +71,7 @@ function readPart(bytes: Buffer, isTooLong: boolean): BatchPart | undefined {
   const [statusLine = '', ...lines] = statusAndHeaders.split(/\r?\n/)
   const status = Number(/^HTTP\/\d(?:\.\d)? (\d{3})\b/.exec(statusLine)?.[1] ?? Number.NaN)
   if (!Number.isInteger(status)) return undefined
+  if (exceededJsonLimit(body.toString('latin1'), MESSAGE_LIMITS) !== undefined) return { index, response: undefined }
   return { index, response: { status, headers: parseHeaders(lines), body: parseJson(body) } }
 }
 

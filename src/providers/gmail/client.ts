@@ -14,6 +14,8 @@ const BATCH_SIZE = 50
 /** A message with longer text is stored without its text; a live read returns it complete. */
 const MAX_PART_BYTES = 4 * 1024 * 1024
 
+const BATCH_DEADLINE_MS = 120_000
+
 const parseProfile = parser(Type.Object({ historyId: Type.String({ pattern: '^[0-9]{1,30}$' }) }))
 const parseIdList = parser(
   Type.Object({
@@ -64,6 +66,7 @@ export async function getMessages(
     const boundary = `posthorn-${randomUUID()}`
     const { headers, body } = await mailbox.open({
       ...{ method: 'POST', isRead: true, path: '/batch/gmail/v1', doing, cost: batch.length * COST.message, signal },
+      deadlineMs: BATCH_DEADLINE_MS,
       headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
       body: batchBody(
         batch.map((id) => `${ME}/messages/${encodeURIComponent(id)}?${query}`),

@@ -1,9 +1,12 @@
+import { exceededJsonLimit } from '../../lib/json-limits.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
+import { unusableResponse } from './errors.ts'
 
 /** For all requests of one call, from the first connection to the last byte. */
 const TIMEOUT_MS = 10_000
 const MAX_RESPONSE_BYTES = 256 * 1024
+const JSON_LIMITS = { depth: 50, values: 5000 }
 
 /**
  * A `fetch` for the requests of one call to a sign-in service, with one time limit for all of them. It follows no redirect, because
@@ -17,6 +20,7 @@ export function limitedFetch(service: string, nowMs: () => number) {
       const response = await fetch(url, { ...init, redirect: 'manual', signal })
       const text = await readText(response)
       throwIfTemporary(service, response, nowMs())
+      if (exceededJsonLimit(text, JSON_LIMITS) !== undefined) throw unusableResponse(service)
       // Other headers are dropped: for a WWW-Authenticate challenge oauth4webapi would ignore the error code in the body.
       const type = response.headers.get('content-type') ?? ''
       return new Response(hasNoBody(response.status) ? null : text, {

@@ -96,6 +96,15 @@ describe.each([
     expect(await failureOf(login.refresh(token))).toMatchObject({ kind: 'auth_expired' })
   })
 
+  it.each([
+    ['100,000 levels', `{"id_token":"x","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['50,000 values', `{"access_token":"x","token_type":"bearer","more":[${'{},'.repeat(50_000)}0]}`],
+  ])('calls a response of %s unusable instead of parsing it', async (_name, body) => {
+    oauthServer.nextResponses.push({ status: 200, headers: { 'content-type': 'application/json' }, body })
+    const error = await failureOf(login.refresh(oauthServer.refreshToken()))
+    expect([error.kind, error.message]).toEqual(['unavailable', expect.stringContaining('unusable response')])
+  })
+
   it('distinguishes an unticked scope from other refusals', async () => {
     oauthServer.granted.scope = 'openid email profile https://www.googleapis.com/auth/calendar.readonly User.Read'
     const error = await failureOf(exchange())

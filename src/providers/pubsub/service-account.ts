@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Pool } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { exchange, parser, readBody, statusError } from '../rest/index.ts'
+import { exchange, parseLimited, parser, readBody, statusError } from '../rest/index.ts'
 
 /** The Google service account that reads the subscription. */
 export interface ServiceAccount {
@@ -115,7 +115,7 @@ async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {
 
 function parseResponse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return parseLimited(bytes)
   } catch {
     throw new ProviderError('unavailable', `${DOING}: the response could not be read`)
   }

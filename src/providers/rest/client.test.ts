@@ -238,6 +238,43 @@ describe('the REST client', () => {
     expect(await other).toEqual({ name: 'whole' })
   })
 
+  const drip = (_req: IncomingMessage, res: ServerResponse) => {
+    res.writeHead(200)
+    const timer = setInterval(() => res.write(' '), 10)
+    res.once('close', () => clearInterval(timer))
+  }
+
+  it('ends a response that drips: JSON after the timeout, a stream after its deadline', async () => {
+    await client.close()
+    client = open({ rateLimit: { concurrency: 1 }, limits: { timeoutMs: 150, streamMs: 300 } })
+    const timedOut = { kind: 'unavailable', timedOut: true }
+    handlers.push(drip)
+    await expect(mailbox().json(get, named)).rejects.toMatchObject(timedOut)
+    for (const deadline of [{}, { deadlineMs: 100 }]) {
+      handlers.push(drip)
+      const { body } = await mailbox().open({ ...get, ...deadline })
+      await expect(body.forEach(() => {})).rejects.toMatchObject(timedOut)
+    }
+    expect(await mailbox().json(get, named)).toEqual({ name: 'default' })
+  })
+
+  it.each([
+    ['100,000 levels', `{"name":"a","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['400,000 values', `{"name":"a","more":[${'{},'.repeat(400_000)}0]}`],
+  ])('throws unavailable for JSON of %s instead of parsing it', async (_name, text) => {
+    handlers.push((_req, res) => void res.end(text))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable' })
+    // The body of an error response counts as absent.
+    handlers.push((_req, res) => void res.writeHead(404).end(text.slice(0, 60_000)))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'not_found' })
+  })
+
+  it('throws unavailable for a bomb of compressed zeros without holding it in memory', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    handlers.push((_req, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
   it('streams a response of any length', async () => {
     const content = Buffer.alloc(3_000_000, 'x')
     handlers.push((_req, res) => void res.end(content))

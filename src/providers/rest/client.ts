@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
-import { isDisconnect, MAX_WAIT_MS } from './errors.ts'
+import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, readBody } from './exchange.ts'
-import { parseJson } from './json.ts'
+import { parseJson, parseLimited } from './json.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { isReadOnly, requestBody, requestHeaders, requestUrl } from './request.ts'
 
@@ -25,11 +25,19 @@ interface RestLimits {
   /** How long a request waits for its turn. */
   waitMs: number
   urgentTimeoutMs: number
+  /** For the body of a stream. */
+  streamMs: number
   /** Connections to the provider, shared by all mailboxes. */
   connections: number
 }
 
-const LIMITS: RestLimits = { timeoutMs: 30_000, waitMs: 120_000, urgentTimeoutMs: 10_000, connections: 128 }
+const LIMITS: RestLimits = {
+  timeoutMs: 30_000,
+  waitMs: 120_000,
+  urgentTimeoutMs: 10_000,
+  streamMs: 600_000,
+  connections: 128,
+}
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
 /** Retries of one request after short pauses. */
@@ -133,7 +141,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         const { doing, maxBytes = MAX_BYTES } = request
         const bytes = await readBody(body, { maxBytes, timeoutMs, doing })
         try {
-          return read(bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8')))
+          return read(bytes.length === 0 ? undefined : parseLimited(bytes))
         } catch {
           // The cause is left out: a parser quotes what it cannot read.
           throw new ProviderError('unavailable', `${doing}: the response could not be read`)
@@ -141,6 +149,10 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       },
       async open(request) {
         const { headers, body } = await send(request)
+        const { doing, deadlineMs = limits.streamMs } = request
+        // A provider that sends a byte now and then makes progress, and would hold one of the mailbox's slots forever.
+        const timer = setTimeout(() => body.destroy(timeoutError(doing)), deadlineMs)
+        body.once('close', () => clearTimeout(timer))
         return { headers, body }
       },
     }

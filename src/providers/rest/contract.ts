@@ -14,7 +14,8 @@ export interface RestClient {
 export interface RestMailbox {
   /** `read` converts the response's JSON (`undefined` when empty). When it throws, the request is `unavailable`. */
   json<T>(request: RestRequest, read: (body: unknown) => T): Promise<T>
-  /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress. */
+  /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress,
+   * and at its deadline. */
   open(request: RestRequest): Promise<RestStream>
 }
 
@@ -35,6 +36,8 @@ export interface RestRequest {
   cost?: number
   /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */
   maxBytes?: number
+  /** How long a stream of `open` may take from its first byte to its last. 10 minutes by default. */
+  deadlineMs?: number
   /** Aborts the request at once. */
   signal?: AbortSignal | undefined
 }

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { exceededJsonLimit, type JsonLimits } from '../../lib/json-limits.ts'
 
 /** A JSON object of a provider, read without trusting it: members that are missing or of another type count as absent. */
 export type Json = Readonly<Record<string, unknown>>
@@ -36,9 +37,20 @@ export function wholeNumber(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
+/** More than any page of a provider has. Parsing without a limit could hold the event loop for seconds. */
+const PAGE_LIMITS: JsonLimits = { depth: 500, values: 300_000 }
+
+/** Throws when the text is not JSON or exceeds the limits. */
+export function parseLimited(bytes: Buffer, limits: JsonLimits = PAGE_LIMITS): unknown {
+  const text = bytes.toString('utf8')
+  const exceeded = exceededJsonLimit(text, limits)
+  if (exceeded !== undefined) throw new RangeError(`the response exceeds the limit of ${exceeded}`)
+  return JSON.parse(text)
+}
+
 export function parseJson(bytes: Buffer | undefined): unknown {
   try {
-    return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'))
+    return bytes === undefined ? undefined : parseLimited(bytes)
   } catch {
     return undefined
   }

@@ -12,6 +12,10 @@ export interface ProposedServer {
 }
 
 const MAX_REDIRECTS = 5
+/** Published documents have about 4 KB. */
+const MAX_DOCUMENT_BYTES = 16 * 1024
+/** Elements and attributes: the XML parser takes quadratic time for some documents with many. */
+const MAX_MARKS = 600
 const TIMEOUT_MS = 3000
 /** More than any domain has. A longer document only wastes CPU time. */
 const MAX_SERVERS = 20
@@ -54,7 +58,7 @@ async function download(outbound: Outbound, first: string): Promise<string | und
     if (url.protocol !== 'https:') return undefined
     const response = await outbound.send({
       ...{ method: 'GET', url: url.href, headers: { accept: 'text/xml, application/xml' } },
-      ...{ timeoutMs: TIMEOUT_MS, signal },
+      ...{ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_DOCUMENT_BYTES, signal },
     })
     const { status, truncated, body, headers } = response
     if (status === 200) return truncated ? undefined : body.toString('utf8')
@@ -70,6 +74,7 @@ async function download(outbound: Outbound, first: string): Promise<string | und
 export function imapServerOf(xml: string, email: string): ProposedServer | undefined {
   // Real documents contain no declarations. Entities would allow an expansion attack.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml)) return undefined
+  if (xml.length > MAX_DOCUMENT_BYTES || (xml.match(/[<=]/g) ?? []).length > MAX_MARKS) return undefined
   const servers = elementsOf(xml).flatMap((element): ProposedServer[] => {
     const host = textOf(element, 'hostname').toLowerCase()
     const port = Number(textOf(element, 'port'))

@@ -176,6 +176,8 @@ describe('provider detection', () => {
     ['a POP3 server', config(incoming('m.de', 995, 'SSL').replace('imap', 'pop3'))],
     ['a host nested in another element', config(incoming('m.de', 993, 'SSL').replace(/(<host.*name>)/, '<x>$1</x>'))],
     ['servers nested as deeply as a response allows', config(NESTED)],
+    ['more than 16 KB', `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(17_000)}`],
+    ['more than 600 elements and attributes', config(`${incoming('m.de', 993, 'SSL')}${'<a/>'.repeat(600)}`)],
     [
       'an unfinished document',
       `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(70_000)}`.replace('</clientConfig>', ''),
