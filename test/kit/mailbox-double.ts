@@ -84,6 +84,8 @@ export class MailboxDouble {
   pollMs = 60_000
   /** Every request made, in order. */
   readonly calls: string[] = []
+  /** How often `endPause` was called. */
+  endedPauses = 0
   /** Thrown by the next requests, one each. */
   readonly failures: ProviderError[] = []
   /** The access token that requests must carry, if any. */
@@ -192,6 +194,9 @@ export class MailboxDouble {
       kind: 'mailbox',
       verify: async (access) => ({ folders: await this.#listFolders(access) }),
       closeConnections: async () => {},
+      endPause: () => {
+        this.endedPauses += 1
+      },
       openSession: (access) => this.#session(access),
       liveReads: (access) => ({
         listFolders: () => this.#listFolders(access),

@@ -65,6 +65,8 @@ export function syncService(db: Db, options: SyncServiceOptions = {}) {
       await eventually(async () => (await requestOf(db, accountId)) === null)
     },
     wake: (accountId: string) => db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything')),
+    /** As `POST /accounts/{id}/sync` does. */
+    requestNow: (accountId: string) => db.transaction((tx) => accounts.requestSync(tx, [accountId], 'now')),
     async start() {
       sync.start()
       if (storeBodies) await bodies.start()

@@ -15,6 +15,8 @@ export interface TestMailbox {
   storedSubjects(): Promise<string[]>
   requestSync(): Promise<void>
   status(): Promise<{ status: string; statusReason: string | null }>
+  /** Waits until the next run is at least this far away. */
+  waitForPause(leastMs: number): Promise<void>
   /** Requests syncs until the account has this status. Returns the status reason. */
   waitForStatus(status: string): Promise<string | null>
   /** Waits until the API returns the provider's messages, and exactly these subjects have been announced. */
@@ -91,6 +93,13 @@ export async function connectTestMailbox(stage: OAuthStage, name: SiteName, emai
     })
   }
 
+  async function waitForPause(leastMs: number): Promise<void> {
+    await eventually(async () => {
+      const { nextRunAt } = await api.call<{ nextRunAt: string }>('GET', `/debounced-queue/accounts/${accountId}`)
+      expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now() + leastMs)
+    })
+  }
+
   async function storedSubjects(): Promise<string[]> {
     const list = await api.call<{ messages: { subject: string }[] }>('GET', `${path}/messages?limit=200`)
     return list.messages.map(({ subject }) => subject).sort()
@@ -99,7 +108,18 @@ export async function connectTestMailbox(stage: OAuthStage, name: SiteName, emai
   await waitForStatus('connected')
   await expectInSync([])
   return {
-    ...{ accountId, email, name, deliver, requestSync, status, waitForStatus, expectInSync, storedSubjects },
+    ...{
+      accountId,
+      email,
+      name,
+      deliver,
+      requestSync,
+      status,
+      waitForStatus,
+      waitForPause,
+      expectInSync,
+      storedSubjects,
+    },
     async remove(subject) {
       const id = ids.get(subject) ?? ''
       await server.delete(email, id)

@@ -30,8 +30,11 @@ export interface Account {
   updatedAt: string
 }
 
-/** The scope of a requested sync: the changes that the provider reports, or the entire mailbox. */
-export type SyncScope = 'changes' | 'everything'
+/**
+ * A requested sync covers the changes that the provider reports, or the entire mailbox. `now`: the entire mailbox, at once, because a
+ * person asked for it: over a new connection, and whatever pause the provider asked for. If its hint is lost, it waits for the pause.
+ */
+export type SyncScope = 'changes' | 'everything' | 'now'
 
 /** The input of linking, from the hosted pages, `POST /accounts` or an OAuth callback. */
 export interface LinkAccount {
@@ -90,6 +93,8 @@ export interface Accounts {
   hold(tx: Tx, accountId: string): Promise<void>
   /** Settings, decrypted passwords and access tokens for the providers, with their `accessVersion`. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
+  /** Lets this process request tokens again at once, although the token endpoint asked for a pause. */
+  endTokenPause(accountId: string): void
   get(accountId: string): Promise<Account>
   /** The account at the start of a sync run. `syncRequestedAt` is null when no sync was requested. Throws not_found. */
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>

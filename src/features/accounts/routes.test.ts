@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../../test/kit/accounts.ts'
 import { expectForgeriesRefused } from '../../../test/kit/cursors.ts'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { loginAt } from '../../../test/kit/oauth.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { errorResponse, type OAuthServer, startOAuthServer } from '../../../test/servers/oauth-server.ts'
@@ -12,7 +13,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { type MailAccess, ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { accountRoutes } from './index.ts'
+import { accountRoutes, SYNC_TOPIC } from './index.ts'
 import type { AccountRoutesDeps } from './routes.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -231,7 +232,10 @@ describeEachDatabase('the accounts API', (open) => {
     expect((await call('POST', '/accounts/user-1/pause')).body).toMatchObject({ id, status: 'paused' })
     expect((await call('POST', '/accounts/user-1/pause')).status).toBe(200)
     expect((await call('POST', `/accounts/${id}/resume`)).body).toMatchObject({ paused: false, status: 'connecting' })
+    const hints: (string | undefined)[] = []
+    fixture.bus.subscribe(SYNC_TOPIC, (hint) => void hints.push(hint))
     expect((await call('POST', `/accounts/${id}/sync`)).body).toMatchObject({ id })
+    await eventually(() => expect(hints).toEqual([`now ${id}`]))
     expect((await requestedAt(db)).get(id)).toBeGreaterThan(0)
     expect((await fixture.events(id)).map((event) => event.type)).toEqual([
       'account.connected',

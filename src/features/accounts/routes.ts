@@ -138,14 +138,14 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       config: WRITE,
       schema: schema(
         'Sync an account now',
-        'Returns immediately. Tries rejected credentials once more; a paused account stays paused.',
+        'Returns immediately. The sync starts at once over a new connection, whatever pause the provider asked for. Tries rejected credentials once more; a paused account stays paused.',
       ),
     },
     idempotency.writing(async (request) => {
       const id = await idOf(request.params.accountId)
       return async (tx) => {
         const account = await accounts.tryAgain(tx, id)
-        await accounts.requestSync(tx, [id], 'everything')
+        await accounts.requestSync(tx, [id], 'now')
         return account
       }
     }),

@@ -185,6 +185,8 @@ export function accounts(deps: AccountsDeps): Accounts {
       }
     },
 
+    endTokenPause: tokens.endPause,
+
     get: async (accountId) => accountOf(await reader.get(accountId)),
 
     async getForSync(accountId) {

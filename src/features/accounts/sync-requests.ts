@@ -52,7 +52,8 @@ export function syncRequests({ db, bus }: { db: Db; bus: Bus }) {
 /** Parses a hint. An invalid one has no account ids. */
 export function readSyncHint(payload: string): { scope: SyncScope; accountIds: string[] } {
   const [scope, ids = ''] = payload.split(' ')
-  return { scope: scope === 'changes' ? 'changes' : 'everything', accountIds: ids.split(',').filter((id) => id !== '') }
+  const known = scope === 'changes' || scope === 'now' ? scope : 'everything'
+  return { scope: known, accountIds: ids.split(',').filter((id) => id !== '') }
 }
 
 /** The accounts of this instance with an outstanding request, and its time. One lookup in an index of requests only. */

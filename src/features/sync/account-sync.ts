@@ -40,7 +40,9 @@ export class AccountSync {
   #hasWritten = false
   /** When this process last had every folder in sync. Later than the stored time. */
   #syncedAt = 0
-  #hintedScope: SyncScope | undefined
+  #hintedScope: Exclude<SyncScope, 'now'> | undefined
+  /** A person requested a sync, so the next run starts whatever pause applies. */
+  #isUrgent = false
   #seenRequest: number | null = null
 
   /** Calls `onChange` when the mailbox changed and a run should follow. */
@@ -79,7 +81,12 @@ export class AccountSync {
   /** A client requested a sync. The request itself is a column of the account. */
   syncRequested(scope: SyncScope): void {
     this.#limitPausedUntil = Number.NEGATIVE_INFINITY
-    if (scope === 'everything' || this.#hintedScope === undefined) this.#hintedScope = scope
+    if (scope === 'now') {
+      this.#work?.reconnect()
+      this.#startUrgently()
+    }
+    if (scope !== 'changes') this.#hintedScope = 'everything'
+    else this.#hintedScope ??= scope
   }
 
   /** Returns false when no run has begun since this request was made. */
@@ -87,20 +94,28 @@ export class AccountSync {
     return this.#seenRequest === requestedAt
   }
 
-  /** Ends a pause that the provider asked for: an operator requested a retry. */
+  /** An operator requested a retry of every account. */
   retry(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY
     this.#endLimitPauses()
+    this.#startUrgently()
     this.#work?.requestFullSync()
+  }
+
+  #startUrgently(): void {
+    this.#isUrgent = true
+    this.#work?.closeIfSilent(this.#closed.signal).catch((error: unknown) => {
+      const about = { accountId: this.#accountId, operation: 'sync.account', error }
+      this.#deps.log.debug('Cannot close a silent connection.', about)
+    })
   }
 
   /** How long a run cannot succeed: the provider asked for a pause, or the host is unreachable. */
   heldMs(): number {
-    if (this.#hasChanged) return 0
+    if (this.#hasChanged || this.#isUrgent) return 0
     const limitPauseMs = this.#limitPausedUntil - this.#deps.clock.monotonic()
     if (limitPauseMs > 0) return limitPauseMs
-    const pauseMs = this.#pausedUntil - this.#deps.clock.monotonic()
-    if (pauseMs > 0) return pauseMs
+    if (this.#pauseMs > 0) return this.#pauseMs
     return this.#isStalled || !this.#isHostStalled ? this.#unreachableMs : 0
   }
 
@@ -116,6 +131,8 @@ export class AccountSync {
     this.#hasChanged = this.#hasWritten = false
     const scope = this.#hintedScope
     this.#hintedScope = undefined
+    const isUrgent = this.#isUrgent
+    this.#isUrgent = false
     try {
       const { account, syncRequestedAt } = await this.#deps.accounts.getForSync(this.#accountId)
       this.#seenRequest = syncRequestedAt
@@ -129,7 +146,13 @@ export class AccountSync {
       this.#work ??= this.#createWork(mail)
       // A request whose hint was lost may have asked for a full sync.
       if (syncRequestedAt !== null && scope !== 'changes') this.#work.requestFullSync()
-      return await this.#syncIfReachable({ account, syncRequestedAt }, this.#work, signal)
+      if (isUrgent) {
+        this.#work.endPause()
+        this.#deps.accounts.endTokenPause(this.#accountId)
+      }
+      const waitMs = isUrgent ? 0 : this.#unreachableMs
+      if (waitMs > 0) return await this.#waitForHost(account, waitMs)
+      return await this.#syncReachable({ account, syncRequestedAt }, this.#work, signal)
     } catch (error) {
       this.#work?.requestFullSync()
       if (!signal.aborted && !isNoLongerOurs(error)) return this.#failed(error, failures)
@@ -176,15 +199,15 @@ export class AccountSync {
     if (syncRequestedAt !== null) await this.#record.requestDropped(syncRequestedAt)
   }
 
-  async #syncIfReachable(start: AccountAtStart, work: AccountWork, signal: AbortSignal): Promise<RunResult> {
-    const waitMs = this.#unreachableMs
-    if (waitMs > 0) {
-      if (this.#isHostStalled) {
-        await this.#record.hostUnreachable(start.account)
-        this.#isStalled = true
-      }
-      return { nextRunInMs: waitMs }
+  async #waitForHost(account: Account, waitMs: number): Promise<RunResult> {
+    if (this.#isHostStalled) {
+      await this.#record.hostUnreachable(account)
+      this.#isStalled = true
     }
+    return { nextRunInMs: waitMs }
+  }
+
+  async #syncReachable(start: AccountAtStart, work: AccountWork, signal: AbortSignal): Promise<RunResult> {
     try {
       const result = await this.#sync(start, work, signal)
       this.#circuits.record(this.#host, 'succeeded')
@@ -205,6 +228,7 @@ export class AccountSync {
     await work.open(account, signal)
     if (account.status === 'connecting') await this.#record.connected()
     const wasFullSync = await work.sync(account, signal)
+    this.#pausedUntil = Number.NEGATIVE_INFINITY
     const nextRunInMs = work.nextRunInMs(account)
     if (wasFullSync && work.isInSync) this.#syncedAt = this.#deps.clock.now()
     if (await this.#record.isSuccessDue(start, wasFullSync, this.#hasWritten)) {
@@ -228,7 +252,9 @@ export class AccountSync {
     const isStalled = limit !== undefined || attempts >= this.#timing.stalledAfter
     // One refusal for lack of a scope may be the provider's mistake.
     const isRefused = error.kind === 'auth_expired' || (error.missingScope && isStalled)
-    const nextRunInMs = isRefused ? undefined : (limit?.pauseMs ?? this.#retryInMs(error, attempts))
+    // An urgent run that failed leaves the pause in force.
+    const retryInMs = limit?.pauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs)
+    const nextRunInMs = isRefused ? undefined : retryInMs
     const accessVersion = this.#work?.triedAccessVersion
     await this.#record.failed(error, { attempts, isRefused, isStalled, accessVersion, nextRunInMs })
     this.#isStalled = isStalled
@@ -246,6 +272,10 @@ export class AccountSync {
     const pauseMs = retryAfterMs * (1 + 0.2 * Math.random())
     if (this.#work?.waitsOutPauses === true) this.#pausedUntil = this.#deps.clock.monotonic() + pauseMs
     return pauseMs
+  }
+
+  get #pauseMs(): number {
+    return this.#pausedUntil - this.#deps.clock.monotonic()
   }
 
   get #isHostStalled(): boolean {

@@ -30,7 +30,7 @@ export interface OwnedAccount {
 export interface SyncDeps {
   db: Db
   bus: Bus
-  accounts: Pick<Accounts, 'getForSync' | 'access' | 'setStatus' | 'synced' | 'clearSyncRequest'>
+  accounts: Pick<Accounts, 'getForSync' | 'access' | 'setStatus' | 'synced' | 'clearSyncRequest' | 'endTokenPause'>
   ownership: Ownership
   fence: Fence
   events: Recorder
@@ -68,6 +68,8 @@ export interface SyncTiming {
   concurrency: number
   /** Share of `concurrency` that accounts of one host may use, so that a host that hangs does not block the others. */
   perHostShare: number
+  /** A connection that receives nothing for this long during a sync is closed when a person requests another sync. */
+  silentMs: number
   /** Consecutive failures after which the account gets the status `error`. */
   stalledAfter: number
   /** Delay after consecutive failures. */
@@ -83,6 +85,7 @@ export const DEFAULT_TIMING: SyncTiming = {
   moveGraceMs: 2_000,
   concurrency: 64,
   perHostShare: 0.4,
+  silentMs: 3_000,
   stalledAfter: 3,
   retry: { baseMs: 1000, capMs: 300_000 },
   limitRetry: { baseMs: 600_000, capMs: 86_400_000 },

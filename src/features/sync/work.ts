@@ -18,6 +18,12 @@ export interface AccountWork {
   accessChanged(): void
   /** Makes the next `sync` check every folder. */
   requestFullSync(): void
+  /** Lets the next requests be sent at once, whatever pause the provider asked for. */
+  endPause(): void
+  /** The next `open` connects anew, where there is a connection: the present one may be dead. */
+  reconnect(): void
+  /** Closes the connection if a sync in progress receives nothing for some seconds; the sync then fails. */
+  closeIfSilent(signal: AbortSignal): Promise<void>
   /** Opens the session unless it is open. Throws `ProviderError`. */
   open(account: Account, signal: AbortSignal): Promise<void>
   /** Stores what changed. Returns whether it checked every folder. Throws `ProviderError` and `OwnershipLost`. */

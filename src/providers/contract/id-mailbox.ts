@@ -7,6 +7,8 @@ export interface IdMailProvider extends MailProviderBase {
   /** One per account, on the owning instance only. */
   openSession(access: MailAccess): MailboxSession
   liveReads(access: MailAccess): LiveReads<{ providerMessageId: string }>
+  /** Sends the next requests of an account at once, although the provider asked for a pause. */
+  endPause(accountId: string): void
 }
 
 /** Syncs one mailbox. Nothing stays connected between calls. */

@@ -55,6 +55,7 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvide
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
       liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true })),
+      endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },
   }

@@ -57,6 +57,11 @@ export class RequestConnection {
     this.#onIdle = onIdle
   }
 
+  /** Of the open connection; 0 without one. */
+  get receivedBytes(): number {
+    return this.#client?.imap.stats().received ?? 0
+  }
+
   get isClosed(): boolean {
     return this.#closing.signal.aborted
   }

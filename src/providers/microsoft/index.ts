@@ -67,6 +67,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & { mail: IdMai
       verify,
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
       liveReads: (access) => microsoftLiveReads(graph(access, true)),
+      endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },
     // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.

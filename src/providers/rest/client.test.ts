@@ -147,6 +147,17 @@ describe('the REST client', () => {
     expect(await client.mailbox({ ...access(), accountId: 'acc_2' }).json(get, named)).toEqual({ name: 'then' })
   })
 
+  it('sends requests at once when the pause of their mailbox is ended', async () => {
+    handlers.push(status(429, { 'retry-after': '60' }))
+    await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited' })
+    const waiting = mailbox().json(get, named)
+    await new Promise(setImmediate)
+    expect(received).toHaveLength(1)
+    client.endPause('acc_1')
+    expect(await waiting).toEqual({ name: 'default' })
+    expect(await client.mailbox(access(), { urgent: true }).json(get, named)).toEqual({ name: 'default' })
+  })
+
   it('gives up after a few short pauses', async () => {
     handlers.push(...Array.from({ length: 5 }, () => status(429, { 'retry-after': '0' })))
     await expect(mailbox().json(get, named)).rejects.toMatchObject({ kind: 'rate_limited' })

@@ -160,6 +160,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
 
   return {
     mailbox,
+    endPause: (accountId) => mailboxes.get(accountId)?.limiter.endPause(),
     async close(accountId) {
       for (const [id, { closing }] of [...mailboxes]) {
         if (accountId !== undefined && id !== accountId) continue

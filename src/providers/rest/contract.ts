@@ -6,6 +6,8 @@ import type { MailAccess } from '../contract/index.ts'
 export interface RestClient {
   /** `urgent` is for requests that an API caller waits for: they go before sync and wait at most 10 s. */
   mailbox(access: MailAccess, options?: { urgent?: boolean }): RestMailbox
+  /** Sends the requests of an account at once again, although the provider asked for a pause. */
+  endPause(accountId: string): void
   /** Aborts the requests of an account; without an account, of all, and closes the connections. The client can be used again. */
   close(accountId?: string): Promise<void>
 }

@@ -31,7 +31,7 @@ export class RateLimiter {
   #running = 0
   #units: number
   #refilledAt: number
-  #pausedUntil = 0
+  #pausedUntil = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
 
   constructor(limit: RateLimit, clock: Clock) {
@@ -85,6 +85,12 @@ export class RateLimiter {
   /** The provider asked for a pause: no request starts before it ends. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms)
+  }
+
+  /** Starts requests at once again, until the next pause. */
+  endPause(): void {
+    this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.#startNext()
   }
 
   #startNext(): void {

@@ -180,6 +180,14 @@ describeEachDatabase('the tokens of an account', (open) => {
     await expect(fixture.token(account.id, 'ageing')).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
+  it('requests tokens during a pause of the token endpoint when the pause is ended', async () => {
+    const { fixture, account } = await connected()
+    oauthServer.nextResponses.push({ ...errorResponse('x', 503), headers: { 'retry-after': '30' } })
+    await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
+    fixture.accounts.endTokenPause(account.id)
+    expect(await fixture.token(account.id)).toMatch(/^access-/)
+  })
+
   it('prefers the tokens of a new consent to those of a running refresh', async () => {
     const { fixture, account } = await connected()
     oauthServer.beforeResponse = async () => {

@@ -63,7 +63,7 @@ export function tokens(deps: TokensDeps) {
   const timing = { ...TIMING, ...deps.timing }
   const reader = accountStore(db.read, db.dialect)
   const flights = new Map<string, Promise<string>>()
-  const resting = new LRUCache<string, ProviderError>({
+  const resting = new LRUCache<string, { accessVersion: number; error: ProviderError }>({
     max: 10_000,
     ttlResolution: 0,
     perf: { now: () => clock.monotonic() },
@@ -83,8 +83,9 @@ export function tokens(deps: TokensDeps) {
     for (;;) {
       const { row, oauth, login } = await readTokens(accountId)
       if (isFresh(oauth, refused)) return oauth.accessToken
-      const rest = resting.get(restKey(row))
-      if (rest !== undefined) return fallback(oauth, refused, rest)
+      const rest = resting.get(accountId)
+      // New credentials are used at once.
+      if (rest?.accessVersion === row.accessVersion) return fallback(oauth, refused, rest.error)
       const holder = randomUUID()
       const leased = await db.transaction((tx) =>
         accountStore(tx, db.dialect).takeTokenLease(accountId, holder, timing.leaseMs),
@@ -142,7 +143,7 @@ export function tokens(deps: TokensDeps) {
         current = await withRotated(leased, oauth, tokenSet, error)
         throw error
       })
-      resting.delete(restKey(leased))
+      resting.delete(leased.id)
       const renewed = oauthSecrets(tokenSet, tokenSet.refreshToken ?? oauth.refreshToken, clock.now())
       if (await stored(leased, oauth.refreshToken, renewed, tokenSet.scopes)) return tokenSet.accessToken
     } catch (error) {
@@ -179,7 +180,8 @@ export function tokens(deps: TokensDeps) {
     if (now?.refreshToken !== oauth.refreshToken) return undefined
     if (error.kind === 'auth_expired') throw error
     const restMs = Math.min(error.retryAfterMs ?? REST_MS, MAX_REST_MS)
-    resting.set(restKey(leased), error, { ttl: Math.max(1, restMs) })
+    const { accessVersion } = leased
+    resting.set(leased.id, { accessVersion, error }, { ttl: Math.max(1, restMs) })
     log.warn('Cannot refresh the tokens of an account.', {
       accountId: leased.id,
       provider: leased.provider,
@@ -244,6 +246,8 @@ export function tokens(deps: TokensDeps) {
     oauth.accessToken !== refused && clock.now() < oauth.refreshAt
 
   return {
+    endPause: (accountId: string): void => void resting.delete(accountId),
+
     /** See `MailAccess.accessToken`. Throws not_found when the account was deleted. */
     async accessToken(accountId: string, refused?: string): Promise<string> {
       const { oauth } = openSecrets(sealer, await reader.get(accountId))
@@ -263,6 +267,3 @@ function grantedScopes({ tokens }: AccountRow): string[] | undefined {
   const { scopes }: TokenSummary = JSON.parse(tokens)
   return scopes.length === 0 ? undefined : scopes
 }
-
-/** New credentials are used at once. */
-const restKey = (row: AccountRow) => `${row.id} ${row.accessVersion}`

@@ -5,6 +5,7 @@ import { announced } from '../../../../test/kit/mailbox-state.ts'
 import { syncService } from '../../../../test/kit/sync.ts'
 import { connected, mailboxOf, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { startTcpProxy } from '../../../../test/servers/tcp-proxy.ts'
 import type { Db } from '../../../infra/db/index.ts'
 
 describe.skipIf(!dovecotAvailable())('sync failures', () => {
@@ -42,6 +43,30 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
       await received('a')
       await connected(service, accountId)
     })
+
+    it.each([
+      ['is idle', false],
+      ['hangs in a sync', true],
+    ])(
+      'syncs at once over a new connection when a person requests it while a dead connection %s',
+      async (_, isHanging) => {
+        const proxy = await startTcpProxy(server.imapsPort)
+        onTestFinished(() => proxy.close())
+        const { box, service, accountId, received } = await syncedMailbox({ ...server, imapsPort: proxy.port }, open, {
+          timing: { pollMs: 600_000, silentMs: 300 },
+        })
+        proxy.silence()
+        await box.deliver('a')
+        if (isHanging) {
+          await service.wake(accountId)
+          await eventually(() => expect(service.sync.state(accountId)?.state).toBe('active'))
+        }
+        const startedMs = Date.now()
+        await service.requestNow(accountId)
+        await received('a')
+        expect(Date.now() - startedMs).toBeLessThan(10_000)
+      },
+    )
 
     it('makes no attempt after a refused password until the password changes', async () => {
       const { db, user, box, service, accountId, received } = await syncedMailbox(server, open)

@@ -1,3 +1,4 @@
+import { sleep } from '../../../lib/abort.ts'
 import {
   type FolderMailProvider,
   type FolderSession,
@@ -46,6 +47,10 @@ export class FolderWork implements AccountWork {
   readonly #onChange: () => void
   #open: Open | undefined
   #accessChanged = false
+  #mustReconnect = false
+  #isSyncing = false
+  /** `closeIfSilent` waits. */
+  #isChecking = false
   #triedAccessVersion: number | undefined
   /** The error that ended the last connection and requires a pause. The next `open` throws it. */
   #pauseError: ProviderError | undefined
@@ -94,7 +99,27 @@ export class FolderWork implements AccountWork {
     this.#fullSyncAt = Number.NEGATIVE_INFINITY
   }
 
+  endPause(): void {
+    this.#pauseError = undefined
+  }
+
+  reconnect(): void {
+    this.#mustReconnect = true
+  }
+
+  async closeIfSilent(signal: AbortSignal): Promise<void> {
+    const open = this.#open
+    if (open === undefined || this.#isChecking) return
+    const before = open.session.receivedBytes
+    this.#isChecking = true
+    await sleep(this.#timing.silentMs, signal)
+    this.#isChecking = false
+    if (this.#isSyncing && this.#open === open && open.session.receivedBytes === before) await this.close()
+  }
+
   async open(account: Account, signal: AbortSignal): Promise<void> {
+    if (this.#mustReconnect) await this.close()
+    this.#mustReconnect = false
     if (this.#open !== undefined && !this.#accessChanged) return
     this.#accessChanged = false
     const pauseError = this.#pauseError
@@ -141,12 +166,17 @@ export class FolderWork implements AccountWork {
   async sync(account: Account, signal: AbortSignal): Promise<boolean> {
     const open = this.#open
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
-    const isFullSync = this.#now() >= this.#fullSyncAt
-    if (isFullSync) await this.#checkAll(open, account, signal)
-    else await this.#watch(open, account)
-    await this.#syncChanged(open, signal)
-    await this.#deleteMissing(open, account, signal)
-    return isFullSync
+    this.#isSyncing = true
+    try {
+      const isFullSync = this.#now() >= this.#fullSyncAt
+      if (isFullSync) await this.#checkAll(open, account, signal)
+      else await this.#watch(open, account)
+      await this.#syncChanged(open, signal)
+      await this.#deleteMissing(open, account, signal)
+      return isFullSync
+    } finally {
+      this.#isSyncing = false
+    }
   }
 
   nextRunInMs({ watch }: Account): number {

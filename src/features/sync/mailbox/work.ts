@@ -85,6 +85,14 @@ export class MailboxWork implements AccountWork {
     this.#isListingRequested = true
   }
 
+  endPause(): void {
+    this.#mail.endPause(this.#account.accountId)
+  }
+
+  reconnect(): void {}
+
+  async closeIfSilent(): Promise<void> {}
+
   async open({ provider }: Account): Promise<void> {
     if (this.#open !== undefined && !this.#accessChanged) return
     this.#accessChanged = false

@@ -78,6 +78,10 @@ export class SyncConnection {
     return this.#folder
   }
 
+  get receivedBytes(): number {
+    return this.#client.imap.stats().received
+  }
+
   isWatched(path: string): boolean {
     return this.#isWatching && !this.#isClosed && path === this.#folder
   }

@@ -120,6 +120,10 @@ export class ImapSession implements FolderSession {
     }
   }
 
+  get receivedBytes(): number {
+    return this.#connection.receivedBytes + this.#deps.requestConnection().receivedBytes
+  }
+
   watch(folderPath: string): Promise<void> {
     return this.#connection.watch(folderPath)
   }
