@@ -43,7 +43,9 @@ const certificate = lazy(() => generate([{ name: 'commonName', value: 'localhost
 export async function startScriptedImap(script: ImapScript): Promise<ScriptedImap> {
   const pem = await certificate()
   const capabilities = `IMAP4rev1 IDLE ${script.capabilities ?? ''}`.trim()
-  const listed = ['INBOX', ...(script.folders ?? [])].map((folder) => `LIST () "/" ${folder}`)
+  const folders = ['INBOX', ...(script.folders ?? [])]
+  const listed = folders.map((folder) => `LIST () "/" ${folder}`)
+  const statusOf = (folder: string) => `STATUS ${folder} (${script.status ?? EMPTY_STATUS})`
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()
   const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {
@@ -71,9 +73,10 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
         if (name === 'CAPABILITY') say(`CAPABILITY ${capabilities}`)
         if (name === 'ENABLE') say('ENABLED CONDSTORE')
         if (name === 'LIST') say(...(line.endsWith('""') ? ['LIST (\\Noselect) "/" ""'] : listed))
+        if (name === 'LIST' && line.includes('(STATUS')) say(...folders.map(statusOf))
         if (name === 'STATUS') {
           script.onStatus?.(third, say)
-          say(`STATUS ${third} (${script.status ?? EMPTY_STATUS})`)
+          say(statusOf(third))
         }
         if (name === 'UID') script.onUid?.(line.slice(tag.length + ' UID '.length), say)
         if (name === 'SELECT' || name === 'EXAMINE') say(...(script.selected ?? EMPTY_FOLDER))

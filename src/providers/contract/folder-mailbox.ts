@@ -22,8 +22,9 @@ export interface FolderSession {
   /** Every folder, read from the server. Rejects at once when the signal aborts; `close` then ends the command. */
   listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
   /**
-   * Compares each folder's STATUS with its cursor and returns the paths that may have changed. Leaves out folders that no
-   * longer exist; `listFolders` shows those.
+   * Compares each folder's state with its cursor and returns the paths that may have changed. The states come from a `listFolders`
+   * just before where it returned them, except the watched folder's. Leaves out folders that no longer exist; `listFolders` shows
+   * those.
    */
   changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
   /**

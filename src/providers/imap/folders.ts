@@ -1,4 +1,4 @@
-import type { ListResponse, MailboxObject } from 'imapflow'
+import type { ListResponse, MailboxObject, StatusObject } from 'imapflow'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import type { ImapClient } from './client.ts'
@@ -22,20 +22,38 @@ const MAX_PATH = 1000
  * Every folder of the mailbox, at most 10,000. imapflow decodes the names, applies the namespace, and on servers without SPECIAL-USE derives the roles
  * from folder names in some forty languages.
  */
-export async function listFolders({ imap, gate }: ImapClient): Promise<RemoteFolder[]> {
+export async function listFolders(client: ImapClient): Promise<RemoteFolder[]> {
+  return (await listWithStates(client, false)).folders
+}
+
+/** The state of a folder that a cursor is compared with. */
+export const STATE = { messages: true, unseen: true, uidNext: true, uidValidity: true, highestModseq: true } as const
+
+/**
+ * The same with the states of the folders, by path, in one request where the server has LIST-STATUS. Without `withStates` or LIST-STATUS
+ * the states are missing.
+ */
+export async function listWithStates(
+  { imap, gate }: ImapClient,
+  withStates: boolean,
+): Promise<{ folders: RemoteFolder[]; states: ReadonlyMap<string, StatusObject> }> {
   gate.forgetFolders()
   // Without LIST-STATUS the query would cost one STATUS per folder.
   const listed = imap.capabilities.has('LIST-STATUS')
-    ? await imap.list({ statusQuery: { uidValidity: true } })
+    ? await imap.list({ statusQuery: withStates ? STATE : { uidValidity: true } })
     : await imap.list()
   const counts = new Map<bigint, number>()
   for (const { status } of listed) {
     if (status?.uidValidity !== undefined) counts.set(status.uidValidity, (counts.get(status.uidValidity) ?? 0) + 1)
   }
   // A path that changes when it is cleaned for storage could not be selected later.
-  return listed
+  const folders = listed
     .filter(({ path }) => path !== '' && path.length <= MAX_PATH && cleanText(path) === path)
     .map((folder) => remoteFolder(folder, counts))
+  const isComplete = (status: StatusObject | undefined) =>
+    status?.uidNext !== undefined && status.messages !== undefined
+  const states = listed.flatMap(({ path, status }) => (isComplete(status) && status ? [[path, status] as const] : []))
+  return { folders, states: new Map(withStates ? states : []) }
 }
 
 function remoteFolder(folder: ListResponse, counts: ReadonlyMap<bigint, number>): RemoteFolder {

@@ -1,25 +1,28 @@
-import type { ImapFlow, MailboxObject } from 'imapflow'
+import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import type { FolderSyncRequest } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
+import { STATE } from '../folders.ts'
 import { flagState } from '../map.ts'
 import type { Changes } from './compare.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext, RECOMPARE_MS } from './pass.ts'
 
-/** Compares a folder's STATUS with its cursor. A deleted folder counts as unchanged. */
-export async function hasChanged(
-  imap: ImapFlow,
-  path: string,
-  cursorText: string | null,
-  { isCompared, nowMs }: { isCompared: boolean; nowMs: number },
-): Promise<boolean> {
-  const query = { messages: true, unseen: true, uidNext: true, uidValidity: true, highestModseq: true }
-  const status = await imap.status(path, query).catch((error) => {
+/** The state of a folder; undefined when it was deleted. */
+export async function readState(imap: ImapFlow, path: string): Promise<StatusObject | undefined> {
+  const status = await imap.status(path, STATE).catch((error) => {
     if (providerError(error, '').kind === 'not_found') return false as const
     throw error
   })
-  if (!status) return false
+  return status || undefined
+}
+
+/** Compares a folder's state with its cursor. */
+export function hasChanged(
+  status: StatusObject,
+  cursorText: string | null,
+  { isCompared, nowMs }: { isCompared: boolean; nowMs: number },
+): boolean {
   const cursor = cursorText === null ? undefined : cursorOrNone(cursorText)
   if (cursor === undefined || cursor.pending !== null) return true
   if (String(status.uidValidity) !== cursor.uidValidity) return true

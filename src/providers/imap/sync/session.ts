@@ -1,13 +1,13 @@
-import type { MailboxObject } from 'imapflow'
+import type { MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { FolderSession, FolderStep, FolderSyncRequest, RemoteFolder, SessionEvents } from '../../contract/index.ts'
 import type { ImapClient } from '../client.ts'
 import { connectionLost, providerError } from '../errors.ts'
-import { listFolders } from '../folders.ts'
+import { listWithStates } from '../folders.ts'
 import type { RequestConnection } from '../request-connection.ts'
 import { listUids, uidSet } from '../uids.ts'
-import { hasChanged } from './changes.ts'
+import { hasChanged, readState } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
 import { syncSteps } from './sync-folder.ts'
@@ -29,6 +29,18 @@ const SINGLE_CONNECTION_MS = 10 * 60_000
 /** UIDs in one SEARCH, to keep the command line short. */
 const SEARCH_UIDS = 500
 
+/** With more folders, the states of the synced ones are cheaper to read one by one. */
+const FEW_FOLDERS = 50
+/** How long the states of a listing are used. A later change is found by the next check. */
+const LISTED_MS = 10_000
+
+interface Listed {
+  states: ReadonlyMap<string, StatusObject>
+  atMs: number
+}
+
+const NOTHING_LISTED: Listed = { states: new Map(), atMs: Number.NEGATIVE_INFINITY }
+
 /** Syncs one account: the watched folder on the sync connection, other folders on the account's request connection. */
 export class ImapSession implements FolderSession {
   readonly #connection: SyncConnection
@@ -36,6 +48,8 @@ export class ImapSession implements FolderSession {
   /** Folders compared in this session without a later notification that only another comparison can resolve. */
   readonly #compared = new Set<string>()
   #singleUntilMs = Number.NEGATIVE_INFINITY
+  #hasFewFolders = false
+  #listed: Listed = NOTHING_LISTED
 
   constructor(client: ImapClient, deps: SessionDeps) {
     this.#deps = deps
@@ -56,8 +70,12 @@ export class ImapSession implements FolderSession {
   }
 
   async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    const listing = this.#connection.run('listing the folders', listFolders)
-    return signal === undefined ? listing : untilAborted(listing, signal)
+    const withStates = this.#hasFewFolders
+    const listing = this.#connection.run('listing the folders', (client) => listWithStates(client, withStates))
+    const { folders, states } = await (signal === undefined ? listing : untilAborted(listing, signal))
+    this.#hasFewFolders = folders.length <= FEW_FOLDERS
+    this.#listed = { states, atMs: this.#deps.clock.monotonic() }
+    return folders
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
@@ -67,12 +85,21 @@ export class ImapSession implements FolderSession {
     if (folders.some(({ path }) => path === this.#connection.folder)) {
       await this.#connection.run(doing, ({ imap }) => imap.noop())
     }
+    const listed = this.#takeListedStates()
     for (const { path, cursor } of folders) {
+      const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
       const context = { isCompared: this.#compared.has(path), nowMs: this.#deps.clock.now() }
-      const check = ({ imap }: ImapClient) => hasChanged(imap, path, cursor, context)
-      if (await this.#connection.run(doing, check)) changed.push(path)
+      if (state !== undefined && hasChanged(state, cursor, context)) changed.push(path)
     }
     return changed
+  }
+
+  /** The states that a listing has just returned, without the watched folder's, which are used once. */
+  #takeListedStates(): ReadonlyMap<string, StatusObject> {
+    const { states, atMs } = this.#listed
+    this.#listed = NOTHING_LISTED
+    if (this.#deps.clock.monotonic() - atMs > LISTED_MS) return new Map()
+    return new Map([...states].filter(([path]) => path !== this.#connection.folder))
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {

@@ -1,0 +1,57 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { closing } from '../../../../test/kit/closing.ts'
+import { FolderMirror } from '../../../../test/kit/folder-mirror.ts'
+import { dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
+import { plainMail } from '../../../../test/servers/messages.ts'
+import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import type { MailAccess } from '../../contract/index.ts'
+import { imapProvider } from '../index.ts'
+
+async function sessionOf(access: MailAccess) {
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
+  onTestFinished(() => mail.closeConnections())
+  const { signal } = new AbortController()
+  return closing(await mail.openSession(access, { onChange: () => {}, onClose: () => {} }, signal))
+}
+
+it('checks every folder but the watched one by the list, where the server returns states with it', async () => {
+  const scripted = closing(
+    await startScriptedImap({ capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Trash', 'Work'] }),
+  )
+  const session = await sessionOf(scripted.access)
+  await session.watch('INBOX')
+  await session.listFolders()
+  const folders = ['INBOX', 'Sent', 'Trash', 'Work'].map((path) => ({ path, cursor: null }))
+  const statusesOf = async (check: () => Promise<unknown>) => {
+    const from = scripted.commands.length
+    await check()
+    return scripted.commands.slice(from).filter((name) => name === 'STATUS').length
+  }
+  expect(await statusesOf(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(1)
+  expect(await statusesOf(() => session.changedFolders(folders))).toBe(4)
+})
+
+describe.skipIf(!dovecotAvailable())('the states that Dovecot lists', () => {
+  it('show changes of the other folders', async () => {
+    const server = await startDovecot()
+    onTestFinished(() => server.stop())
+    await server.addUser('ann', 'secret')
+    const session = await sessionOf(imapAccess(server, 'ann', 'secret'))
+    await session.watch('INBOX')
+    const mirrors = ['INBOX', 'Sent', 'Trash'].map((path) => new FolderMirror(path))
+    for (const mirror of mirrors) await mirror.sync(session)
+    const changed = async () => {
+      await session.listFolders()
+      return session.changedFolders(mirrors.map(({ path, cursor }) => ({ path, cursor })))
+    }
+    await session.listFolders()
+    expect(await changed()).toEqual([])
+    await server.deliver('ann', plainMail(), { folder: 'Trash' })
+    expect(await changed()).toEqual(['Trash'])
+    await mirrors[2]?.sync(session)
+    await server.doveadm('flags', 'add', '-u', 'ann', '\\Flagged', 'mailbox', 'Trash', 'all')
+    expect(await changed()).toEqual(['Trash'])
+  })
+})
