@@ -67,8 +67,10 @@ export function limitBodyTime(app: FastifyInstance, defaultMs: number): void {
     const body = new PassThrough()
     const expire = () => body.destroy(new AppError('request_timeout'))
     const timer = setTimeout(expire, routeOptions.config.bodyTimeoutMs ?? defaultMs)
+    // Nobody reads the body any more once the request was refused. An unhandled error event would end the process.
+    body.on('error', () => {})
     payload.once('error', (error) => body.destroy(error))
-    body.once('close', () => clearTimeout(timer))
+    for (const stream of [raw, body]) stream.once('close', () => clearTimeout(timer))
     return payload.pipe(body)
   })
 }

@@ -66,6 +66,26 @@ describe('a body that arrives slowly', () => {
   })
 })
 
+describe('a body that never ends after its request was refused', () => {
+  it.each([
+    ['by its size', 'application/json', 70_000],
+    ['by its type', 'text/plain', 10],
+  ])('%s raises no error when its time is over', async (_name, type, length) => {
+    const errors: unknown[] = []
+    const collect = (error: unknown) => void errors.push(error)
+    process.prependListener('uncaughtException', collect)
+    onTestFinished(() => void process.removeListener('uncaughtException', collect))
+    const url = await listen({ bodyTimeoutMs: 50 })
+    const refused = open(url)
+    refused.socket.write(head('/body', length).replace('application/json', type))
+    await eventually(() => refused.received().includes('HTTP/1.1 41'))
+    const late = open(url)
+    late.socket.write(head('/body', 10))
+    await eventually(() => late.received().includes('HTTP/1.1 408'))
+    expect(errors).toEqual([])
+  })
+})
+
 describe('connections', () => {
   it('of one address take a quarter of all, so dripping bodies do not lock out other addresses', async () => {
     const url = await listen({ maxConnections: 12 })
