@@ -75,6 +75,8 @@ export class ResponseGate {
   pass(chunk: Buffer): Buffer {
     const kept: Buffer[] = []
     let keptUntil = 0
+    // Where the response in progress begins in this chunk.
+    let start = 0
     for (let at = 0; at < chunk.length; ) {
       if (this.#literalLeft > 0) {
         const length = Math.min(this.#literalLeft, chunk.length - at)
@@ -85,7 +87,7 @@ export class ResponseGate {
       const lineEnd = chunk.indexOf(LF, at) + 1
       const end = lineEnd === 0 ? chunk.length : lineEnd
       this.#count(chunk, at, end)
-      if (!this.#isCut && this.#isTooLong()) {
+      if (!this.#isCut && this.#isLong && this.#isTooLong(this.#headOf(chunk, start, end))) {
         this.#isCut = true
         kept.push(chunk.subarray(keptUntil, at), UNREADABLE)
       }
@@ -93,17 +95,20 @@ export class ResponseGate {
       if (lineEnd === 0)
         this.#tail = (this.#tail + chunk.toString('latin1', Math.max(at, end - TAIL), end)).slice(-TAIL)
       if (this.#isCut) keptUntil = end
-      if (isResponseEnd) this.#endResponse()
+      if (isResponseEnd) {
+        if (this.#mayBeFolder(chunk, start)) this.#countFolder(this.#headOf(chunk, start, end))
+        this.#endResponse()
+        start = end
+      }
       at = end
     }
+    if (this.#lineBytes > 0) this.#head = this.#headOf(chunk, start, chunk.length)
     if (this.#isCut) return Buffer.concat(kept)
     return keptUntil === 0 ? chunk : Buffer.concat([...kept, chunk.subarray(keptUntil)])
   }
 
   #count(chunk: Buffer, from: number, to: number): void {
     const { searchBytes, responseBytes } = this.#limits
-    if (this.#head.length < HEAD)
-      this.#head += chunk.toString('latin1', from, Math.min(to, from + HEAD - this.#head.length))
     this.#lineBytes += to - from
     this.#responseBytes += to - from
     if (this.#responseBytes > Math.max(responseBytes, searchBytes)) throw tooLarge(this.#responseBytes)
@@ -114,12 +119,22 @@ export class ResponseGate {
     }
   }
 
-  /** Throws when the response is too long and cannot be cut. */
-  #isTooLong(): boolean {
-    const { lineBytes, tokens, literals, searchBytes } = this.#limits
-    if (this.#lineBytes <= lineBytes && this.#tokens <= tokens && this.#literals <= literals) return false
-    if (/^\* (\d+ FETCH|VANISHED) /i.test(this.#head)) return true
-    if (/^\* SEARCH /i.test(this.#head) && this.#lineBytes <= searchBytes && this.#literals === 0) return false
+  /** The beginning of the response. With a literal among its first characters, some of its text, which does no harm. */
+  #headOf(chunk: Buffer, start: number, end: number): string {
+    if (this.#head.length >= HEAD) return this.#head
+    return this.#head + chunk.toString('latin1', start, Math.min(end, start + HEAD - this.#head.length))
+  }
+
+  get #isLong(): boolean {
+    const { lineBytes, tokens, literals } = this.#limits
+    return this.#lineBytes > lineBytes || this.#tokens > tokens || this.#literals > literals
+  }
+
+  /** Returns false when the response may be as long as it is, and throws when it may not and cannot be cut. */
+  #isTooLong(head: string): boolean {
+    const { searchBytes } = this.#limits
+    if (/^\* (\d+ FETCH|VANISHED) /i.test(head)) return true
+    if (/^\* SEARCH /i.test(head) && this.#lineBytes <= searchBytes && this.#literals === 0) return false
     throw limitExceeded(`the server sent a response that is too long (${this.#lineBytes} bytes)`)
   }
 
@@ -145,11 +160,21 @@ export class ResponseGate {
     return true
   }
 
+  /** False for nearly all responses, without the cost of a string. */
+  #mayBeFolder(chunk: Buffer, start: number): boolean {
+    if (this.#head !== '') return true
+    // L or X, in either case.
+    const letter = (chunk[start + 2] ?? 0) | 32
+    return letter === 108 || letter === 120
+  }
+
+  #countFolder(head: string): void {
+    if (!/^\* X?LIST /i.test(head)) return
+    this.#folders += 1
+    if (this.#folders > MAX_FOLDERS) throw limitExceeded(`the mailbox has more than ${MAX_FOLDERS} folders`)
+  }
+
   #endResponse(): void {
-    if (/^\* X?LIST /i.test(this.#head)) {
-      this.#folders += 1
-      if (this.#folders > MAX_FOLDERS) throw limitExceeded(`the mailbox has more than ${MAX_FOLDERS} folders`)
-    }
     this.#head = ''
     this.#lineBytes = this.#responseBytes = this.#tokens = this.#literals = 0
     this.#isCut = false
