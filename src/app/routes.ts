@@ -1,4 +1,4 @@
-import { accountRoutes, countAccounts } from '../features/accounts/index.ts'
+import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
@@ -61,16 +61,17 @@ export function httpServer(
       gmailPush: () => features.puller.state,
     }),
   })
+  const verifications = new VerificationLimit()
   authRoutes(server, {
     ...shared,
-    ...{ idempotency, accounts, licence, logins, records },
+    ...{ idempotency, accounts, licence, logins, records, verifications },
     ...{ imap: mailboxes.imap, mail: mailboxes.mail },
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
     formPorts: config.formPorts,
     authScreen: authScreen(config),
   })
-  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login })
+  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login, verifications })
   pushRoutes(server, { db, bus, log, accounts })
   messageRoutes(server, { reader })
   labelRoutes(server, { db, accounts })

@@ -1,5 +1,5 @@
 import { createServer as createSocket } from 'node:net'
-import type { AccountsDeps } from '../../src/features/accounts/index.ts'
+import { type AccountsDeps, VerificationLimit } from '../../src/features/accounts/index.ts'
 import { type AuthDeps, authRoutes } from '../../src/features/auth/index.ts'
 import { idempotency } from '../../src/features/idempotency/index.ts'
 import type { Cache } from '../../src/infra/cache/cache.ts'
@@ -91,6 +91,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     redirectUrl: undefined,
     formPorts: 'any',
     imap: { verify: mail.verify },
+    verifications: new VerificationLimit(),
     mail: () => undefined,
     idempotency: idempotent,
     authScreen: {},

@@ -13,7 +13,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../../lib/seal.ts'
 import { type MailAccess, ProviderError } from '../../providers/contract/index.ts'
 import { idempotency } from '../idempotency/index.ts'
-import { accountRoutes, SYNC_TOPIC } from './index.ts'
+import { accountRoutes, SYNC_TOPIC, VerificationLimit } from './index.ts'
 import type { AccountRoutesDeps } from './routes.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -52,6 +52,7 @@ describeEachDatabase('the accounts API', (open) => {
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
       login,
+      verifications: new VerificationLimit(),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }

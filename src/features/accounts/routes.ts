@@ -9,6 +9,7 @@ import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
+import type { VerificationLimit } from './connecting/verification-limit.ts'
 
 export interface AccountRoutesDeps {
   db: Db
@@ -19,6 +20,7 @@ export interface AccountRoutesDeps {
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   /** The OAuth login. Undefined for imap, and for a provider that is not configured. */
   login(provider: ProviderName): LoginProvider | undefined
+  verifications: VerificationLimit
 }
 
 const READ = { access: 'key:read' } as const
@@ -155,7 +157,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 /** The account to link, after its credentials were verified at the server. */
 async function verifiedLink(
   body: Static<typeof createBody>,
-  { mail: mailOf, login: loginOf }: Pick<AccountRoutesDeps, 'mail' | 'login'>,
+  { mail: mailOf, login: loginOf, verifications }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'verifications'>,
 ): Promise<LinkAccount> {
   const { provider = 'imap' } = body
   const customUserId = body.customUserId ?? null
@@ -171,7 +173,7 @@ async function verifiedLink(
   if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
-  await verifyImap(mail, connection)
+  await verifyImap({ mail, verifications }, connection)
   return { provider, customUserId, ...connection }
 }
 

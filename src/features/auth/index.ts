@@ -27,7 +27,7 @@ export { type Logins, redirectUri } from './oauth/consents.ts'
 export interface AuthDeps
   extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
     Omit<ConsentsDeps, 'accounts'>,
-    Pick<ImapRoutesDeps, 'imap' | 'formPorts' | 'unreachableMs'>,
+    Pick<ImapRoutesDeps, 'imap' | 'verifications' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
   accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts']
   log: Log

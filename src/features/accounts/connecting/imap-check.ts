@@ -3,6 +3,7 @@ import { withTimeout } from '../../../lib/abort.ts'
 import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type RemoteFolder } from '../../../providers/contract/index.ts'
 import { connectionPorts, type ImapConnection } from './imap-connection.ts'
+import type { VerificationLimit } from './verification-limit.ts'
 
 const VERIFY_MS = 10_000
 
@@ -17,21 +18,46 @@ export function formPortErrors(connection: ImapConnection, allowed: FormPorts): 
     .map(({ field }) => ({ path: `body.${field}`, message: `must use one of the ports ${allowed.join(', ')}` }))
 }
 
+export interface VerifyDeps {
+  mail: Pick<MailProvider, 'verify'>
+  verifications: VerificationLimit
+  /** The client's address, for requests from anybody. */
+  address?: string
+  /** Awaited before a failure is thrown, while the verification still counts as running. */
+  beforeFailing?(failure: unknown): Promise<void>
+}
+
 /**
- * Logs in, checks the folder and disconnects, within 10 s. Returns the folders. Throws
- * `imap_auth_failed`, `imap_unreachable` or `imap_tls`, and `validation_failed` when only the folder is wrong.
+ * Logs in, checks the folder and disconnects, within 10 s. Returns the folders. Throws `imap_auth_failed`, `imap_unreachable` or
+ * `imap_tls`, `validation_failed` when only the folder is wrong, and `rate_limited` when too many verifications are in progress.
  */
-export async function verifyImap(
-  mail: Pick<MailProvider, 'verify'>,
+export function verifyImap(
+  { mail, verifications, address, beforeFailing }: VerifyDeps,
   connection: ImapConnection,
   timeoutMs = VERIFY_MS,
+): Promise<RemoteFolder[]> {
+  const keys = [`host ${connection.settings.imap.host}`, ...(address === undefined ? [] : [`address ${address}`])]
+  return verifications.run(keys, async () => {
+    try {
+      return await verified(mail, connection, timeoutMs)
+    } catch (error) {
+      await beforeFailing?.(error)
+      throw error
+    }
+  })
+}
+
+async function verified(
+  mail: Pick<MailProvider, 'verify'>,
+  connection: ImapConnection,
+  timeoutMs: number,
 ): Promise<RemoteFolder[]> {
   const { email, settings, secrets } = connection
   const abort = new AbortController()
   try {
-    const verified = mail.verify({ accountId: 'unsaved', email, settings, secrets }, abort.signal)
+    const verifying = mail.verify({ accountId: 'unsaved', email, settings, secrets }, abort.signal)
     const late = () => new ProviderError('unavailable', `no response within ${timeoutMs} ms`, { timedOut: true })
-    return (await withTimeout(verified, timeoutMs, late)).folders
+    return (await withTimeout(verifying, timeoutMs, late)).folders
   } catch (error) {
     throw imapFailure(error)
   } finally {

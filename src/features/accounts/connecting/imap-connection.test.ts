@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
-import { formPortErrors, type ImapFields, parseImapConnection, verifyImap } from '../index.ts'
+import { formPortErrors, type ImapFields, parseImapConnection, VerificationLimit, verifyImap } from '../index.ts'
 
 const given = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
 
@@ -150,7 +150,9 @@ describe('the ports allowed in a public form', () => {
 })
 
 describe('checking the credentials at the server', () => {
-  const verify = (error: unknown) => verifyImap({ verify: () => Promise.reject(error) }, connection())
+  const verifications = new VerificationLimit()
+  const verify = (error: unknown) =>
+    verifyImap({ mail: { verify: () => Promise.reject(error) }, verifications }, connection())
 
   it.each([
     [new ProviderError('auth_expired', 'refused'), 'imap_auth_failed'],
@@ -169,7 +171,8 @@ describe('checking the credentials at the server', () => {
       signals.push(signal)
       return new Promise<never>(() => {})
     }
-    await expect(verifyImap({ verify: silent }, connection(), 20)).rejects.toMatchObject({ code: 'imap_unreachable' })
+    const deps = { mail: { verify: silent }, verifications }
+    await expect(verifyImap(deps, connection(), 20)).rejects.toMatchObject({ code: 'imap_unreachable' })
     expect(signals[0]?.aborted).toBe(true)
   })
 })

@@ -15,6 +15,7 @@ import {
   type ImapField,
   type ImapFields,
   parseImapConnection,
+  type VerificationLimit,
   verifyImap,
 } from '../../accounts/index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
@@ -31,6 +32,7 @@ export interface ImapRoutesDeps {
   pages: HostedPages
   imapForm: ImapForm
   imap: Pick<MailProvider, 'verify'>
+  verifications: VerificationLimit
   /** FORM_PORTS. */
   formPorts: FormPorts
   clock: Clock
@@ -56,7 +58,7 @@ const UNREACHABLE_MS = 10_500
 
 /** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
 export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
-  const { sessions, access, pages, imapForm, formPorts, clock, brand, log } = deps
+  const { sessions, access, pages, imapForm, imap, verifications, formPorts, clock, brand, log } = deps
   const { unreachableMs = UNREACHABLE_MS } = deps
   const tags = ['Hosted authentication']
 
@@ -142,14 +144,21 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     }
     await sessions.takeAttempt(code, session)
     const startedMs = clock.monotonic()
+    // A closed port fails at once and a silent one late. The same delay for both keeps the form from scanning ports.
+    const delayUnreachable = async (error: unknown) => {
+      const isUnreachable = error instanceof AppError && error.code === 'imap_unreachable'
+      if (isUnreachable && formPorts !== 'any') await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
+    }
     try {
-      const folders = await verifyImap(deps.imap, connection)
+      const limited = { verifications, address: request.ip, beforeFailing: delayUnreachable }
+      const folders = await verifyImap({ mail: imap, ...limited }, connection)
       await sessions.returnAttempt(session)
       return { connection, folders }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      // The password was right and only the folder was wrong.
-      if (error.code === 'validation_failed') await sessions.returnAttempt(session)
+      // The password was right and only the folder was wrong, or nothing was tried.
+      if (error.code === 'validation_failed' || error.code === 'rate_limited') await sessions.returnAttempt(session)
+      if (error.code === 'rate_limited') throw error
       await sessions.fail(session, error.code)
       log.info(`Sign-in to a mail server failed: ${error.code}`, {
         operation: 'auth.imap',
@@ -158,10 +167,6 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         error: error.cause,
         metadata: { code: error.code },
       })
-      // A closed port fails at once and a silent one late. The same delay for both keeps the form from scanning ports.
-      if (error.code === 'imap_unreachable' && formPorts !== 'any') {
-        await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
-      }
       throw error
     }
   }
