@@ -7,6 +7,7 @@ import { type ImapSettings, type MailAccess, ProviderError } from '../contract/i
 import { providerError, timeoutError } from './errors.ts'
 import { gatedTransport } from './gated-socket.ts'
 import type { Pacing } from './pacing.ts'
+import type { ParserTurns } from './parser-turns.ts'
 import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
 import { withinLimits } from './work-limits.ts'
 
@@ -14,6 +15,7 @@ import { withinLimits } from './work-limits.ts'
 export interface Dialing {
   guard: AddressGuard
   pacing: Pacing
+  turns: ParserTurns
   /** Called after each login without encryption. */
   onPlainLogin(host: string, port: number): void
 }
@@ -55,7 +57,7 @@ export interface ImapClient {
  */
 export async function dial(
   access: MailAccess,
-  { guard, pacing, onPlainLogin }: Dialing,
+  { guard, pacing, turns, onPlainLogin }: Dialing,
   options: DialOptions,
 ): Promise<ImapClient> {
   const imap = access.settings.imap
@@ -73,7 +75,7 @@ export async function dial(
       const mayBePlain = imap.allowPlain === true && guard.allowsPlain(target)
       const client = newClient(imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
-        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes },
+        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns },
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
@@ -102,11 +104,12 @@ interface Connecting {
   mayBePlain: boolean
   timeoutMs: number
   literalBytes: number
+  turns: ParserTurns
 }
 
 function newClient(
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes }: Connecting,
+  { address, password, mayBePlain, timeoutMs, literalBytes, turns }: Connecting,
 ): ImapClient {
   const responses = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
   const gate = new ResponseGate(responses)
@@ -151,7 +154,7 @@ function newClient(
     maxLiteralSize: responses.literalBytes,
     maxLineLength: Math.max(responses.lineBytes, responses.searchBytes),
     maxResponseSize: responses.responseBytes,
-    transport: gatedTransport(gate, {
+    transport: gatedTransport(gate, turns, {
       onData(length) {
         bytes += length
         countTraffic()

@@ -1,6 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ImapTransport } from 'imapflow'
+import type { ParserTurns, Parsing } from './parser-turns.ts'
 import type { ResponseGate } from './response-gate.ts'
 
 export interface SocketEvents {
@@ -10,31 +11,100 @@ export interface SocketEvents {
   onRefused(error: unknown): void
 }
 
-/** Connects as imapflow does by itself, but everything that the server sends passes the gate first. */
-export function gatedTransport(gate: ResponseGate, events: SocketEvents): ImapTransport {
-  function gated<S extends Socket>(socket: S): S {
-    let isRefused = false
-    const push = socket.push.bind(socket)
-    // Node passes everything that a socket reads through its `push`. A stream in between would cost memory for each connection.
-    socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
-      if (isRefused) return false
-      if (!Buffer.isBuffer(chunk)) return push(chunk, encoding)
-      try {
-        const passed = gate.pass(chunk)
-        events.onData(chunk.length)
-        // A limit on the traffic may just have closed the connection.
-        return socket.destroyed ? false : push(passed)
-      } catch (error) {
-        isRefused = true
-        events.onRefused(error)
-        return false
-      }
-    }
+/** Connects as imapflow does by itself, but everything that the server sends waits for its turn and passes the gate first. */
+export function gatedTransport(gate: ResponseGate, turns: ParserTurns, events: SocketEvents): ImapTransport {
+  const gated = <S extends Socket>(socket: S): S => {
+    new GatedSocket(socket, { gate, turns, events })
     return socket
   }
   return {
     connect: ({ secure, tls, ...target }, onConnect) =>
       gated(secure ? connectTls({ ...target, ...tls }, onConnect) : connectPlain(target, onConnect)),
     upgrade: (socket, { tls, ...target }, onSecure) => gated(connectTls({ ...target, ...tls, socket }, onSecure)),
+  }
+}
+
+interface Gates {
+  gate: ResponseGate
+  turns: ParserTurns
+  events: SocketEvents
+}
+
+const SLICE_BYTES = 4096
+/** Estimates of the time that imapflow takes, in microseconds. */
+const PER_LINE_US = 15
+const PER_BYTE_US = 0.08
+
+/** Takes over what a socket reads. Node passes it through `push`; a stream in between would cost memory for each connection. */
+class GatedSocket implements Parsing {
+  readonly #socket: Socket
+  readonly #gates: Gates
+  readonly #push: Socket['push']
+  readonly #read: Socket['_read']
+  /** Received and not yet parsed; null is the end. Little, because the socket reads on only when all is parsed. */
+  #received: (Buffer | null)[] = []
+  #mustRead: number | undefined
+  #isRefused = false
+
+  constructor(socket: Socket, gates: Gates) {
+    this.#socket = socket
+    this.#gates = gates
+    this.#push = socket.push.bind(socket)
+    this.#read = socket._read.bind(socket)
+    socket._read = (size) => {
+      this.#mustRead = size
+      this.#readOn()
+    }
+    socket.push = (chunk: unknown) => {
+      if (this.#isRefused) return false
+      this.#received.push(Buffer.isBuffer(chunk) ? chunk : null)
+      gates.turns.add(this)
+      return !this.hasMore
+    }
+    socket.once('close', () => this.#drop())
+  }
+
+  get hasMore(): boolean {
+    return this.#received.length > 0
+  }
+
+  step(): number {
+    const { gate, events } = this.#gates
+    const [chunk] = this.#received
+    if (chunk === undefined) return 0
+    if (chunk === null) {
+      this.#received.shift()
+      this.#push(null)
+      return PER_LINE_US
+    }
+    const slice = chunk.subarray(0, SLICE_BYTES)
+    if (chunk.length <= SLICE_BYTES) this.#received.shift()
+    else this.#received[0] = chunk.subarray(SLICE_BYTES)
+    const linesBefore = gate.lines
+    try {
+      const passed = gate.pass(slice)
+      events.onData(slice.length)
+      // A limit on the traffic may just have closed the connection.
+      // An empty slice, too: it makes the stream read on.
+      if (!this.#socket.destroyed) this.#push(passed)
+    } catch (error) {
+      this.#isRefused = true
+      this.#drop()
+      events.onRefused(error)
+    }
+    this.#readOn()
+    return PER_LINE_US * (1 + gate.lines - linesBefore) + PER_BYTE_US * slice.length
+  }
+
+  #readOn(): void {
+    const size = this.#mustRead
+    if (size === undefined || this.hasMore) return
+    this.#mustRead = undefined
+    this.#read(size)
+  }
+
+  #drop(): void {
+    this.#received = []
+    this.#gates.turns.remove(this)
   }
 }

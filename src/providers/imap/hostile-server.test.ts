@@ -77,6 +77,34 @@ describe('a server that floods the idle connection', () => {
   })
 })
 
+describe('many servers that flood their idle connections at the same time', () => {
+  it('leave the event loop to others', async () => {
+    const server = closing(await startScriptedImap({ onIdle: flood('1 EXISTS') }))
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { flood: ALLOWANCE } })
+    onTestFinished(() => mail.closeConnections())
+    let closed = 0
+    const events = {
+      onChange() {},
+      onClose() {
+        closed += 1
+      },
+    }
+    const signal = new AbortController().signal
+    const sessions = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const access = { ...server.access, accountId: `acc_${index}` }
+        return closing(await mail.openSession(access, events, signal))
+      }),
+    )
+    const share = await longestTurnShare(async () => {
+      await Promise.all(sessions.map((session) => session.watch('INBOX').catch(() => {})))
+      await eventually(() => closed === 40)
+    })
+    // 0.08 is usual; 0.7 when everything that arrived is parsed in one turn.
+    expect(share).toBeLessThan(0.3)
+  })
+})
+
 describe('a folder’s UIDVALIDITY', () => {
   const selected = (...lines: string[]) => ({ selected: ['0 EXISTS', 'OK [UIDNEXT 1] ok', ...lines] })
 

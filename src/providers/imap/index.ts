@@ -10,6 +10,7 @@ import type { FolderMailProvider, MailAccess, Provider } from '../contract/index
 import { type Dialing, dial } from './client.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
+import { ParserTurns } from './parser-turns.ts'
 import { RequestConnection } from './request-connection.ts'
 import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
@@ -93,7 +94,7 @@ export function imapProvider({
   const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
   const verifyWork = { ...work, lines: Math.min(VERIFY_LINES, workLines), bytes: Math.min(VERIFY_BYTES, workBytes) }
   const readWork = { ...work, lines: Math.min(READ_LINES, workLines), bytes: Math.min(READ_BYTES, workBytes) }
-  const dialing = { guard, pacing: pacing(pace), onPlainLogin: plainLoginWarning(log) }
+  const dialing = { guard, pacing: pacing(pace), turns: new ParserTurns(), onPlainLogin: plainLoginWarning(log) }
   const backoffs = fetchBackoffs()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
