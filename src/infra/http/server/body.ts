@@ -61,11 +61,14 @@ export function addBodyParsers(app: FastifyInstance): void {
 
 /** Ends a request with 408 when its body takes longer than `defaultMs` to arrive, even while bytes arrive. */
 export function limitBodyTime(app: FastifyInstance, defaultMs: number): void {
-  app.addHook('preParsing', async ({ raw, routeOptions }, _reply, payload) => {
+  app.addHook('preParsing', async ({ raw, routeOptions }, reply, payload) => {
     if (raw.complete) return payload
-    // Destroying the request itself would end the connection without a response.
     const body = new PassThrough()
-    const expire = () => body.destroy(new AppError('request_timeout'))
+    const expire = () => {
+      // Destroying the request ends its connection, which is too early for the response.
+      if (reply.raw.headersSent) raw.destroy()
+      else body.destroy(new AppError('request_timeout'))
+    }
     const timer = setTimeout(expire, routeOptions.config.bodyTimeoutMs ?? defaultMs)
     // Nobody reads the body any more once the request was refused. An unhandled error event would end the process.
     body.on('error', () => {})

@@ -70,7 +70,7 @@ describe('a body that never ends after its request was refused', () => {
   it.each([
     ['by its size', 'application/json', 70_000],
     ['by its type', 'image/png', 10],
-  ])('%s raises no error when its time is over', async (_name, type, length) => {
+  ])('%s loses its connection when its time is over, without an error', async (_name, type, length) => {
     const errors: unknown[] = []
     const collect = (error: unknown) => void errors.push(error)
     process.prependListener('uncaughtException', collect)
@@ -82,6 +82,7 @@ describe('a body that never ends after its request was refused', () => {
     const late = open(url)
     late.socket.write(head('/body', 10))
     await eventually(() => late.received().includes('HTTP/1.1 408'))
+    await eventually(() => refused.isClosed())
     expect(errors).toEqual([])
   })
 })
