@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
@@ -40,6 +41,8 @@ export interface HostileFigures {
 }
 
 const MOMENTS_AFTER_LOGIN = IMAP_MOMENTS.filter((at) => at !== 'LOGIN')
+/** Commands of a sign-in. An attack at any other would link an account. */
+const SIGN_IN_MOMENTS = ['LOGIN', 'LIST', 'STATUS'] as const
 const SIGN_INS_AT_ONCE = 4
 const OAUTH_ACCOUNTS = 3
 
@@ -106,6 +109,8 @@ async function startHostileProcess(google: Google, microsoft: Microsoft) {
   const child: ChildProcess = spawn(process.execPath, [file, google.url, microsoft.url, seed], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
+  // In reality attackers use machines of their own.
+  setPriority(child.pid ?? 0, constants.priority.PRIORITY_BELOW_NORMAL)
   const [addresses] = (await once(child, 'message')) as [HostileAddresses]
   return { child, addresses, send: (order: HostileOrder) => void child.send(order) }
 }
@@ -172,7 +177,7 @@ async function openSessions(api: Client, count: number): Promise<string[]> {
 
 /** Connects mailboxes of servers that attack during the sign-in. */
 function startSignIns(api: Client, port: number) {
-  const users = IMAP_MOMENTS.flatMap((at) => IMAP_ATTACKS.map((attack) => imapUser(at, attack)))
+  const users = SIGN_IN_MOMENTS.flatMap((at) => IMAP_ATTACKS.map((attack) => imapUser(at, attack)))
   return loops(SIGN_INS_AT_ONCE, async (count) => {
     await api.call('POST', '/accounts', mailbox(`${users[count % users.length]}.${count}`, port))
   })
