@@ -30,7 +30,7 @@ interface Gates {
   events: SocketEvents
 }
 
-const SLICE_BYTES = 4096
+const SLICE_BYTES = 2048
 /** Estimates of the time that imapflow takes, in microseconds. */
 const PER_LINE_US = 15
 const PER_BYTE_US = 0.08

@@ -6,7 +6,7 @@ export interface Parsing {
 }
 
 /** Parsing time per turn of the event loop, in microseconds. */
-const TURN_US = 4000
+const TURN_US = 2000
 
 /**
  * Shares the event loop among the connections that receive data. imapflow parses everything that has arrived without ending the turn,
