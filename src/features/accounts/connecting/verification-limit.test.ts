@@ -88,3 +88,18 @@ describe('thirty sign-ins at once', () => {
     expect(peak).toBeLessThan(100 * 1024 * 1024)
   })
 })
+
+describe('imports by the application', () => {
+  it('may check many accounts of one host at once', async () => {
+    const server = closing(await startScriptedImap({}))
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, log: silentLog })
+    onTestFinished(() => mail.closeConnections())
+    const imap = server.access.settings.imap
+    const given = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
+    const { connection } = parseImapConnection({ ...given, host: imap?.host, port: imap?.port })
+    if (connection === undefined) throw new Error('the fields are not valid')
+    const verifications = new VerificationLimit({ perKey: 1, waitMs: 1 })
+    const checks = Array.from({ length: 10 }, () => verifyImap({ mail, verifications }, connection))
+    expect((await Promise.all(checks)).map((folders) => folders.length)).toEqual(Array(10).fill(1))
+  })
+})
