@@ -84,8 +84,7 @@ class GatedSocket implements Parsing {
     try {
       const passed = gate.pass(slice)
       events.onData(slice.length)
-      // A limit on the traffic may just have closed the connection.
-      // An empty slice, too: it makes the stream read on.
+      // A limit on the traffic may just have closed the connection. An empty slice still makes the stream read on.
       if (!this.#socket.destroyed) this.#push(passed)
     } catch (error) {
       this.#isRefused = true

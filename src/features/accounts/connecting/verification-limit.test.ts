@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
-import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
+import { type ScriptedImap, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { silentLog } from '../../../infra/log/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { imapProvider } from '../../../providers/imap/index.ts'
@@ -50,6 +50,16 @@ describe('the limit of concurrent verifications', () => {
   })
 })
 
+function signInAt({ access }: ScriptedImap) {
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock, log: silentLog })
+  onTestFinished(() => mail.closeConnections())
+  const { host, port } = access.settings.imap ?? {}
+  const given = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
+  const { connection } = parseImapConnection({ ...given, host, port })
+  if (connection === undefined) throw new Error('the fields are not valid')
+  return { mail, connection }
+}
+
 describe('thirty sign-ins at once', () => {
   it('to a server that sends a literal of 60 MB take little memory, and some get 429', async () => {
     const server = closing(
@@ -68,12 +78,7 @@ describe('thirty sign-ins at once', () => {
         },
       }),
     )
-    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, log: silentLog })
-    onTestFinished(() => mail.closeConnections())
-    const imap = server.access.settings.imap
-    const given = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
-    const { connection } = parseImapConnection({ ...given, host: imap?.host, port: imap?.port })
-    if (connection === undefined) throw new Error('the fields are not valid')
+    const { mail, connection } = signInAt(server)
     const verifications = new VerificationLimit({ waitMs: 100 })
     const before = process.memoryUsage().rss
     let peak = 0
@@ -92,12 +97,7 @@ describe('thirty sign-ins at once', () => {
 describe('imports by the application', () => {
   it('may check many accounts of one host at once', async () => {
     const server = closing(await startScriptedImap({}))
-    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, log: silentLog })
-    onTestFinished(() => mail.closeConnections())
-    const imap = server.access.settings.imap
-    const given = { email: 'a@example.com', username: 'a', password: 'secret', allowSelfSigned: true }
-    const { connection } = parseImapConnection({ ...given, host: imap?.host, port: imap?.port })
-    if (connection === undefined) throw new Error('the fields are not valid')
+    const { mail, connection } = signInAt(server)
     const verifications = new VerificationLimit({ perKey: 1, waitMs: 1 })
     const checks = Array.from({ length: 10 }, () => verifyImap({ mail, verifications }, connection))
     expect((await Promise.all(checks)).map((folders) => folders.length)).toEqual(Array(10).fill(1))
