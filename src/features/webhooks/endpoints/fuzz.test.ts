@@ -81,6 +81,7 @@ it('can send every set of custom headers that it accepts', { timeout: 120_000 },
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
   const name = fc.oneof(
     fc.constantFrom('Host', 'content-length', 'WEBHOOK-ID', 'webhook-signature', 'Transfer-Encoding', 'authorization'),
+    fc.constantFrom('__proto__', '__PROTO__', 'constructor', 'toString'),
     fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/),
     text,
   )
@@ -90,15 +91,17 @@ it('can send every set of custom headers that it accepts', { timeout: 120_000 },
       const response = await create(JSON.stringify({ url, headers }))
       expect([201, 400]).toContain(response.statusCode)
       if (response.statusCode === 400) return
-      const names = Object.keys(headers).map((one) => one.toLowerCase())
+      // Every body loses its __proto__ members when it is parsed.
+      const names = Object.keys(headers).filter((one) => one !== '__proto__')
+      const lowerCased = names.map((one) => one.toLowerCase())
       for (const reserved of ['host', 'content-length', 'webhook-id', 'transfer-encoding']) {
-        expect(names).not.toContain(reserved)
+        expect(lowerCased).not.toContain(reserved)
       }
       received.length = 0
       await fixture.testDeliveries.test(response.json().id)
       expect(received).toHaveLength(1)
       const sent = received[0]?.filter((_, index) => index % 2 === 0).map((one) => one.toLowerCase())
-      for (const one of [...names, 'host', 'content-length', 'webhook-id']) {
+      for (const one of [...lowerCased, 'host', 'content-length', 'webhook-id']) {
         expect(sent?.filter((other) => other === one)).toHaveLength(1)
       }
     }),
