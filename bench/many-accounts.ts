@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { SourceMap } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../test/kit/eventually.ts'
 import { startServiceProcess } from '../test/kit/process.ts'
@@ -117,13 +117,20 @@ async function allRan(api: Client): Promise<Totals> {
   )
 }
 
+/** By the name of the bundled file. */
+async function sourceMaps(): Promise<Map<string, SourceMap>> {
+  const names = (await readdir('dist')).filter((name) => name.endsWith('.js.map'))
+  const read = async (name: string) => new SourceMap(JSON.parse(await readFile(join('dist', name), 'utf8')))
+  return new Map(await Promise.all(names.map(async (name) => [name.slice(0, -4), await read(name)] as const)))
+}
+
 /** Microseconds in the scheduler's own frames, and in all frames but the idle one. */
 async function selfTime({ nodes, samples, timeDeltas }: Profile): Promise<{ scheduler: number; busy: number }> {
-  const map = new SourceMap(JSON.parse(await readFile('dist/posthorn.js.map', 'utf8')))
+  const maps = await sourceMaps()
   const kinds = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber, columnNumber } }) => {
       if (functionName === '(idle)') return [id, 'idle']
-      const entry = url.endsWith('dist/posthorn.js') ? map.findEntry(lineNumber, columnNumber) : {}
+      const entry = maps.get(basename(url))?.findEntry(lineNumber, columnNumber) ?? {}
       const isScheduler = 'originalSource' in entry && String(entry.originalSource).includes(SCHEDULER)
       return [id, isScheduler ? 'scheduler' : 'other']
     }),

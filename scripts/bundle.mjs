@@ -7,6 +7,7 @@ const DYNAMIC = ['hoodiecrow-imap']
 
 /**
  * Bundles programs with their packages, which halves the time they take to start: about a thousand files fewer to find and load.
+ * Dynamic imports become files of their own. Without comments and white space, Node compiles half as much; names are kept.
  * @param {import('esbuild').BuildOptions} options entry points and output
  */
 export function bundle(options) {
@@ -15,6 +16,9 @@ export function bundle(options) {
     platform: 'node',
     target: 'node20.19',
     format: 'esm',
+    splitting: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
     external: [...NATIVE, ...DYNAMIC],
     // jsonc-parser's UMD build requires its parts in a way that cannot be bundled.
     mainFields: ['module', 'main'],
@@ -22,6 +26,8 @@ export function bundle(options) {
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'\nconst require = createBundleRequire(import.meta.url)",
     },
+    // One letter beyond ASCII, as in a comment, doubles the memory that Node holds a file's source in.
+    legalComments: 'external',
     sourcemap: true,
     logLevel: 'warning',
     ...options,

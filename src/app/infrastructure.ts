@@ -3,7 +3,7 @@ import { type Cache, memoryCache, redisCache } from '../infra/cache/index.ts'
 import type { Db } from '../infra/db/index.ts'
 import { type Outbound, outbound } from '../infra/http/index.ts'
 import { type AddressGuard, addressGuard, type DnsRecords, dnsRecords, resolver } from '../infra/net/index.ts'
-import { databaseQueue, type Queue, redisQueue } from '../infra/queue/index.ts'
+import { databaseQueue, openRedisQueue, type Queue } from '../infra/queue/index.ts'
 import { openRedis, type RedisLink } from '../infra/redis/index.ts'
 import { openSecrets, type Secrets } from '../infra/secrets/index.ts'
 import type { RuntimeContext } from './runtime-context.ts'
@@ -49,7 +49,7 @@ export async function openInfrastructure(
     if (redis !== undefined) opened(redis, (part) => part.close())
     const cache = opened(redis === undefined ? memoryCache({ clock }) : redisCache(redis), (part) => part.close())
     const bus = opened(await openBus(context, db, redis), (part) => part.close())
-    const queue = opened(openQueue(context, db, bus, redis), (part) => part.close())
+    const queue = opened(await openQueue(context, db, bus, redis), (part) => part.close())
     const guard = addressGuard({ privateTargets: config.privateTargets, resolve: resolver({ timeoutMs: 5000 }), clock })
     return {
       db,
@@ -84,8 +84,8 @@ async function openBus({ config, log }: RuntimeContext, db: Db, redis: RedisLink
   return config.databaseUrl === undefined ? memoryBus({ log }) : openPostgresBus({ url: config.databaseUrl, db, log })
 }
 
-function openQueue(context: RuntimeContext, db: Db, bus: Bus, redis: RedisLink | undefined): Queue {
+async function openQueue(context: RuntimeContext, db: Db, bus: Bus, redis: RedisLink | undefined): Promise<Queue> {
   const { clock, ids, log, instanceId } = context
   const shared = { clock, ids, log }
-  return redis === undefined ? databaseQueue({ ...shared, db, bus, instanceId }) : redisQueue({ ...shared, redis })
+  return redis === undefined ? databaseQueue({ ...shared, db, bus, instanceId }) : openRedisQueue({ ...shared, redis })
 }

@@ -26,7 +26,7 @@ export interface Store {
  */
 export async function openStore(config: Config, log: Log, aborted?: AbortSignal): Promise<Store> {
   if (config.databaseUrl !== undefined) {
-    const db = openPostgres({
+    const db = await openPostgres({
       url: config.databaseUrl,
       maxConnections: config.databaseMaxConnections,
       onError: (error) =>

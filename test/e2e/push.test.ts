@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import { openSqlite } from '../../src/infra/db/index.ts'
+import { openPostgres } from '../../src/infra/db/postgres.ts'
 import { describeOneDatabase, describePostgres, type Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http.ts'

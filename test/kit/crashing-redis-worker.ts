@@ -1,5 +1,5 @@
 import { silentLog } from '../../src/infra/log/index.ts'
-import { redisQueue } from '../../src/infra/queue/index.ts'
+import { redisQueue } from '../../src/infra/queue/redis.ts'
 import { openRedis } from '../../src/infra/redis/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { idGenerator } from '../../src/lib/ids.ts'

@@ -1,4 +1,5 @@
-import { openPostgres, openSqlite } from '../../src/infra/db/index.ts'
+import { openSqlite } from '../../src/infra/db/index.ts'
+import { openPostgres } from '../../src/infra/db/postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { parseKeyRing, sealer } from '../../src/lib/seal.ts'
 import { idempotencyServer } from './idempotency-server.ts'

@@ -7,7 +7,8 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrateUp, openPostgres } from '../../src/infra/db/index.ts'
+import { migrateUp } from '../../src/infra/db/index.ts'
+import { openPostgres } from '../../src/infra/db/postgres.ts'
 import { migrations } from '../../src/migrations/index.ts'
 
 declare module 'vitest' {

@@ -5,6 +5,7 @@ import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { type Pubsub, type PubsubMessage, type PubsubSettings, pubsub } from '../../providers/pubsub/index.ts'
@@ -244,11 +245,13 @@ interface GmailNotification {
 const MAX_NOTIFICATION_BYTES = 4096
 
 /** Gmail's documentation shows `historyId` both as a string and as a number. */
-const notificationSchema = Compile(
-  Type.Object({
-    emailAddress: Type.String({ minLength: 3, maxLength: 320 }),
-    historyId: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,32}$' })]),
-  }),
+const notification = lazy(() =>
+  Compile(
+    Type.Object({
+      emailAddress: Type.String({ minLength: 3, maxLength: 320 }),
+      historyId: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,32}$' })]),
+    }),
+  ),
 )
 
 /** Undefined for any other message: every publisher of the topic can send anything. */
@@ -256,7 +259,7 @@ function parseNotification({ data }: PubsubMessage): GmailNotification | undefin
   if (data.length > MAX_NOTIFICATION_BYTES) return undefined
   try {
     const parsed: unknown = JSON.parse(data.toString('utf8'))
-    if (!notificationSchema.Check(parsed)) return undefined
+    if (!notification().Check(parsed)) return undefined
     return { address: parsed.emailAddress.toLowerCase(), historyId: BigInt(parsed.historyId) }
   } catch {
     return undefined

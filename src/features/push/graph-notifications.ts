@@ -5,6 +5,7 @@ import type { Db } from '../../infra/db/index.ts'
 import { type App, WEBHOOK_BODY_LIMIT } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import { lazy } from '../../lib/lazy.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { isClientState, LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
 import { RENEWAL_TOPIC } from './renewal.ts'
@@ -28,7 +29,7 @@ const notificationsSchema = Type.Object({
     { maxItems: MAX_NOTIFICATIONS },
   ),
 })
-const notifications = Compile(notificationsSchema)
+const notifications = lazy(() => Compile(notificationsSchema))
 
 type Notification = Static<typeof notificationsSchema>['value'][number]
 
@@ -70,7 +71,7 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
           // As plain text, so that no browser renders what the caller chose.
           return reply.code(200).type('text/plain; charset=utf-8').send(validationToken)
         }
-        if (!notifications.Check(request.body)) {
+        if (!notifications().Check(request.body)) {
           throw new AppError('validation_failed', {
             message: 'The body is not a list of Microsoft Graph notifications.',
           })

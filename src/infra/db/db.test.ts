@@ -8,8 +8,9 @@ import { closing } from '../../../test/kit/closing.ts'
 import { databases, describeEachDatabase, describePostgres } from '../../../test/kit/database.ts'
 import { startTcpProxy } from '../../../test/servers/tcp-proxy.ts'
 import { bindable } from './bindable.ts'
-import { DatabaseUnavailable, type Db, findState, openPostgres, setState } from './index.ts'
+import { DatabaseUnavailable, type Db, findState, setState } from './index.ts'
 import { Mutex } from './mutex.ts'
+import { openPostgres } from './postgres.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 
 /** Writes the value to a column of this type and reads it back. */

@@ -1,9 +1,17 @@
 /** The database: one interface for SQLite and PostgreSQL. Features add their tables to `Tables` by declaration merging. */
+import type { Db } from './db.ts'
+import type { PostgresOptions } from './postgres.ts'
+
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx } from './db.ts'
 export { insertRows } from './insert-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
-export { openPostgres } from './postgres.ts'
 export { openSqlite } from './sqlite.ts'
 export { findState, lockState, setState, stateOr } from './state.ts'
 export { updateEach } from './update-each.ts'
+
+/** Opens a connection pool. Loads the driver, which the file store does not need. */
+export async function openPostgres(options: PostgresOptions): Promise<Db> {
+  const postgres = await import('./postgres.ts')
+  return postgres.openPostgres(options)
+}

@@ -11,3 +11,4 @@ export {
   GuardError,
 } from './address-guard.ts'
 export { type DnsRecords, dnsRecords, type Resolve, type Resolved, resolver } from './dns.ts'
+export { buildConnector, Pool } from './pool.ts'

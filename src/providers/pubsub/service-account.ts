@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
-import { Pool } from 'undici'
+import { Pool } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
 import { exchange, parseLimited, parser, readBody, statusError } from '../rest/index.ts'

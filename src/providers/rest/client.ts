@@ -1,4 +1,4 @@
-import { Pool } from 'undici'
+import { Pool } from '../../infra/net/index.ts'
 import { sleep } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { backoffMs } from '../../lib/retry.ts'

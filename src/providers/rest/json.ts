@@ -1,15 +1,16 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { exceededJsonLimit, type JsonLimits } from '../../lib/json-limits.ts'
+import { lazy } from '../../lib/lazy.ts'
 
 /** A JSON object of a provider, read without trusting it: members that are missing or of another type count as absent. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Validates a response; other members are allowed. The error never quotes the response. */
+/** Validates a response; other members are allowed. Compiled at the first use. The error never quotes the response. */
 export function parser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
-  const compiled = Compile(schema)
+  const compiled = lazy(() => Compile(schema))
   return (body) => {
-    if (!compiled.Check(body)) throw new TypeError('the response does not have the expected form')
+    if (!compiled().Check(body)) throw new TypeError('the response does not have the expected form')
     return body
   }
 }

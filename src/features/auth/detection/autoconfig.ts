@@ -1,4 +1,4 @@
-import { DOMParser, type Element } from '@xmldom/xmldom'
+import type { Element } from '@xmldom/xmldom'
 import type { Outbound } from '../../../infra/http/index.ts'
 
 /** A mail server that the form proposes. The user can change every value. */
@@ -37,7 +37,7 @@ export async function autoconfigServer(
   ].map(async (url) => {
     try {
       const document = await download(outbound, url)
-      return document === undefined ? undefined : imapServerOf(document, email)
+      return document === undefined ? undefined : await imapServerOf(document, email)
     } catch {
       // An unreachable or hostile server means no proposal.
       return undefined
@@ -71,11 +71,11 @@ async function download(outbound: Outbound, first: string): Promise<string | und
 }
 
 /** The first server that accepts a password over implicit TLS, else over STARTTLS. */
-export function imapServerOf(xml: string, email: string): ProposedServer | undefined {
+export async function imapServerOf(xml: string, email: string): Promise<ProposedServer | undefined> {
   // Real documents contain no declarations. Entities would allow an expansion attack.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml)) return undefined
   if (xml.length > MAX_DOCUMENT_BYTES || (xml.match(/[<=]/g) ?? []).length > MAX_MARKS) return undefined
-  const servers = elementsOf(xml).flatMap((element): ProposedServer[] => {
+  const servers = (await elementsOf(xml)).flatMap((element): ProposedServer[] => {
     const host = textOf(element, 'hostname').toLowerCase()
     const port = Number(textOf(element, 'port'))
     const security = textOf(element, 'socketType').toUpperCase()
@@ -90,7 +90,9 @@ export function imapServerOf(xml: string, email: string): ProposedServer | undef
   return servers.find((server) => server.secure) ?? servers[0]
 }
 
-function elementsOf(xml: string): Element[] {
+async function elementsOf(xml: string): Promise<Element[]> {
+  // The parser takes 20 ms to load, and most forms need none.
+  const { DOMParser } = await import('@xmldom/xmldom')
   try {
     const onError = (_level: string, message: string): never => {
       throw new Error(message)

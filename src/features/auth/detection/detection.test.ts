@@ -182,15 +182,15 @@ describe('provider detection', () => {
       'an unfinished document',
       `${config(incoming('m.de', 993, 'SSL'))}${' '.repeat(70_000)}`.replace('</clientConfig>', ''),
     ],
-  ])('proposes nothing from %s', (_title, xml) => {
-    expect(imapServerOf(xml, 'ada@m.de')).toBeUndefined()
+  ])('proposes nothing from %s', async (_title, xml) => {
+    expect(await imapServerOf(xml, 'ada@m.de')).toBeUndefined()
   })
 
-  it('prefers implicit TLS, and a server that accepts passwords', () => {
+  it('prefers implicit TLS, and a server that accepts passwords', async () => {
     const oauth = incoming('oauth.m.de', 993, 'SSL', '<authentication>OAuth2</authentication>')
     const both =
       incoming('later.m.de', 143, 'STARTTLS') +
       incoming('tls.m.de', 993, 'SSL', '<authentication>password-cleartext</authentication>')
-    expect(imapServerOf(config(oauth + both), 'ada@m.de')).toEqual({ host: 'tls.m.de', port: 993, secure: true })
+    expect(await imapServerOf(config(oauth + both), 'ada@m.de')).toEqual({ host: 'tls.m.de', port: 993, secure: true })
   })
 })

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const programs = readdirSync('dist').filter((name) => name.endsWith('.js'))
+const read = (name) => readFileSync(`dist/${name}`)
+
+describe('the built service', () => {
+  it('is ASCII, because Node holds any other source in two bytes per character', () => {
+    expect(programs.filter((name) => read(name).some((byte) => byte > 127))).toEqual([])
+  })
+
+  it('loads the clients of PostgreSQL and Redis only where they are used', () => {
+    const loaded = new Set(['posthorn.js'])
+    for (const name of loaded) {
+      for (const [, other] of read(name)
+        .toString()
+        .matchAll(/(?:from|import)"\.\/([^"]+)"/g))
+        loaded.add(other)
+    }
+    const source = [...loaded].map((name) => read(name).toString()).join('')
+    expect(source).not.toMatch(/node_modules\/(pg|ioredis|bullmq|imapflow|@xmldom\/xmldom)\//)
+  })
+})
