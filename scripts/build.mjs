@@ -1,12 +1,12 @@
 // Bundles the existing entry points into dist/: the service, the demo and the benchmarks.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
 
-const PROGRAMS = { posthorn: 'src/cli/posthorn.ts', demo: 'src/demo/demo.ts' }
-/** Entry files of worker threads; `src/lib/worker-file.ts` finds them. */
-const WORKERS = { 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
-const SERVICE = { ...PROGRAMS, ...WORKERS }
+/** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
+const SERVICE = { posthorn: 'src/cli/posthorn.ts', 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
+const DEMO = { demo: 'src/demo/demo.ts' }
 /** These need packages that only development installs. */
 const DEVELOPMENT = { 'demo-emulator': 'src/demo/provider-emulator.ts', bench: 'bench/bench.ts' }
 
@@ -16,10 +16,12 @@ await rm('dist', { recursive: true, force: true })
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
 await Promise.all([
   bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
+  bundle({ entryPoints: present(DEMO), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
+writeStamp()
 if (!process.argv.includes('--quiet')) {
-  const names = Object.keys(present({ ...SERVICE, ...DEVELOPMENT }))
+  const names = Object.keys(present({ ...SERVICE, ...DEMO, ...DEVELOPMENT }))
   console.log(
     `built ${names.map((name) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
   )
