@@ -1,3 +1,4 @@
+import { burst } from './burst.ts'
 import { deliver } from './deliver.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
@@ -13,6 +14,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'full-sync': fullSync,
   idle,
   'many-accounts': manyAccounts,
+  burst,
   deliver,
   responsive,
 }

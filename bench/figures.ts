@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** The percentile `p` (0 to 1) of the samples. NaN without samples. */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
@@ -12,4 +14,10 @@ export function spread(samples: readonly number[]): string {
 
 export function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}
+
+/** User and system time of a process so far. Linux counts them in hundredths of a second. */
+export async function cpuMs(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }

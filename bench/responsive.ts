@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { type ServiceProcess, startServiceProcess } from '../test/kit/process.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
-import { percentile } from './figures.ts'
+import { cpuMs, percentile } from './figures.ts'
 import { slowStatements } from './new-mail.ts'
 import { type Prober, startProber } from './prober.ts'
 import { DATA, type Sink, startSink } from './sink.ts'
@@ -261,12 +261,6 @@ async function startMailboxes(): Promise<Mailboxes> {
     empty: (user) => void child.stdin.write(`empty ${user}\n`),
     stop: () => void child.kill(),
   }
-}
-
-/** User and system time of a process so far. Linux counts them in hundredths of a second. */
-async function cpuMs(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function spread(samples: readonly number[]): string {
