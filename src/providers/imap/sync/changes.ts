@@ -85,20 +85,18 @@ export async function changesSince(
   const { status, changes } = found
   const messages = status.messages ?? cursor.exists
   const unseen = status.unseen ?? cursor.unseen
-  const expected = cursor.exists + pass.added.size
   const arrivedSince = Math.max(0, (status.uidNext ?? cursor.uidNext) - cursor.uidNext)
-  const addedUnread = [...pass.added.values()].filter(({ unread }) => unread).length
-  const unseenDiffers = unseen !== cursor.unseen + addedUnread && arrivedSince === 0
+  const unseenDiffers = unseen !== cursor.unseen && arrivedSince === 0
   const isOld = now() - cursor.comparedAt > RECOMPARE_MS
   const flagsUnknown = !found.isExact && (found.isBroken || unseenDiffers || isOld || needsComparison)
-  const compare = flagsUnknown || (!found.reportsRemovals && messages < expected)
+  const compare = flagsUnknown || (!found.reportsRemovals && messages < cursor.exists)
   return {
     steps: await inSteps(changes, request, step),
     compare,
     advance: {
       modseq: found.reached === undefined ? null : String(found.reached),
       // Leaves out messages that arrived after the fetch: counting them would make their fetch look like a removal.
-      exists: compare || found.reportsRemovals ? messages - arrivedSince : Math.min(messages, expected),
+      exists: compare || found.reportsRemovals ? messages - arrivedSince : Math.min(messages, cursor.exists),
       unseen,
       comparedAt: compare ? now() : cursor.comparedAt,
     },

@@ -10,6 +10,8 @@ export const RECOMPARE_MS = 15 * 60_000
 export interface PassContext {
   /** Runs work with the folder selected. Between two calls others may use the connection, or it is in IDLE. */
   use: <T>(work: FolderWork<T>) => Promise<T>
+  /** Since the last pass began, the server reported new messages and nothing else. */
+  onlyArrivals: boolean
   /** Whether flags or messages may have changed without a change of the counts. Called once per pass, which resets it. */
   needsComparison(): boolean
   now(): number

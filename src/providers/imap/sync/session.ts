@@ -47,6 +47,8 @@ export class ImapSession implements FolderSession {
   readonly #deps: SessionDeps
   /** Folders compared in this session without a later notification that only another comparison can resolve. */
   readonly #compared = new Set<string>()
+  /** What the server reported of a folder since its last pass began. Without an entry, flags or removals may have changed. */
+  readonly #reported = new Map<string, 'nothing' | 'arrivals'>()
   #singleUntilMs = Number.NEGATIVE_INFINITY
   #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
@@ -58,7 +60,8 @@ export class ImapSession implements FolderSession {
       ...{ folder, clock, options: limits },
       events: {
         onChange: (path, isUncounted) => {
-          if (isUncounted) this.#compared.delete(path)
+          if (isUncounted) this.#forget(path)
+          else if (this.#reported.has(path)) this.#reported.set(path, 'arrivals')
           if (this.#connection.isWatched(path)) events.onChange(path)
         },
         onClose: (failure) => {
@@ -89,7 +92,9 @@ export class ImapSession implements FolderSession {
     for (const { path, cursor } of folders) {
       const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
       const context = { isCompared: this.#compared.has(path), nowMs: this.#deps.clock.now() }
-      if (state !== undefined && hasChanged(state, cursor, context)) changed.push(path)
+      if (state === undefined || !hasChanged(state, cursor, context)) continue
+      this.#reported.delete(path)
+      changed.push(path)
     }
     return changed
   }
@@ -106,7 +111,10 @@ export class ImapSession implements FolderSession {
     const { path, signal } = request
     const { backoffs, clock, limits } = this.#deps
     const doing = 'reading a folder'
+    const onlyArrivals = this.#reported.get(path) === 'arrivals'
+    this.#reported.set(path, 'nothing')
     const context = {
+      onlyArrivals,
       use: <T>(work: FolderWork<T>) => this.#inFolder(path, doing, work, signal),
       needsComparison: () => {
         const isNeeded = !this.#compared.has(path)
@@ -117,12 +125,16 @@ export class ImapSession implements FolderSession {
       step: limits.stepMessages,
       backoff: backoffs.of(path),
     }
+    let isComplete = false
     try {
       yield* syncSteps(request, context)
       backoffs.clear(path)
+      isComplete = true
     } catch (error) {
-      this.#compared.delete(path)
       throw providerError(error, doing)
+    } finally {
+      // It failed, or the caller stopped reading.
+      if (!isComplete) this.#forget(path)
     }
   }
 
@@ -170,6 +182,13 @@ export class ImapSession implements FolderSession {
         this.#singleUntilMs = clock.monotonic() + SINGLE_CONNECTION_MS
       }
     }
+    // Meanwhile the server reports no changes of the watched folder.
+    this.#reported.clear()
     return this.#connection.inOtherFolder(path, doing, work)
+  }
+
+  #forget(path: string): void {
+    this.#compared.delete(path)
+    this.#reported.delete(path)
   }
 }

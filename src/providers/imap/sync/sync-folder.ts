@@ -14,7 +14,8 @@ import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
  *   new messages ─→ flags and removals ─→ the rest of a first sync, a step at a time, newest first
  *      ↑_________________________________________│ whenever new messages arrived meanwhile
  *
- * Every step carries a cursor that is valid once that step is stored.
+ * Every step carries a cursor that is valid once that step is stored. While the server reports only new messages, a pass is one
+ * FETCH: the mod-sequence of the cursor then stays behind, and the next complete pass continues from it.
  */
 export async function* syncSteps(request: FolderSyncRequest, context: PassContext): AsyncGenerator<FolderStep> {
   const pass = await begin(request, context)
@@ -28,10 +29,16 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
     pass.reset = false
     yield { reset, refetched: false, added: [], changed: [], removed: [], ...part, cursor, total }
   }
-  const needsComparison = context.needsComparison()
+  const { onlyArrivals } = context
+  const needsComparison = !onlyArrivals && context.needsComparison()
+  const isContinued = request.cursor !== null && !pass.reset
+  // The previous pass may have fetched what was reported.
+  const hasFetchedAll = onlyArrivals && pass.total <= pass.cursor.exists
 
-  if (request.cursor !== null && !pass.reset) {
+  if (isContinued && !hasFetchedAll) {
     for await (const added of newMessages(pass, context)) yield* emit({ added })
+  }
+  if (isContinued && !onlyArrivals) {
     // Emits each step once the next one is known: only the last may carry the advanced cursor.
     let last: Partial<FolderStep> = {}
     for await (const changes of flagsAndRemovals(pass, request, context, needsComparison)) {
@@ -54,7 +61,7 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
   const stored = request.cursor === null ? null : readCursor(request.cursor)
   const box = await context.use(async ({ imap }, selected) => {
     // Asks for pending updates, unless the server has already announced new messages.
-    if (stored !== null && selected.exists <= stored.exists) await imap.noop()
+    if (stored !== null && !context.onlyArrivals && selected.exists <= stored.exists) await imap.noop()
     // Later passes compare their counts with those of the first sync.
     const isFirst = stored?.uidValidity !== String(selected.uidValidity)
     const status = isFirst ? await imap.status(selected.path, { unseen: true }) : false
@@ -99,20 +106,22 @@ async function* newMessages(pass: Pass, context: PassContext): AsyncGenerator<Re
       ensureSameFolder(box, pass)
       pass.total = box.exists
       const from = pass.cursor.uidNext
-      const expected = Math.max(box.exists - pass.cursor.exists - pass.added.size, (box.uidNext || 0) - from)
+      const expected = Math.max(box.exists - pass.cursor.exists, (box.uidNext || 0) - from)
       // A few messages, the usual case, are fetched without listing their UIDs first.
       const isListed = expected > limit || backoff.isActive()
       const range = isListed ? await firstUids(client.imap, box, { from, limit, expected }) : `${from}:*`
       return fetchMessages(client, range, { ...fetchPlan(pass, context), lowUid: from, limit })
     })
     pass.hasNewMessages = false
-    let highest = pass.cursor.uidNext - 1
+    let { uidNext, exists, unseen } = pass.cursor
     for (const { location, unread, starred } of added) {
       if (location === undefined) continue
       pass.added.set(location.uid, { unread, starred })
-      highest = Math.max(highest, location.uid)
+      uidNext = Math.max(uidNext, location.uid + 1)
+      exists += 1
+      if (unread) unseen += 1
     }
-    pass.cursor = { ...pass.cursor, uidNext: highest + 1 }
+    pass.cursor = { ...pass.cursor, uidNext, exists, unseen }
     if (added.length > 0) yield added
     if (added.length < limit) return
   }
@@ -142,7 +151,7 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
     const chunk = pass.older.splice(-limit)
     const messages = await fetchMessages(client, chunk, { ...fetchPlan(pass, context), lowUid: 1, limit })
     const isDone = pass.older.length === 0
-    pass.hasNewMessages = box.exists > pass.cursor.exists + pass.added.size
+    pass.hasNewMessages = box.exists > pass.cursor.exists
     pass.cursor = {
       ...pass.cursor,
       low: chunk[0] ?? pass.cursor.low,
