@@ -2,6 +2,7 @@ import { burst } from './burst.ts'
 import { deliver } from './deliver.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
+import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
@@ -16,6 +17,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'many-accounts': manyAccounts,
   burst,
   deliver,
+  list,
   responsive,
 }
 

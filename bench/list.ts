@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { type Db, migrateUp } from '../src/infra/db/index.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { openDatabase } from '../test/kit/open-database.ts'
+import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
+import { startServiceProcess } from '../test/kit/process.ts'
+import { startBareServer } from './bare-server.ts'
+import { cpuMs } from './figures.ts'
+import { type LoadGenerator, type LoadResult, startLoad } from './load.ts'
+import { seedMessages } from './message-seed.ts'
+import { slowStatements } from './new-mail.ts'
+
+const MESSAGES = Number(process.env.BENCH_ROWS ?? 100_000)
+const LIMIT = 50
+const RUN_MS = Number(process.env.BENCH_SECONDS ?? 5) * 1000
+const ROUNDS = 3
+/** The stores to measure, separated by commas. */
+const STORES = (process.env.BENCH_STORES ?? 'file,postgres').split(',')
+/** Page numbers of the deep cursors, requested in turn. */
+const DEEP = { from: Math.floor(MESSAGES / LIMIT) - 500, count: 20 }
+
+/**
+ * `GET /accounts/{id}/messages?limit=50` over ten connections: the first page, and pages deep in the list by cursor. Each
+ * response is compared with the expected bytes. A bare Fastify route that sends the same bytes from memory is the
+ * reference.
+ */
+export async function list(say: (line: string) => void): Promise<void> {
+  const load = await startLoad()
+  try {
+    if (STORES.includes('file')) await onFileStore(load, say)
+    if (STORES.includes('postgres')) await onPostgres(load, say)
+  } finally {
+    load.stop()
+  }
+}
+
+async function onFileStore(load: LoadGenerator, say: (line: string) => void): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  try {
+    await measure('file store', { dataDir }, load, say)
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function onPostgres(load: LoadGenerator, say: (line: string) => void): Promise<void> {
+  const server = await findServer()
+  if (server === undefined) return say('PostgreSQL could not be started.')
+  const name = `posthorn_bench_${process.pid}`
+  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  try {
+    await administer(server.url, `create database "${name}"`)
+    await measure('PostgreSQL', { dataDir, databaseUrl: databaseUrl(server.url, name) }, load, say)
+    await administer(server.url, `drop database "${name}" with (force)`)
+  } finally {
+    await server.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+interface Place {
+  dataDir: string
+  databaseUrl?: string
+}
+
+async function measure(title: string, place: Place, load: LoadGenerator, say: (line: string) => void): Promise<void> {
+  const db = openDatabase(place)
+  await migrateUp(db, migrations, () => {})
+  const { accountId, newestFirst } = await seedMessages(db, MESSAGES)
+  // What autovacuum does in operation; the test server has none.
+  if (db.engine === 'postgres') await administer(place.databaseUrl ?? '', 'vacuum analyze')
+  await db.close()
+  const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
+  const backends = place.databaseUrl === undefined ? undefined : openDatabase(place)
+  try {
+    const pages = await pagesOf(service, accountId, newestFirst)
+    const bare = await startBareServer([...pages.first, ...pages.deep])
+    const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
+    const results: Record<'bare' | 'first' | 'deep', Round[]> = { bare: [], first: [], deep: [] }
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      // The first round only warms up.
+      const forMs = round === 0 ? 1000 : RUN_MS
+      const bareRound = await bare.run(load, pages.first, forMs)
+      const first = await timed(cpu, () => load.run({ ...service, pages: pages.first }, forMs))
+      const deep = await timed(cpu, () => load.run({ ...service, pages: pages.deep }, forMs))
+      if (round === 0) continue
+      results.bare.push(bareRound)
+      results.first.push(first)
+      results.deep.push(deep)
+    }
+    bare.stop()
+    const reference = median(results.bare)
+    say(`${title}, ${MESSAGES.toLocaleString('en')} messages, pages of ${LIMIT} (${kilobytes(pages.first)})`)
+    for (const [name, rounds] of Object.entries(results)) say(`  ${line(name, median(rounds), reference)}`)
+    say(`  load generator                    ${median(results.first).ownCpuMs.toFixed(3)} ms of CPU per request`)
+    say(`  slow statements (over 20 ms)      ${slowStatements(service.output())}`)
+  } finally {
+    await backends?.close()
+    await service.stop()
+  }
+}
+
+/** A result with the CPU time per request of the server and, on PostgreSQL, of the connections to the database. */
+type Round = LoadResult & { cpuMs: number; databaseCpuMs: number }
+
+async function timed(
+  cpu: () => Promise<{ service: number; database: number }>,
+  run: () => Promise<LoadResult>,
+): Promise<Round> {
+  const before = await cpu()
+  const result = await run()
+  const after = await cpu()
+  return {
+    ...result,
+    cpuMs: (after.service - before.service) / result.requests,
+    databaseCpuMs: (after.database - before.database) / result.requests,
+  }
+}
+
+async function backendCpuMs(db: Db | undefined): Promise<number> {
+  if (db === undefined) return 0
+  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(db.read)
+  let sum = 0
+  for (const { pid } of rows) sum += await cpuMs(pid)
+  return sum
+}
+
+type Expected = { path: string; body: string }
+
+/** Reads the pages once and compares their ids and their content with what was stored. */
+async function pagesOf(
+  { url, key }: { url: string; key: string },
+  accountId: string,
+  newestFirst: readonly { id: string; subject: string }[],
+): Promise<{ first: Expected[]; deep: Expected[] }> {
+  const base = `/accounts/${accountId}/messages?limit=${LIMIT}`
+  const read = async (path: string, page: number) => {
+    const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+    const body = await response.text()
+    const { messages, pagination }: ListBody = JSON.parse(body)
+    const expected = newestFirst.slice((page - 1) * LIMIT, page * LIMIT)
+    const found = messages.map(({ id, subject }) => ({ id, subject }))
+    if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`Page ${page} has other messages.`)
+    if (pagination.total !== newestFirst.length) throw new Error(`The total is ${pagination.total}.`)
+    return { path, body, nextCursor: pagination.nextCursor }
+  }
+  const first = await read(base, 1)
+  const deep: Expected[] = []
+  let { nextCursor } = await read(`${base}&page=${DEEP.from - 1}`, DEEP.from - 1)
+  for (let page = DEEP.from; page < DEEP.from + DEEP.count; page += 1) {
+    const next = await read(`${base}&cursor=${nextCursor}`, page)
+    deep.push(next)
+    nextCursor = next.nextCursor
+  }
+  return { first: [first], deep }
+}
+
+interface ListBody {
+  messages: { id: string; subject: string }[]
+  pagination: { total: number; nextCursor?: string }
+}
+
+function median<T extends LoadResult>(rounds: readonly T[]): T {
+  const sorted = rounds.toSorted((a, b) => a.requestsPerSecond - b.requestsPerSecond)
+  const middle = sorted[Math.floor(sorted.length / 2)]
+  if (middle === undefined) throw new Error('nothing was measured')
+  return middle
+}
+
+function line(name: string, round: Round, bare: Round): string {
+  const { requestsPerSecond, cpuMs: own, databaseCpuMs, p50, p99 } = round
+  const title = {
+    bare: 'bare Fastify, bytes from memory',
+    first: 'first page',
+    deep: `cursors of pages ${DEEP.from}…`,
+  }[name]
+  const database = databaseCpuMs > 0 ? ` + ${databaseCpuMs.toFixed(2)} database` : ''
+  return [
+    `${(title ?? name).padEnd(33)} ${Math.round(requestsPerSecond).toLocaleString('en').padStart(6)}/s`,
+    `p50 ${p50.toFixed(1)} · p99 ${p99.toFixed(1)} ms`,
+    `${own.toFixed(2)}${database} ms of CPU each`,
+    `${(bare.requestsPerSecond / requestsPerSecond).toFixed(2)} × bare`,
+  ].join('   ')
+}
+
+function kilobytes([page]: readonly Expected[]): string {
+  return `${(Buffer.byteLength(page?.body ?? '') / 1024).toFixed(0)} kB`
+}

@@ -1,0 +1,88 @@
+import { labelStore, newLabelRow } from '../src/features/labels/index.ts'
+import { incomingRow, type MessageRow, messageWriter, newMessageRow } from '../src/features/messages/index.ts'
+import type { Db } from '../src/infra/db/index.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { idGenerator } from '../src/lib/ids.ts'
+import type { RemoteMessage } from '../src/providers/contract/index.ts'
+import { testAccounts } from '../test/kit/accounts.ts'
+
+const ROWS_PER_TRANSACTION = 500
+const FIRST_RECEIVED_MS = Date.UTC(2024, 0, 1)
+
+/** Stores a paused account with this many messages in its main folder, as sync does. */
+export async function seedMessages(
+  db: Db,
+  count: number,
+): Promise<{ accountId: string; newestFirst: { id: string; subject: string }[] }> {
+  const ids = idGenerator(systemClock)
+  const { accounts, link } = testAccounts(db)
+  const { id: accountId } = await link()
+  await db.transaction((tx) => accounts.change(tx, accountId, { paused: true }))
+  const nowMs = systemClock.now()
+  const folder = {
+    ...newLabelRow(
+      { path: 'INBOX', name: 'INBOX', role: 'inbox', delimiter: '/', mailboxId: null, selectable: true },
+      { id: ids('lbl'), accountId, provider: 'imap', nowMs },
+    ),
+    syncedAs: 'main:INBOX',
+  }
+  await db.transaction((tx) => labelStore(tx).insert([folder]))
+  const stored: { id: string; subject: string }[] = []
+  for (let start = 1; start <= count; start += ROWS_PER_TRANSACTION) {
+    const rows: MessageRow[] = []
+    for (let uid = start; uid < Math.min(start + ROWS_PER_TRANSACTION, count + 1); uid += 1) {
+      const incoming = incomingRow(messageOf(uid), { accountId, labelId: folder.id, nowMs })
+      rows.push(newMessageRow(incoming, { accountId, labelId: folder.id, id: ids('msg'), nowMs }))
+    }
+    await db.transaction((tx) => messageWriter(tx, { dialect: db.dialect, accountId, nowMs }).insert(rows))
+    stored.push(...rows.map(({ id, subject }) => ({ id, subject })))
+  }
+  return { accountId, newestFirst: stored.reverse() }
+}
+
+/** A typical message: several recipients, a thread, one to four kB of text, now and then an attachment. */
+function messageOf(uid: number): RemoteMessage {
+  const paragraph = `Dear Grace, here are the figures of week ${uid}. ${uid % 4 === 0 ? 'Viele Grüße – ' : ''}We meet on Monday. `
+  const text = paragraph.repeat(10 + (uid % 30))
+  return {
+    location: { uidValidity: '1700000000', uid },
+    providerMessageId: null,
+    isNew: true,
+    emailId: null,
+    threadId: null,
+    messageId: `<${uid}.report@mail.example.com>`,
+    inReplyTo: `<${uid - 1}.report@mail.example.com>`,
+    references: [`<${uid - 2}.report@mail.example.com>`, `<${uid - 1}.report@mail.example.com>`],
+    subject: `Re: Figures of week ${uid} and the next steps`,
+    from: { name: 'Ada Lovelace', email: 'ada@example.com' },
+    to: [
+      { name: 'Grace Hopper', email: 'grace@example.com' },
+      { name: '', email: 'team@example.com' },
+    ],
+    cc: uid % 3 === 0 ? [{ name: 'Alan Turing', email: 'alan@example.com' }] : [],
+    bcc: [],
+    replyTo: [],
+    date: FIRST_RECEIVED_MS + uid * 60_000 - 2000,
+    receivedAt: FIRST_RECEIVED_MS + uid * 60_000,
+    sizeBytes: 4000 + (uid % 5000),
+    unread: uid % 5 === 0,
+    starred: uid % 50 === 0,
+    snippet: text.slice(0, 200),
+    text,
+    attachments:
+      uid % 5 === 0
+        ? [
+            {
+              id: '2',
+              filename: `week-${uid}.pdf`,
+              contentType: 'application/pdf',
+              sizeBytes: 48_213,
+              inline: false,
+              contentId: null,
+            },
+          ]
+        : [],
+    headerHash: `header-${uid}`,
+    error: null,
+  }
+}
