@@ -9,6 +9,7 @@ import * as push from './0007-push.ts'
 import * as syncRequests from './0008-sync-requests.ts'
 import * as jobs from './0009-jobs.ts'
 import * as ownedAccounts from './0010-owned-accounts.ts'
+import * as messageTexts from './0011-message-texts.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   syncRequests,
   jobs,
   ownedAccounts,
+  messageTexts,
 ]

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, inject, onTestFinished } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
 import { checkStoredEvents } from './events.ts'
+import { checkStoredTexts } from './message-texts.ts'
 import { openDatabase } from './open-database.ts'
 import { administer, databaseUrl } from './postgres-server.ts'
 
@@ -88,7 +89,7 @@ async function sqlitePlace(undo: (step: Undo) => void): Promise<Place> {
   const dataDir = await temporaryFolder(undo)
   const place: Place = { engine: 'sqlite', dataDir, databaseUrl: undefined }
   await copyFile(inject('sqliteTemplate'), join(dataDir, 'posthorn.db'))
-  undo(() => checkEventsOf(place))
+  undo(() => checkRowsOf(place))
   return place
 }
 
@@ -103,15 +104,16 @@ async function postgresPlace(undo: (step: Undo) => void, dropping: Promise<void>
     dropping.push(administer(server, `drop database if exists "${name}" with (force)`))
   })
   const place: Place = { engine: 'postgres', dataDir, databaseUrl: databaseUrl(server, name) }
-  undo(() => checkEventsOf(place))
+  undo(() => checkRowsOf(place))
   return place
 }
 
-/** Requires that every stored event matches the catalogue. */
-export async function checkEventsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
+/** Requires that every stored event matches the catalogue, and every stored text of a message its rows. */
+export async function checkRowsOf(place: Pick<Place, 'dataDir' | 'databaseUrl'>): Promise<void> {
   const db = openDatabase(place)
   try {
     await checkStoredEvents(db)
+    await checkStoredTexts(db)
   } finally {
     await db.close()
   }

@@ -26,7 +26,7 @@ export async function plansOf(db: Db, work: (tx: Tx) => Promise<unknown>): Promi
     })
   const explained: string[] = []
   for (const query of sent) {
-    if (!/^\s*(select|update|delete|with)/i.test(query.sql)) continue
+    if (!/^\s*(\/\*.*\*\/\s*)?(select|update|delete|with)/i.test(query.sql)) continue
     explained.push(`${query.sql}\n${await planOf(db, query)}`)
   }
   return explained

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { app } from '../../src/app/app.ts'
 import { runtimeContext } from '../../src/app/runtime-context.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { checkEventsOf, type Place } from './database.ts'
+import { checkRowsOf, type Place } from './database.ts'
 
 /** The complete service inside the test process, on a free port. */
 export interface Service {
@@ -36,7 +36,7 @@ export async function startService(
     await service.stop()
     if (options.place !== undefined) return
     try {
-      if (ran) await checkEventsOf({ dataDir: folder, databaseUrl: undefined })
+      if (ran) await checkRowsOf({ dataDir: folder, databaseUrl: undefined })
     } finally {
       ran = false
       await rm(folder, { recursive: true, force: true })

@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 
+export { isMainFolder } from './read.ts'
 export { type LabelRoutesDeps, labelRoutes } from './routes.ts'
 export {
   eraseLabels,

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { addressSchema, providerSchema } from '../../events/index.ts'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { jsonWriter, nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
-import type { MessageRow } from './store.ts'
+import { isAllMail, type MessageRow } from './store.ts'
 import { parseFields } from './storing/row.ts'
 
 const attachment = Type.Object(
@@ -18,49 +18,57 @@ const attachment = Type.Object(
   { title: 'Attachment' },
 )
 
+/** The part of a message that is stored as JSON: it changes only with the message's own rows. */
+const messageContentSchema = Type.Object({
+  id: Type.String({ examples: ['msg_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
+  providerMessageId: Type.String({
+    description:
+      'For imap: EMAILID where the server supports it. Otherwise folder id, UIDVALIDITY and UID, which change when the message moves.',
+  }),
+  threadId: nullable(Type.String({ description: 'Shared by all messages of a conversation.' })),
+  messageId: nullable(Type.String({ description: 'The Message-ID header.' })),
+  inReplyTo: nullable(Type.String({ description: 'The In-Reply-To header.' })),
+  references: Type.Array(Type.String(), { description: 'From the References header, oldest first.' }),
+  subject: Type.String(),
+  from: nullable(addressSchema),
+  to: Type.Array(addressSchema),
+  cc: Type.Array(addressSchema),
+  bcc: Type.Array(addressSchema),
+  replyTo: Type.Array(addressSchema),
+  date: nullable(timestamp('The Date header; null when it is missing or invalid.')),
+  receivedAt: timestamp('When the mail server received the message.'),
+  snippet: Type.String({ description: 'The first characters of the text.' }),
+  labelIds: Type.Array(Type.String(), {
+    description: 'Ids of its labels; for imap and microsoft, of its folder.',
+  }),
+  unread: Type.Boolean(),
+  starred: Type.Boolean(),
+  hasAttachments: Type.Boolean({ description: 'True when the message has an attachment that is not inline.' }),
+  attachments: Type.Array(attachment),
+  size: Type.Integer({ description: 'Size in bytes.' }),
+  error: nullable(
+    Type.String({ description: 'Which part of the message could not be read or stored; null without a problem.' }),
+  ),
+  createdAt: timestamp('When the service stored the message.'),
+  updatedAt: timestamp('When the stored message last changed.'),
+})
+type MessageContent = Static<typeof messageContentSchema>
+
+/** The other part, which `contextText` adds to the stored JSON. */
+const messageContextSchema = Type.Object({
+  accountId: Type.String(),
+  provider: providerSchema,
+  folder: nullable(
+    Type.String({
+      description:
+        'The folder of the message: its path for imap, otherwise its name. Null for gmail messages that have only labels, such as archived ones.',
+    }),
+  ),
+})
+
 /** The JSON of a message in responses and events. */
 export const messageSchema = Type.Object(
-  {
-    id: Type.String({ examples: ['msg_01k9zv3h5q8m2n4p6r7s8t9vwx'] }),
-    accountId: Type.String(),
-    provider: providerSchema,
-    providerMessageId: Type.String({
-      description:
-        'For imap: EMAILID where the server supports it. Otherwise folder id, UIDVALIDITY and UID, which change when the message moves.',
-    }),
-    threadId: nullable(Type.String({ description: 'Shared by all messages of a conversation.' })),
-    messageId: nullable(Type.String({ description: 'The Message-ID header.' })),
-    inReplyTo: nullable(Type.String({ description: 'The In-Reply-To header.' })),
-    references: Type.Array(Type.String(), { description: 'From the References header, oldest first.' }),
-    subject: Type.String(),
-    from: nullable(addressSchema),
-    to: Type.Array(addressSchema),
-    cc: Type.Array(addressSchema),
-    bcc: Type.Array(addressSchema),
-    replyTo: Type.Array(addressSchema),
-    date: nullable(timestamp('The Date header; null when it is missing or invalid.')),
-    receivedAt: timestamp('When the mail server received the message.'),
-    snippet: Type.String({ description: 'The first characters of the text.' }),
-    labelIds: Type.Array(Type.String(), {
-      description: 'Ids of its labels; for imap and microsoft, of its folder.',
-    }),
-    folder: nullable(
-      Type.String({
-        description:
-          'The folder of the message: its path for imap, otherwise its name. Null for gmail messages that have only labels, such as archived ones.',
-      }),
-    ),
-    unread: Type.Boolean(),
-    starred: Type.Boolean(),
-    hasAttachments: Type.Boolean({ description: 'True when the message has an attachment that is not inline.' }),
-    attachments: Type.Array(attachment),
-    size: Type.Integer({ description: 'Size in bytes.' }),
-    error: nullable(
-      Type.String({ description: 'Which part of the message could not be read or stored; null without a problem.' }),
-    ),
-    createdAt: timestamp('When the service stored the message.'),
-    updatedAt: timestamp('When the stored message last changed.'),
-  },
+  { ...messageContentSchema.properties, ...messageContextSchema.properties },
   { title: 'Message' },
 )
 export type Message = Static<typeof messageSchema>
@@ -84,17 +92,20 @@ export type MessageDetail = Static<typeof messageDetailSchema>
 /** What the JSON needs besides the row. */
 export interface MessageContext {
   provider: ProviderName
+  /** As `shownLabelIds` returns them. */
   labelIds: string[]
   /** The folder's name, for imap its path; null for a message that has only labels. */
   folder: string | null
 }
 
 export function messageView(row: MessageRow, { provider, labelIds, folder }: MessageContext): Message {
+  return { ...messageContent(row, labelIds), accountId: row.accountId, provider, folder }
+}
+
+function messageContent(row: MessageRow, labelIds: string[]): MessageContent {
   const { date, attachments, ...fields } = parseFields(row.fields)
   return {
     id: row.id,
-    accountId: row.accountId,
-    provider,
     providerMessageId: row.providerMessageId,
     threadId: row.threadId,
     ...fields,
@@ -103,7 +114,6 @@ export function messageView(row: MessageRow, { provider, labelIds, folder }: Mes
     receivedAt: isoTime(row.receivedAt),
     snippet: row.snippet,
     labelIds,
-    folder,
     unread: row.unread === 1,
     starred: row.starred === 1,
     hasAttachments: row.hasAttachments === 1,
@@ -114,3 +124,18 @@ export function messageView(row: MessageRow, { provider, labelIds, folder }: Mes
     updatedAt: isoTime(row.updatedAt),
   }
 }
+
+/** The label ids of the JSON, from those in `messageLabels`. A message of a folder that is not synced has no labels there. */
+export function shownLabelIds({ folderId }: MessageRow, labelIds: readonly string[]): string[] {
+  if (labelIds.length > 0) return labelIds.filter((id) => !isAllMail(id)).sort()
+  return folderId === null ? [] : [folderId]
+}
+
+const contentText = jsonWriter(messageContentSchema)
+/** The stored part of a message's JSON. `labelIds` are those in `messageLabels`. */
+export function storedText(row: MessageRow, labelIds: readonly string[]): string {
+  return contentText(messageContent(row, shownLabelIds(row, labelIds)))
+}
+
+/** `{"accountId":…,"provider":…,"folder":…}`. Without its first brace it continues the stored text without its last. */
+export const contextText = jsonWriter(messageContextSchema)

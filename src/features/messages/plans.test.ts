@@ -6,12 +6,13 @@ import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
 import { pageRequest } from '../../lib/page.ts'
 import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bodies/store.ts'
-import { type ListFilter, listMessageIds } from './reading/stored-list.ts'
+import { type ListFilter, readPage } from './reading/stored-list.ts'
 import { allMail, messageStore } from './store.ts'
+import { addMissingTexts } from './storing/texts.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 
 const FULL_SCAN =
-  /SCAN "?(messages|messageLabels|messageCounters|messageBodies)\b(?! USING (COVERING )?INDEX messageBodies_\w+_partial)|Seq Scan on "?(messages|messageLabels|messageCounters|messageBodies)\b/
+  /SCAN "?(accounts|labels|messages|messageLabels|messageTexts|messageCounters|messageBodies)\b(?! USING (COVERING )?INDEX messageBodies_\w+_partial)|Seq Scan on "?(accounts|labels|messages|messageLabels|messageTexts|messageCounters|messageBodies)\b/
 const SORTED = /TEMP B-TREE FOR ORDER BY|^\s*(->\s*)?Sort\b/m
 
 describeEachDatabase('the statements of messages', (open) => {
@@ -56,6 +57,7 @@ describeEachDatabase('the statements of messages', (open) => {
         await store.newestFirst(of, 500, { receivedAt: 1, id: row.id })
       }
       await store.count('acc_1', 'lbl_1')
+      await addMissingTexts(tx, db.dialect, [row.id, 'msg_2'])
       const [changed = row] = await writer.setFlags([{ row, unread: 0, starred: 1 }])
       const location = { folderId: 'lbl_2', uidValidity: '8', uid: 4, providerMessageId: 'x', unread: 1, starred: 0 }
       const [relocated = row] = await writer.relocate([{ row: changed, ...location }])
@@ -72,7 +74,7 @@ describeEachDatabase('the statements of messages', (open) => {
 
   it('every filtered list is read in index order', async () => {
     const db = await open()
-    const filters: Omit<ListFilter, 'labelId'>[] = [
+    const filters: ListFilter[] = [
       {},
       { after: 5, before: 10 },
       { unread: true },
@@ -80,13 +82,19 @@ describeEachDatabase('the statements of messages', (open) => {
       { hasAttachments: true },
       { unread: true, hasAttachments: true, after: 5 },
     ]
+    const scope = { provider: 'imap' as const, labelId: 'lbl_1', folder: 'INBOX' }
     for (const filter of filters) {
-      const labelFilter = { labelId: 'lbl_1', ...filter }
       const plans = await plansOf(db, async (tx) => {
-        const first = pageRequest({ limit: 50 }, labelFilter, ['integer', 'text'])
-        await listMessageIds(tx, 'acc_1', labelFilter, first, labelFilter)
-        await listMessageIds(tx, 'acc_1', labelFilter, { ...first, after: [7, 'msg_1'] }, labelFilter)
+        const first = pageRequest({ limit: 50 }, filter, ['integer', 'text'])
+        for (const list of [
+          { accountId: 'acc_1', filter },
+          { accountId: 'acc_1', scope, filter },
+        ]) {
+          await readPage(tx, db.dialect, list, first)
+          await readPage(tx, db.dialect, list, { ...first, after: [7, 'msg_1'] })
+        }
       })
+      expect(plans).toHaveLength(4)
       for (const plan of plans) {
         expect(plan).not.toMatch(FULL_SCAN)
         expect(plan).not.toMatch(SORTED)

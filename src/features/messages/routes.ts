@@ -1,7 +1,7 @@
 import { create } from 'content-disposition'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
+import { type App, listOf, pageQuery, sendList } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
@@ -47,16 +47,16 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
         response: { 200: listOf('messages', messageSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { after, before, ...query } = request.query
-      const { items, pagination } = await reader.list(request.params.accountId, {
+      const { messages, pagination } = await reader.list(request.params.accountId, {
         ...query,
         labelId: query.labelId || undefined,
         mailbox: query.mailbox || undefined,
         after: timeOf('query.after', after),
         before: timeOf('query.before', before),
       })
-      return { messages: items, pagination }
+      return sendList(reply, 'messages', messages, pagination)
     },
   )
 

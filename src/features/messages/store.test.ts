@@ -4,9 +4,9 @@ import { rejectSubject } from '../../../test/kit/reject-subject.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { idGenerator } from '../../lib/ids.ts'
-import { MAX_LIMIT, pageRequest } from '../../lib/page.ts'
+import { MAX_LIMIT, type PageQuery, pageRequest } from '../../lib/page.ts'
 import type { RemoteMessage } from '../../providers/contract/index.ts'
-import { listMessageIds } from './reading/stored-list.ts'
+import { type ListFilter, listStored } from './reading/stored-list.ts'
 import { type MessageRow, messageStore } from './store.ts'
 import { incomingRow, newMessageRow } from './storing/row.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
@@ -63,6 +63,12 @@ const counts = async (db: Db) => ({
   inbox: await messageStore(db.read).count(accountId, INBOX),
   work: await messageStore(db.read).count(accountId, WORK),
 })
+
+async function inboxPage(db: Db, filter: ListFilter, query: PageQuery) {
+  const list = { accountId, filter, scope: { provider: 'imap' as const, labelId: INBOX, folder: 'INBOX' } }
+  const { items, pagination } = await listStored(db, list, pageRequest(query, filter, ['integer', 'text']), filter)
+  return { ids: items.map(({ source, start, end }) => JSON.parse(source.toString('utf8', start, end)).id), pagination }
+}
 
 describeEachDatabase('the message store', (open) => {
   it('updates labels and counters with every kind of change', async () => {
@@ -122,13 +128,11 @@ describeEachDatabase('the message store', (open) => {
     const db = await open()
     const rows = Array.from({ length: 25 }, (_, n) => row(n + 1))
     await write(db, (writer) => writer.insert(rows))
-    const filter = { labelId: INBOX }
     const seen: string[] = []
     let cursor: string | undefined
     for (let uid = 100; ; uid += 1) {
-      const request = pageRequest({ limit: 4, cursor }, filter, ['integer', 'text'])
-      const page = await listMessageIds(db.read, accountId, filter, request, filter)
-      seen.push(...page.items)
+      const page = await inboxPage(db, {}, { limit: 4, cursor })
+      seen.push(...page.ids)
       cursor = page.pagination.nextCursor
       expect(page.pagination.hasNext).toBe(cursor !== undefined)
       if (cursor === undefined) break
@@ -149,15 +153,8 @@ describeEachDatabase('the message store', (open) => {
       ),
     )
     const total = async (filter: object) => {
-      const labelFilter = { labelId: INBOX, ...filter }
-      const page = await listMessageIds(
-        db.read,
-        accountId,
-        labelFilter,
-        pageRequest({ limit: MAX_LIMIT }, labelFilter, ['integer', 'text']),
-        labelFilter,
-      )
-      expect(page.items).toHaveLength(page.pagination.total)
+      const page = await inboxPage(db, filter, { limit: MAX_LIMIT })
+      expect(page.ids).toHaveLength(page.pagination.total)
       return page.pagination.total
     }
     expect(await total({ unread: true })).toBe(5)

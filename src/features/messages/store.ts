@@ -10,7 +10,7 @@ export function allMail(accountId: string): string {
   return accountId
 }
 
-function isAllMail(labelId: string): boolean {
+export function isAllMail(labelId: string): boolean {
   return labelId.startsWith('acc_')
 }
 

@@ -70,11 +70,23 @@ interface MessageCounterTable {
   unread: number
 }
 
+/**
+ * What lists return of a message: JSON that `storedText` made of its rows, written in the transaction that changes them.
+ * Messages stored by a version without this table get their row when a list first needs it.
+ */
+interface MessageTextTable {
+  messageId: string
+  /** As in `messages`. The name of the folder is added when the text is read, because a rename changes it. */
+  folderId: string | null
+  text: string
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     messages: MessageTable
     messageBodies: MessageBodyTable
     messageLabels: MessageLabelTable
     messageCounters: MessageCounterTable
+    messageTexts: MessageTextTable
   }
 }

@@ -2,14 +2,31 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import pg from 'pg'
 import { bindable } from './bindable.ts'
 import { DatabaseUnavailable } from './db.ts'
+import { PREPARED_MARK } from './prepared.ts'
 
 /** Wraps the pool for Kysely: converts parameters, and throws when a commit was in fact a rollback. */
 export function checkedPool(pool: pg.Pool): PostgresPool {
+  const names = preparedNames()
   return {
-    connect: async () => new CheckedClient(await connected(pool)),
+    connect: async () => new CheckedClient(await connected(pool), names),
     end: () => pool.end(),
   }
 }
+
+/** Names the statements that begin with `PREPARED`. A connection keeps a named statement with its plan until it closes. */
+function preparedNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>()
+  return (text) => {
+    if (!text.startsWith(PREPARED_MARK)) return undefined
+    const known = names.get(text)
+    if (known !== undefined || names.size >= MAX_PREPARED) return known
+    const name = `posthorn_${names.size + 1}`
+    names.set(text, name)
+    return name
+  }
+}
+
+const MAX_PREPARED = 100
 
 /** Any failure to connect, such as a wrong password, means that the database is unavailable. */
 async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -23,10 +40,12 @@ async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
 /** A connection of the pool, until `release`. */
 class CheckedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
+  readonly #nameOf: (text: string) => string | undefined
   #isUsable = true
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client
+    this.#nameOf = nameOf
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -43,7 +62,10 @@ class CheckedClient implements PostgresPoolClient {
   }
 
   async #send<R>(text: string, values: unknown[]): Promise<PostgresQueryResult<R>> {
-    const { command, rowCount, rows } = await this.#checked(this.#client.query(text, values))
+    const name = this.#nameOf(text)
+    const { command, rowCount, rows } = await this.#checked(
+      name === undefined ? this.#client.query(text, values) : this.#client.query({ name, text, values }),
+    )
     return { command: commandOf(command), rowCount: rowCount ?? 0, rows }
   }
 

@@ -85,6 +85,9 @@ const postgresDialect: Dialect = {
     // From the limit the planner knows the number of rows: it assumes 100 for any function.
     return sql`(select * from ${given} limit ${values.length})`
   },
+  // The driver decodes every value as UTF-8 text, and bytea is hexadecimal, twice as long.
+  utf8: (text) => sql`encode(convert_to(${text}, 'UTF8'), 'base64')`,
+  bytesOf: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '', 'base64')),
   isUniqueViolation: (error) => codeOf(error) === '23505',
   // Data exception, integrity violation, program limit, or raised by a trigger.
   isRefusedRow: (error) => /^(22|23|54|P0)/.test(codeOf(error)),

@@ -87,6 +87,8 @@ const sqliteDialect: Dialect = {
     const fields = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.id(name)}`)
     return sql`(select ${sql.join(fields)} from json_each(${JSON.stringify(values)}))`
   },
+  utf8: (text) => sql`cast(${text} as blob)`,
+  bytesOf: (utf8) => (Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8 ?? '')),
   isUniqueViolation: (error) => error instanceof Error && /UNIQUE constraint failed/i.test(error.message),
   isRefusedRow: (error) =>
     error instanceof TypeError ||

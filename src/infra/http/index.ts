@@ -3,6 +3,7 @@
  * Every route declares `config.access` and a schema. `Idempotency.writing` makes the handler of every keyed POST.
  */
 
+export { sendList } from './list-response.ts'
 export { type ApiInfo, type OpenApiDocument, openApiDocument } from './openapi/document.ts'
 export { openApiRoutes } from './openapi/routes.ts'
 export type { OpenApiWebhook, OpenApiWebhooks } from './openapi/webhooks.ts'

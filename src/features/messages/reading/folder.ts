@@ -14,20 +14,14 @@ export interface FolderQuery {
   mailbox?: string | undefined
 }
 
-/**
- * Finds the folder that a list request names by `mailbox` or `labelId` (a path or an id), by default the account's main
- * folder. Returns undefined for the main folder before the first sync. Throws `not_found` for an unknown folder.
- */
-export async function findFolder(
+/** Finds the folder that a list request names by `mailbox` or `labelId` (a path or an id). Throws `not_found` for an unknown one. */
+export async function getFolder(
   deps: FolderDeps,
   accountId: string,
+  requested: string,
   { labelId, mailbox }: FolderQuery,
-): Promise<LabelRow | undefined> {
+): Promise<LabelRow> {
   const labels = labelStore(deps.db.read)
-  const requested = mailbox ?? labelId
-  if (requested === undefined) {
-    return (await labels.all(accountId)).find((label) => label.syncedAs?.startsWith('main:'))
-  }
   const stored = await labels.find(accountId, requested)
   if (mailbox !== undefined && labelId !== undefined) {
     const other = await labels.find(accountId, labelId)

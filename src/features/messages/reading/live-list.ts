@@ -1,15 +1,16 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
+import { type Pagination, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
+import { storedText } from '../api.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { matchMessages } from '../storing/match.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../storing/row.ts'
 import { messageWriter } from '../storing/writer.ts'
 import type { FolderDeps } from './folder.ts'
 import { liveFolders, readLive } from './live-access.ts'
-import type { MessageListQuery } from './stored-list.ts'
+import { type MessageListQuery, type StoredText, textOf } from './stored-list.ts'
 
 /**
  * Lists a folder that is not synced, from the server, highest UID first. Stores the listed messages, so that their ids
@@ -20,7 +21,7 @@ export async function listLive(
   folder: LabelRow,
   query: MessageListQuery,
   fingerprint: unknown,
-): Promise<Page<MessageRow>> {
+): Promise<{ items: StoredText[]; pagination: Pagination }> {
   const { db, accounts } = deps
   const { id: labelId, accountId, providerId: path } = folder
   const filters = (['after', 'before', 'unread', 'hasAttachments'] as const).filter((name) => query[name] !== undefined)
@@ -44,7 +45,8 @@ export async function listLive(
     return storeListed(tx, { ...deps, dialect: db.dialect }, { accountId, labelId }, messages)
   })
   const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
-  return { items: items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)), pagination }
+  const newestFirst = items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
+  return { items: newestFirst.map((row) => textOf(row.folderId, storedText(row, []))), pagination }
 }
 
 /**

@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { invalid, notFound } from '../../../lib/errors.ts'
-import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
+import { notFound } from '../../../lib/errors.ts'
 import type { MessageBody, ProviderName } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
-import { type Message, type MessageDetail, messageView } from '../api.ts'
+import { type Message, type MessageDetail, messageView, shownLabelIds } from '../api.ts'
 import { bodyStore } from '../bodies/store.ts'
-import { allMail, type MessageRow, messageStore } from '../store.ts'
+import { type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
-import { type FolderDeps, findFolder } from './folder.ts'
+import type { FolderDeps } from './folder.ts'
+import { listMessages, type MessageList } from './list.ts'
 import { liveContents, type MessageRef, readLive } from './live-access.ts'
-import { listLive } from './live-list.ts'
-import { listMessageIds, type MessageListQuery } from './stored-list.ts'
+import type { MessageListQuery } from './stored-list.ts'
 
 /** A client that shows a message often requests it twice within minutes. */
 const BODY_CACHE = { maxSize: 16 * 1024 * 1024, ttl: 5 * 60_000 }
@@ -29,26 +28,8 @@ export function messageReader(deps: FolderDeps) {
   })
 
   return {
-    async list(idOrAlias: string, query: MessageListQuery): Promise<Page<Message>> {
-      const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
-      if (query.mailbox !== undefined && provider !== 'imap') {
-        throw invalid('query.mailbox', 'is for imap accounts; use labelId')
-      }
-      const isAllMail = provider !== 'imap' && query.labelId === undefined
-      const folder = isAllMail ? undefined : await findFolder(deps, accountId, query)
-      const labelId = isAllMail ? allMail(accountId) : folder?.id
-      const { after, before, unread, hasAttachments } = query
-      const filter = { labelId: labelId ?? '', after, before, unread, hasAttachments }
-      const fingerprint = [accountId, filter]
-      if (folder?.syncedAs === null) {
-        const page = await listLive(deps, folder, query, fingerprint)
-        return { ...page, items: await messageViews(provider, page.items) }
-      }
-      const request = pageRequest(query, fingerprint, ['integer', 'text'])
-      if (labelId === undefined) return pageOf([], request, 0, fingerprint, () => [])
-      const page = await listMessageIds(db.read, accountId, filter, request, fingerprint)
-      const rows = await messageStore(db.read).byIds(page.items)
-      return { ...page, items: await messageViews(provider, rows) }
+    list(idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
+      return listMessages(deps, idOrAlias, query)
     },
 
     async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {
@@ -95,7 +76,7 @@ export function messageReader(deps: FolderDeps) {
     return rows.map((row) =>
       messageView(row, {
         provider,
-        labelIds: labels.get(row.id) ?? (row.folderId === null ? [] : [row.folderId]),
+        labelIds: shownLabelIds(row, labels.get(row.id) ?? []),
         folder: folders.get(row.folderId ?? '')?.name ?? null,
       }),
     )

@@ -2,6 +2,7 @@ import { type Dialect, insertRows, type Tx, updateEach } from '../../../infra/db
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { insertMessages } from './row.ts'
+import { deleteTexts, type LabelledMessage, writeTexts } from './texts.ts'
 
 /** The location and flags that the provider reported for a message that moved. */
 export interface Relocation {
@@ -36,8 +37,8 @@ export interface WriterDeps {
 }
 
 /**
- * Changes one account's messages, at most 500 rows per call. Every method updates `messageLabels` and
- * `messageCounters` too. The methods that change what the API shows increment `version`, except `update`, whose rows
+ * Changes one account's messages, at most 500 rows per call. Every method updates `messageLabels`,
+ * `messageCounters` and `messageTexts` too. The methods that change what the API shows increment `version`, except `update`, whose rows
  * are complete.
  */
 export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps) {
@@ -49,13 +50,16 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
      */
     async insert(rows: readonly MessageRow[], labelsOf: (row: MessageRow) => readonly string[] = ownFolder) {
       const stored = await insertMessages(tx, dialect, rows)
-      await labels.attach(stored.map((row) => ({ row, labelIds: labelsOf(row) })))
+      const labelled = stored.map((row) => ({ row, labelIds: labelsOf(row) }))
+      await labels.attach(labelled)
+      await writeTexts(tx, labelled)
       return stored
     },
 
     /** Updates messages of providers with message ids. Deletes the stored bodies of rewritten messages. */
     async update(updates: readonly MessageUpdate[]): Promise<void> {
       const relabelled = updates.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
+      const sameLabels = updates.filter(({ labelIds }) => labelIds === undefined).map(({ row }) => row)
       const rewritten = updates.filter((update) => update.rewritten).map(({ row }) => row)
       const kept = updates.filter((update) => !update.rewritten).map(({ row }) => row)
       await labels.detach(relabelled.map(({ row }) => row.id))
@@ -66,6 +70,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
         tx,
         rewritten.map((row) => row.id),
       )
+      await writeTexts(tx, [...relabelled, ...(await withLabels(sameLabels))])
     },
 
     /** Moves messages to new locations and returns their new rows. `labelled` false: they are in no list or counter. */
@@ -73,7 +78,9 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       const rows = relocations.map((relocation) => relocated(relocation, nowMs))
       await labels.detach(rows.map((row) => row.id))
       await updateEach(tx, 'messages', LOCATION_COLUMNS, rows)
-      if (labelled) await labels.attach(rows.map((row) => ({ row, labelIds: ownFolder(row) })))
+      const messages = rows.map((row) => ({ row, labelIds: labelled ? ownFolder(row) : [] }))
+      await labels.attach(messages)
+      await writeTexts(tx, messages)
       return rows
     },
 
@@ -92,6 +99,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
           unread,
         )
       }
+      await writeTexts(tx, await withLabels(rows))
       return rows
     },
 
@@ -117,11 +125,17 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       if (ids.length === 0) return
       await labels.detach(ids)
       await deleteBodies(tx, ids)
+      await deleteTexts(tx, ids)
       await tx
         .deleteFrom('messages')
         .where('id', 'in', [...ids])
         .execute()
     },
+  }
+
+  async function withLabels(rows: readonly MessageRow[]): Promise<LabelledMessage[]> {
+    const labelIds = await messageStore(tx).labelIds(rows.map((row) => row.id))
+    return rows.map((row) => ({ row, labelIds: labelIds.get(row.id) ?? [] }))
   }
 }
 
@@ -130,12 +144,6 @@ export type MessageWriter = ReturnType<typeof messageWriter>
 /** True when the move changes what the API shows of the message: sync then emits `message.updated`. */
 export function isVisibleChange(row: MessageRow, to: Omit<Relocation, 'row'>): boolean {
   return row.folderId !== to.folderId || row.unread !== to.unread || row.starred !== to.starred
-}
-
-/** A message and all labels it gets. */
-interface LabelledMessage {
-  row: MessageRow
-  labelIds: readonly string[]
 }
 
 /** Writes `messageLabels` and `messageCounters` together, so that the counters are always exact. */
@@ -201,6 +209,7 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
   if (ids.length > 0) {
     await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
     await deleteBodies(tx, ids)
+    await deleteTexts(tx, ids)
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length
   }
