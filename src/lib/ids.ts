@@ -28,6 +28,7 @@ const RANDOM_CHARS = 16
 
 /** Crockford base 32, 10 characters of milliseconds then 16 of randomness (the layout of a ULID). */
 export function idGenerator(clock: Clock): Ids {
+  const randomTail = tails()
   let lastMs = 0
   let tail: number[] = []
   return (prefix) => {
@@ -54,11 +55,23 @@ function encodeTime(ms: number): string {
   return text
 }
 
-function randomTail(): number[] {
-  const digits = Array.from(randomBytes(RANDOM_CHARS), (byte) => byte & 31)
-  digits[0] = (digits[0] ?? 0) & 15 // Leaves space to increment within one millisecond.
-  return digits
+/** Takes random bytes from a block, because each call of `randomBytes` costs as much as several ids. */
+function tails(): () => number[] {
+  let block = Buffer.alloc(0)
+  let used = 0
+  return () => {
+    if (used === block.length) {
+      block = randomBytes(RANDOM_CHARS * IDS_PER_BLOCK)
+      used = 0
+    }
+    const digits = Array.from(block.subarray(used, used + RANDOM_CHARS), (byte) => byte & 31)
+    used += RANDOM_CHARS
+    digits[0] = (digits[0] ?? 0) & 15 // Leaves space to increment within one millisecond.
+    return digits
+  }
 }
+
+const IDS_PER_BLOCK = 64
 
 function increment(digits: number[]): number[] {
   const next = [...digits]

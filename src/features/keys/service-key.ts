@@ -1,15 +1,16 @@
 import { type Authenticator, type Caller, sentKey } from '../../infra/http/index.ts'
-import { sameText } from '../../lib/signature.ts'
+import { textMatcher } from '../../lib/signature.ts'
 
 /** SERVICE_API_KEY grants every scope. */
 const SERVICE_CALLER: Caller = { owner: 'service', scopes: ['read', 'write', 'admin'] }
 
 /** Accepts SERVICE_API_KEY. The comparison takes constant time. */
 export function serviceKey(key: string): Authenticator {
+  const isKey = textMatcher(key)
   return {
     async authenticate(request) {
       const sent = sentKey(request)
-      return sent !== undefined && sameText(sent, key) ? SERVICE_CALLER : undefined
+      return sent !== undefined && isKey(sent) ? SERVICE_CALLER : undefined
     },
   }
 }

@@ -118,6 +118,10 @@ describe('no secret reaches a record', () => {
     `POST access_token=${secret}&x=1`,
     `the body was {"refresh_token": "${secret}"}`,
     `x-api-key: ${secret}`,
+    `AUTH XOAUTH2 ${secret}`,
+    `the token ya29.${secret}`,
+    `the token 1//0${secret}`,
+    `the token eyJhbGciOiJI.${secret}`,
   ]
   it.each(texts)('in the text %s', (text) => {
     const { log, lines } = openLog()
