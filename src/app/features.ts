@@ -97,6 +97,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     events,
     licence,
     login,
+    onLinked: (accountId) => void ownership.claim(accountId),
     onRemove: requestErasure(queue),
   })
   const ownership = ownershipOf({

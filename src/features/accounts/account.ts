@@ -144,6 +144,11 @@ export interface Ownership {
   beatFailure(): unknown
   /** Registers this process and takes unowned accounts, then repeats a round every 5 s. */
   start(): Promise<void>
+  /**
+   * Takes a new account for this process without waiting for a round, unless another one owns it. Notices changes of an owned one. Does
+   * nothing before `start`. Never throws: a round takes the account later.
+   */
+  claim(accountId: string): Promise<void>
   /** Releases every account, so that other processes take over at once. */
   stop(): Promise<void>
 }

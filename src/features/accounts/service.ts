@@ -30,6 +30,8 @@ export interface AccountsDeps {
   tokenTiming?: Partial<TokenTiming>
   /** Default: no cap. */
   licence?: LicenceCheck
+  /** Called after this process has linked an account, new or again, so that it syncs at once. */
+  onLinked?(accountId: string): void
   /** Runs in the transaction that deletes an account: requests its erasure. */
   onRemove(tx: Tx, accountId: string): Promise<void>
 }
@@ -75,6 +77,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     const changes = { ...accessColumns(row.id, input, row), accessVersion: row.accessVersion + 1 }
     const changed = await store(tx).change(row.id, changes, clock.now())
     await record(tx, 'account.updated', changed)
+    tx.afterCommit(() => deps.onLinked?.(row.id))
     return accountOf(changed)
   }
 
@@ -123,6 +126,7 @@ export function accounts(deps: AccountsDeps): Accounts {
       // A concurrent transaction linked the same identity and committed, so this one updates that row.
       if (created === undefined) return relink(tx, await lockedTwin(tx, identity), input)
       await record(tx, 'account.connected', created)
+      tx.afterCommit(() => deps.onLinked?.(id))
       return accountOf(created)
     },
 

@@ -21,6 +21,11 @@ const ACCOUNTS_PER_QUERY = 1000
  */
 export function instanceStore(handle: Handle, dialect: Dialect) {
   const living = () => handle.selectFrom('instances').select('id')
+  const owned = (me: string) =>
+    handle
+      .selectFrom('accounts')
+      .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
+      .where('ownerInstance', '=', me)
   return {
     /** Whether an account has no owner. Does not include accounts of removed instances. */
     async hasUnowned(): Promise<boolean> {
@@ -102,6 +107,21 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       return free.length
     },
 
+    /**
+     * Takes the account, under its next epoch, if it is free. Returns it if this instance owns it now; undefined if another one does,
+     * or if this one is not registered.
+     */
+    async claim(me: string, accountId: string): Promise<OwnedAccount | undefined> {
+      await handle
+        .updateTable('accounts')
+        .set((eb) => ({ ownerInstance: me, epoch: eb('epoch', '+', 1) }))
+        .where('id', '=', accountId)
+        .where((eb) => eb.or([eb('ownerInstance', 'is', null), eb('ownerInstance', 'not in', living())]))
+        .where((eb) => eb.exists(living().where('id', '=', me)))
+        .execute()
+      return owned(me).where('id', '=', accountId).executeTakeFirst()
+    },
+
     /** Releases up to `limit` accounts, newest first. The next owner increments the epoch. */
     async giveBack(me: string, limit: number): Promise<void> {
       const mine = await handle
@@ -120,10 +140,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     async mine(me: string): Promise<OwnedAccount[]> {
       const accounts: OwnedAccount[] = []
       for (;;) {
-        const page = await handle
-          .selectFrom('accounts')
-          .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
-          .where('ownerInstance', '=', me)
+        const page = await owned(me)
           .where('id', '>', accounts.at(-1)?.id ?? '')
           .orderBy('id')
           .limit(ACCOUNTS_PER_QUERY)

@@ -52,6 +52,14 @@ describeEachDatabase('ownership', (open) => {
     return { db, fixture, bus: fixture.bus, ids }
   }
 
+  async function linkedTo(
+    fixture: { link: ReturnType<typeof testAccounts>['link'] },
+    count: number,
+  ): Promise<string[]> {
+    const users = Array.from({ length: count }, (_, index) => fixture.link(imapUser(`later-${index}`)))
+    return (await Promise.all(users)).map(({ id }) => id)
+  }
+
   async function epochOf(db: Db, id: string): Promise<number> {
     const { epoch } = await db.read
       .selectFrom('accounts')
@@ -60,6 +68,44 @@ describeEachDatabase('ownership', (open) => {
       .executeTakeFirstOrThrow()
     return epoch
   }
+
+  it('takes a claimed account at once, and keeps it in the rounds that follow', async () => {
+    const { db, fixture, bus } = await linked(1)
+    const a = instance(db, bus, 'a', { roundMs: HOUR, hintGapMs: HOUR })
+    await a.start()
+    const { id } = await fixture.link(imapUser('claimed'))
+    await a.claim(id)
+    expect(a.owned().get(id)).toBe(1)
+    expect(a.changes.at(-1)).toEqual({ lost: [], gained: [id], changed: [] })
+    await a.claim(id)
+    expect(a.owned().get(id)).toBe(1)
+    const [rounds, claims] = [instance(db, bus, 'b', { roundMs: 1 }), await linkedTo(fixture, 20)]
+    await rounds.start()
+    await Promise.all(claims.map((claimed) => rounds.claim(claimed)))
+    await eventually(() => rounds.count() + a.count() === 22)
+    expect(rounds.changes.flatMap(({ lost }) => lost.filter((one) => rounds.owned().has(one)))).toEqual([])
+  })
+
+  it('does not take a claimed account from a living instance, nor before it is registered, nor after it stopped', async () => {
+    const { db, fixture, bus } = await linked(0)
+    const [a, b] = [
+      instance(db, bus, 'a', { roundMs: HOUR, hintGapMs: HOUR }),
+      instance(db, bus, 'b', { roundMs: HOUR, hintGapMs: HOUR }),
+    ]
+    const { id } = await fixture.link(imapUser('claimed'))
+    await a.claim(id)
+    expect(await epochOf(db, id)).toBe(0)
+    await b.start()
+    expect(b.owned().get(id)).toBe(1)
+    await a.start()
+    await a.claim(id)
+    expect([a.owned().has(id), await epochOf(db, id)]).toEqual([false, 1])
+    await b.stop()
+    await b.claim(id)
+    expect(await epochOf(db, id)).toBe(1)
+    await a.claim(id)
+    expect(a.owned().get(id)).toBe(2)
+  })
 
   it('owns every account as the only instance, each under a new epoch', async () => {
     const { db, bus, ids } = await linked(5)

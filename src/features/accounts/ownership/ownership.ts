@@ -60,6 +60,8 @@ class Rounds implements Ownership {
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
+  /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
+  #turns: Promise<unknown> = Promise.resolve()
   #hinted = false
   /** The next round reads every account; set until such a round has finished. */
   #fullDue = true
@@ -111,13 +113,33 @@ class Rounds implements Ownership {
     await this.#register()
     this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
     if (this.#timing.soleProcess) await this.#removeDead('all')
-    this.#running = this.#round()
+    this.#running = this.#inTurn(() => this.#round())
     try {
       await this.#running
     } finally {
       this.#running = undefined
     }
     this.#schedule()
+  }
+
+  async claim(accountId: string): Promise<void> {
+    try {
+      await this.#inTurn(async () => {
+        if (this.#stopping !== undefined) return
+        const claimed = await this.#write((store) => store.claim(this.instanceId, accountId))
+        if (claimed === undefined) return
+        this.#update([...[...this.#accounts.values()].filter(({ id }) => id !== accountId), claimed])
+      })
+    } catch (error) {
+      const about = { accountId, operation: 'accounts.ownership', error }
+      this.#deps.log.warn('Cannot take a new account at once; the next ownership round takes it.', about)
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.then(work)
+    this.#turns = turn.catch(() => {})
+    return turn
   }
 
   stop(): Promise<void> {
@@ -128,7 +150,7 @@ class Rounds implements Ownership {
   async #leave(): Promise<void> {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
-    await this.#running?.catch(() => {})
+    await this.#turns
     this.#update([])
     try {
       await this.#write((store) => store.unregister(this.instanceId))
@@ -161,7 +183,7 @@ class Rounds implements Ownership {
     this.#timer = undefined
     this.#fullDue ||= this.#hinted
     this.#hinted = false
-    this.#running = this.#round()
+    this.#running = this.#inTurn(() => this.#round())
     try {
       await this.#running
       for (const listener of this.#roundListeners) listener()
