@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
+import { loadImapClient } from '../providers/imap/index.ts'
 import { openFeatures, type Part, stopParts } from './features.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import type { App } from './lifecycle.ts'
 import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
+import { warmUp } from './warm-up.ts'
 
 /** Part of the 25 s for stopping. Work that still runs then is aborted and continues after the next start. */
 const DRAIN_MS = 20_000
@@ -43,7 +46,8 @@ export function app(context: RuntimeContext): App {
       },
       stopsWith: 'work',
     }
-    parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }]
+    const warming = warmUp(() => [loadImapClient, createSecureContext, ...server.warmUps], log)
+    parts = [...features.parts, http, { start: puller.start, stop: puller.stop, stopsWith: 'work' }, warming]
     await startup?.close()
     for (const part of parts) await part.start?.()
     reportSignIn(config, features.logins, log)

@@ -15,15 +15,16 @@ const MAX_DETAILS = 50
 /**
  * Compiles the schema of one part of a request. Query and path values are text and coerced to the schema's types; a body is
  * not. Unknown members pass. A missing body counts as `{}`, so that a body of optional members may be omitted.
- * Compiled when first needed: all routes at once would double the time to start.
+ * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start.
  */
-export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknown>> {
+export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
   const strict = validators({ coerceTypes: false })
   const coercing = validators({ coerceTypes: true })
   return ({ schema, httpPart = '' }) => {
     const ajv = httpPart === 'body' ? strict : coercing
     const findFirst = lazy(() => ajv.first().compile(schema))
     const findAll = lazy(() => ajv.all().compile(schema))
+    warmUps.push(findFirst)
     const part = PART_NAMES[httpPart] ?? httpPart
     return (data: unknown) => {
       const value = data ?? {}
@@ -35,10 +36,13 @@ export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknow
   }
 }
 
-/** Writes responses by their schemas, compiled when first needed. */
-export function serializerCompiler(): FastifySerializerCompiler<Record<string, unknown>> {
+/** Writes responses by their schemas, compiled when first needed or by `warmUps`. */
+export function serializerCompiler(
+  warmUps: (() => unknown)[] = [],
+): FastifySerializerCompiler<Record<string, unknown>> {
   return ({ schema }) => {
     const serializer = lazy(() => fastJson(schema))
+    warmUps.push(serializer)
     return (data: unknown) => serializer()(data)
   }
 }

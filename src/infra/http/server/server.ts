@@ -86,8 +86,9 @@ export function createServer(options: ServerOptions): App {
   limitBodyTime(app, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
   const { log, trustedProxies, maxConnections = MAX_CONNECTIONS } = options
   limitConnections(app, { max: maxConnections, trustedProxies, log })
-  app.setValidatorCompiler(validatorCompiler())
-  app.setSerializerCompiler(serializerCompiler())
+  app.decorate('warmUps', [])
+  app.setValidatorCompiler(validatorCompiler(app.warmUps))
+  app.setSerializerCompiler(serializerCompiler(app.warmUps))
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
   app.decorate('routeTable', [])
@@ -132,6 +133,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The cause of a 5xx response, for the log. */
     failure: unknown
+  }
+  interface FastifyInstance {
+    /** Once the server listens: compiles the schemas, one per call, that otherwise the first request of a route waits for. */
+    warmUps: (() => unknown)[]
   }
 }
 
