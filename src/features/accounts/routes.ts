@@ -173,7 +173,7 @@ async function verifiedLink(
   if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
-  await verifyImap({ mail, verifications }, connection)
+  await verifyImap({ mail, verifications, keepConnection: true }, connection)
   return { provider, customUserId, ...connection }
 }
 

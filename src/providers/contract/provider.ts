@@ -23,8 +23,15 @@ export type MailProvider = FolderMailProvider | IdMailProvider
 
 /** What both kinds of mail provider share. */
 export interface MailProviderBase {
-  /** Connects, logs in, checks that the mailbox can be read, and disconnects. Throws `ProviderError`. At most 10 s. */
-  verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }>
+  /**
+   * Connects, logs in, checks that the mailbox can be read, and disconnects. Throws `ProviderError`. At most 10 s. With
+   * `keepConnection`, a provider with connections keeps this one for five seconds: `openSession` with the same settings and password uses it.
+   */
+  verify(
+    access: MailAccess,
+    signal: AbortSignal,
+    options?: { keepConnection?: boolean },
+  ): Promise<{ folders: RemoteFolder[] }>
   /**
    * Closes the request connections of an account (paused, deleted, password changed), or of all accounts. Requests in
    * progress fail; later ones connect again.

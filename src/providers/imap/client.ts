@@ -11,6 +11,9 @@ import type { ParserTurns } from './parser-turns.ts'
 import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
 import { withinLimits } from './work-limits.ts'
 
+/** Loads imapflow, which the start does not wait for: with its character sets it would take a fifth of it. */
+export const loadImapClient = () => import('imapflow')
+
 /** What every connection of this provider needs. */
 export interface Dialing {
   guard: AddressGuard
@@ -27,6 +30,8 @@ export interface DialOptions {
   timeoutMs: number
   /** The largest literal that the connection needs. */
   literalBytes: number
+  /** The largest one that it needs after `allowLaterLiterals`. Default: the same. */
+  laterLiteralBytes?: number
   signal: AbortSignal
 }
 
@@ -45,6 +50,8 @@ export interface ImapClient {
   traffic(): Traffic
   /** Calls the listener with the totals whenever data arrives, before it is parsed. Returns the function that removes the listener. */
   onTraffic(listener: (total: Traffic) => void): () => void
+  /** Accepts `laterLiteralBytes` from now on. */
+  allowLaterLiterals(): void
   /** Why the connection ended, if known. */
   failure(): unknown
   /** Closes the connection for this reason. */
@@ -73,11 +80,11 @@ export async function dial(
       const signal = AbortSignal.any([options.signal, limit])
       const target = await untilAborted(guard.check(imap), signal)
       const mayBePlain = imap.allowPlain === true && guard.allowsPlain(target)
-      // Loaded when first needed: its character sets take as long to load as a third of the start.
-      const { ImapFlow } = await import('imapflow')
+      const { ImapFlow } = await loadImapClient()
       const client = newClient(ImapFlow, imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
         ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns },
+        laterLiteralBytes: options.laterLiteralBytes ?? options.literalBytes,
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
@@ -106,16 +113,18 @@ interface Connecting {
   mayBePlain: boolean
   timeoutMs: number
   literalBytes: number
+  laterLiteralBytes: number
   turns: ParserTurns
 }
 
 function newClient(
   Client: typeof ImapFlow,
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes, turns }: Connecting,
+  { address, password, mayBePlain, timeoutMs, literalBytes, laterLiteralBytes, turns }: Connecting,
 ): ImapClient {
-  const responses = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
-  const gate = new ResponseGate(responses)
+  const withLiterals = (bytes: number) => ({ ...RESPONSE_LIMITS, literalBytes: bytes, responseBytes: 2 * bytes })
+  const gate = new ResponseGate(withLiterals(literalBytes))
+  const later = withLiterals(laterLiteralBytes)
   const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
@@ -154,9 +163,9 @@ function newClient(
     greetingTimeout: timeoutMs,
     logger,
     // The gate acts first. These limits hold even if both should read a line differently.
-    maxLiteralSize: responses.literalBytes,
-    maxLineLength: Math.max(responses.lineBytes, responses.searchBytes),
-    maxResponseSize: responses.responseBytes,
+    maxLiteralSize: later.literalBytes,
+    maxLineLength: Math.max(later.lineBytes, later.searchBytes),
+    maxResponseSize: later.responseBytes,
     transport: gatedTransport(gate, turns, {
       onData(length) {
         bytes += length
@@ -187,6 +196,7 @@ function newClient(
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    allowLaterLiterals: () => gate.setLimits(later),
     failure: () => failure,
     closeWith,
   }

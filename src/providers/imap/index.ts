@@ -7,7 +7,7 @@ import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FolderMailProvider, MailAccess, Provider } from '../contract/index.ts'
-import { type Dialing, dial } from './client.ts'
+import { type Dialing, dial, type ImapClient } from './client.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
 import { ParserTurns } from './parser-turns.ts'
@@ -15,8 +15,11 @@ import { RequestConnection } from './request-connection.ts'
 import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import { ImapSession } from './sync/session.ts'
+import { reachesSame, VerifiedConnections } from './verified-connections.ts'
 import { verify } from './verify.ts'
 import type { WorkLimits } from './work-limits.ts'
+
+export { loadImapClient } from './client.ts'
 
 /** Every interval and limit of the provider; tests make them small. */
 export interface ImapLimits {
@@ -96,6 +99,7 @@ export function imapProvider({
   const readWork = { ...work, lines: Math.min(READ_LINES, workLines), bytes: Math.min(READ_BYTES, workBytes) }
   const dialing = { guard, pacing: pacing(pace), turns: new ParserTurns(), onPlainLogin: plainLoginWarning(log) }
   const backoffs = fetchBackoffs()
+  const verified = new VerifiedConnections()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
 
   function requestConnection(access: MailAccess): RequestConnection {
@@ -115,11 +119,15 @@ export function imapProvider({
     name: 'imap',
     mail: {
       kind: 'folders',
-      verify: (access, signal) => verify(access, dialing, { timeoutMs: limits.verifyMs, work: verifyWork }, signal),
+      async verify(access, signal, { keepConnection = false } = {}) {
+        const options = { timeoutMs: limits.verifyMs, work: verifyWork, laterLiteralBytes: SYNC_LITERAL_BYTES }
+        const keep = keepConnection ? (client: ImapClient) => verified.keep(client, access) : undefined
+        return verify(access, dialing, { ...options, keep }, signal)
+      },
       async openSession(access, events, signal) {
         const { accountId } = access
         const options = { urgent: false, timeoutMs: limits.connectMs, literalBytes: SYNC_LITERAL_BYTES, signal }
-        const client = await dial(access, dialing, options)
+        const client = verified.take(access) ?? (await dial(access, dialing, options))
         return new ImapSession(client, {
           folder: access.settings.imap?.mailbox ?? 'INBOX',
           ...{ events, clock, limits: { ...limits, work } },
@@ -135,6 +143,7 @@ export function imapProvider({
         return imapLiveReads(() => requestConnection(access), { clock, read })
       },
       async closeConnections(accountId) {
+        if (accountId === undefined) verified.close()
         for (const [id, { connection }] of [...connections]) {
           if (accountId !== undefined && id !== accountId) continue
           connection.close()
@@ -159,11 +168,4 @@ function plainLoginWarning(log: Log): Dialing['onPlainLogin'] {
       { operation: 'imap.connect', provider: 'imap' },
     )
   }
-}
-
-function reachesSame(left: MailAccess, right: MailAccess): boolean {
-  return (
-    left.secrets.password === right.secrets.password &&
-    JSON.stringify(left.settings.imap) === JSON.stringify(right.settings.imap)
-  )
 }

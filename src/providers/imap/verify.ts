@@ -7,11 +7,19 @@ import { type WorkLimits, withinLimits } from './work-limits.ts'
 /** Names of folders may come as literals. */
 const LITERAL_BYTES = 256 * 1024
 
+export interface VerifyOptions {
+  timeoutMs: number
+  work: WorkLimits
+  laterLiteralBytes: number
+  /** Receives the connection of a sign-in that succeeded. Without it, the connection is closed. */
+  keep: ((client: ImapClient) => void) | undefined
+}
+
 /** Connects, logs in, lists the folders, checks the one to sync, and disconnects. Throws `ProviderError`. */
 export async function verify(
   access: MailAccess,
   dialing: Dialing,
-  { timeoutMs, work }: { timeoutMs: number; work: WorkLimits },
+  { timeoutMs, work, laterLiteralBytes, keep }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
@@ -24,16 +32,21 @@ export async function verify(
     return { folders }
   }
   try {
-    const options = { urgent: true, timeoutMs, literalBytes: LITERAL_BYTES, signal: either }
+    const options = { urgent: true, timeoutMs, literalBytes: LITERAL_BYTES, laterLiteralBytes, signal: either }
     const client = await dial(access, dialing, options)
     const { imap } = client
     const hangUp = () => imap.close()
     either.addEventListener('abort', hangUp, { once: true })
     try {
-      return await withinLimits(client, work, doing, check(client))
+      const checked = await withinLimits(client, work, doing, check(client))
+      if (keep === undefined) imap.close()
+      else keep(client)
+      return checked
+    } catch (error) {
+      imap.close()
+      throw error
     } finally {
       either.removeEventListener('abort', hangUp)
-      imap.close()
     }
   } catch (error) {
     throw limit.aborted ? timeoutError(doing, timeoutMs) : providerError(error, doing)

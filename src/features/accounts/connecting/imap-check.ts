@@ -23,16 +23,18 @@ export interface VerifyDeps {
   verifications: VerificationLimit
   /** The client's address, for requests from anybody. */
   address?: string
+  /** The account is linked next: keeps the connection for its sync. */
+  keepConnection?: boolean
   /** Awaited before a failure is thrown, while the verification still counts as running. */
   beforeFailing?(failure: unknown): Promise<void>
 }
 
 /**
- * Logs in, checks the folder and disconnects, within 10 s. Returns the folders. Throws `imap_auth_failed`, `imap_unreachable` or
+ * Logs in, checks the folder and disconnects (or keeps the connection), within 10 s. Returns the folders. Throws `imap_auth_failed`, `imap_unreachable` or
  * `imap_tls`, `validation_failed` when only the folder is wrong, and `rate_limited` when too many verifications are in progress.
  */
 export function verifyImap(
-  { mail, verifications, address, beforeFailing }: VerifyDeps,
+  { mail, verifications, address, keepConnection = false, beforeFailing }: VerifyDeps,
   connection: ImapConnection,
   timeoutMs = VERIFY_MS,
 ): Promise<RemoteFolder[]> {
@@ -40,7 +42,7 @@ export function verifyImap(
   const keys = address === undefined ? [] : [`host ${connection.settings.imap.host}`, `address ${address}`]
   return verifications.run(keys, async () => {
     try {
-      return await verified(mail, connection, timeoutMs)
+      return await verified(mail, connection, { timeoutMs, keepConnection })
     } catch (error) {
       await beforeFailing?.(error)
       throw error
@@ -51,12 +53,13 @@ export function verifyImap(
 async function verified(
   mail: Pick<MailProvider, 'verify'>,
   connection: ImapConnection,
-  timeoutMs: number,
+  { timeoutMs, keepConnection }: { timeoutMs: number; keepConnection: boolean },
 ): Promise<RemoteFolder[]> {
   const { email, settings, secrets } = connection
   const abort = new AbortController()
   try {
-    const verifying = mail.verify({ accountId: 'unsaved', email, settings, secrets }, abort.signal)
+    const access = { accountId: 'unsaved', email, settings, secrets }
+    const verifying = mail.verify(access, abort.signal, { keepConnection })
     const late = () => new ProviderError('unavailable', `no response within ${timeoutMs} ms`, { timedOut: true })
     return (await withTimeout(verifying, timeoutMs, late)).folders
   } catch (error) {

@@ -81,8 +81,9 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       if (wantsPage) access.allowPost(request, reply, post)
       const { fields } = post
       try {
-        const { connection, folders } = await signIn(request, post, fields)
-        if (fields.intent === 'folders') return imapForm.render(reply, post, { fields, folders })
+        const isLinking = fields.intent !== 'folders'
+        const { connection, folders } = await signIn(request, post, fields, { keepConnection: isLinking })
+        if (!isLinking) return imapForm.render(reply, post, { fields, folders })
         return renderConnected(reply, post, await link(post, connection))
       } catch (error) {
         const errors = wantsPage && error instanceof AppError ? formErrors(error) : undefined
@@ -107,7 +108,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     },
     async (request) => {
       const post = await admit(request)
-      const { folders } = await signIn(request, post, { ...post.fields, mailbox: undefined }, ['email'])
+      const { folders } = await signIn(request, post, { ...post.fields, mailbox: undefined }, { optional: ['email'] })
       return {
         folders: selectableFolders(folders).map(({ path, name, delimiter, role }) => {
           return { path, name, delimiter, specialUse: role && SPECIAL_USE[role] }
@@ -128,7 +129,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     request: FastifyRequest,
     { code, session }: AdmittedPost,
     fields: ImapFields,
-    optional: ImapField[] = [],
+    { optional = [], keepConnection = false }: { optional?: ImapField[]; keepConnection?: boolean },
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
     const { connection, errors } = parseImapConnection(fields, { optional })
     if (connection === undefined) throw invalidFields(errors)
@@ -150,7 +151,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       if (isUnreachable && formPorts !== 'any') await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
     }
     try {
-      const limited = { verifications, address: request.ip, beforeFailing: delayUnreachable }
+      const limited = { verifications, address: request.ip, keepConnection, beforeFailing: delayUnreachable }
       const folders = await verifyImap({ mail: imap, ...limited }, connection)
       await sessions.returnAttempt(session)
       return { connection, folders }
