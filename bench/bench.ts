@@ -1,18 +1,22 @@
 import { burst } from './burst.ts'
 import { deliver } from './deliver.ts'
+import { firstPage } from './first-page.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
 import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
+import { start } from './start.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
 export type Benchmark = (say: (line: string) => void) => Promise<void>
 
 const BENCHMARKS: Record<string, Benchmark> = {
+  start,
   'new-mail': newMail,
   'full-sync': fullSync,
+  'first-page': firstPage,
   idle,
   'many-accounts': manyAccounts,
   burst,

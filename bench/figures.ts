@@ -21,3 +21,5 @@ export async function cpuMs(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
+
+export const median = (samples: readonly number[]): number => percentile(samples, 0.5)

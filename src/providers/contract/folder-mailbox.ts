@@ -28,10 +28,10 @@ export interface FolderSession {
    */
   changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]>
   /**
-   * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages. A step's `cursor` is valid once the step
-   * is stored, so a crash between steps repeats at most one. On a watched folder the first step holds the new messages,
-   * after one round trip. Throws `ProviderError`: `cursor_expired` when only a new first sync can help, `not_found` when the
-   * folder was deleted. One call at a time per session; a consumer that stops early ends it.
+   * Syncs a folder from `cursor` (null: first sync) in steps of at most 500 messages; a first sync begins with one of 50. A step's
+   * `cursor` is valid once the step is stored, so a crash between steps repeats at most one. On a watched folder the first step holds
+   * the new messages, after one round trip. Throws `ProviderError`: `cursor_expired` when only a new first sync can help, `not_found`
+   * when the folder was deleted. One call at a time per session; a consumer that stops early ends it.
    */
   syncFolder(request: FolderSyncRequest): AsyncIterable<FolderStep>
   /**

@@ -30,8 +30,9 @@ export async function fetchMessages(
   const unreadable = typeof messages === 'string' ? [] : messages.filter((uid) => plan.backoff?.isUnreadable(uid))
   const uids = typeof messages === 'string' ? [] : messages.filter((uid) => !unreadable.includes(uid))
   const range = typeof messages === 'string' ? messages : uidSet(uids)
+  const only = typeof messages === 'string' ? undefined : new Set(uids)
   try {
-    const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan)
+    const found = range === '' ? new Map<number, RemoteMessage>() : await fetchRange(client, range, plan, only)
     for (const uid of unreadable) found.set(uid, unreadableMessage(uid, undefined, mapContext(uid, plan)))
     return [...found.values()]
   } catch (error) {
@@ -40,12 +41,17 @@ export async function fetchMessages(
   }
 }
 
-async function fetchRange(client: ImapClient, range: string, plan: FetchPlan): Promise<Map<number, RemoteMessage>> {
+async function fetchRange(
+  client: ImapClient,
+  range: string,
+  plan: FetchPlan,
+  only: ReadonlySet<number> | undefined,
+): Promise<Map<number, RemoteMessage>> {
   const found = new Map<number, RemoteMessage>()
   const withoutText: { uid: number; leaf: Leaf }[] = []
   const unparsedBefore = client.unparsedLines()
   const wasRefused = await forEachRow(client.imap, range, messageQuery, async (row) => {
-    if (!isRequested(row, plan, found)) return
+    if (!isRequested(row, plan, found) || only?.has(row.uid) === false) return
     const { message, missingText } = await remoteMessage(row, mapContext(row.uid, plan))
     found.set(row.uid, message)
     if (missingText !== undefined) withoutText.push({ uid: row.uid, leaf: missingText })

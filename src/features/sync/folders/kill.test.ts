@@ -22,6 +22,32 @@ describe.skipIf(!dovecotAvailable())('a process killed at any moment', () => {
   afterAll(() => server.stop())
 
   describeOneDatabase('loses no message and emits no event twice', 'postgres', (open) => {
+    it('right after the first page of a first sync', async () => {
+      const place = await open.place()
+      const db = await open(place)
+      const user = `first-page-${place.engine}`
+      await server.addUser(user, 'one')
+      await server.deliverMany(
+        user,
+        Array.from({ length: 120 }, (_, n) => mail(`old-${n}`)),
+      )
+      const linking = syncService(db)
+      const accountId = await linking.link(server, user, 'one')
+      await linking.stop()
+      await once(startWorker('sync-worker', [place.dataDir, place.databaseUrl ?? '', '1']), 'exit')
+      const newest = (await serverMessages(server, user, ['INBOX'])).filter((state) => Number(state.split(' ')[1]) > 70)
+      expect(await storedMessages(db, accountId)).toEqual(newest)
+
+      const settings = { initialMessages: 2000 }
+      const service = syncService(db, { settings, owning: { roundMs: 100, deadAfterMs: 400 } })
+      onTestFinished(() => service.stop())
+      await service.start()
+      await eventually(async () => {
+        expect(await storedMessages(db, accountId)).toEqual(await serverMessages(server, user, ['INBOX']))
+      })
+      expect(await announced(db, accountId)).toEqual([])
+    })
+
     it('during the first sync, and while messages arrive, move and are deleted', { timeout: 180_000 }, async () => {
       const chance = random()
       const place = await open.place()

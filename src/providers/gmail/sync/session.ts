@@ -18,6 +18,8 @@ import { compareWindows, difference, type Window } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { Fetcher } from './fetch.ts'
 
+/** A first sync begins with a small step, because somebody waits for the first page of messages. */
+const FIRST_STEP = 50
 const NOTHING: Omit<MailboxStep, 'cursor' | 'refetched'> = { found: [], changed: [], removed: [] }
 
 /**
@@ -83,17 +85,29 @@ export class GmailSession implements MailboxSession {
         continue
       }
       const { ids, next } = listed
-      const { found } = await this.#fetcher.messages(ids, { isNew: false }, signal)
-      const hasChanges = found.some(({ historyId }) => historyId > BigInt(history))
-      const added = hasChanges ? await this.#addedSince(history, signal) : new Set<string>()
-      for (const { message } of found) message.isNew = added.has(message.providerMessageId)
+      // A page token may belong to a page size, so the first page is as large as the others, and only its messages come in two steps.
+      if (page === '' && ids.length > FIRST_STEP) {
+        const found = await this.#listed(ids.splice(0, FIRST_STEP), history, signal)
+        yield { ...NOTHING, refetched: false, found, cursor: writeCursor({ history, listing: { page, left } }) }
+        left -= FIRST_STEP
+      }
+      const found = await this.#listed(ids, history, signal)
       left -= ids.length
       const isLast = next === undefined || left <= 0
       const cursor: Cursor = isLast ? { history } : { history, listing: { page: next, left } }
-      yield { ...NOTHING, refetched: false, found: found.map(withoutHistoryId), cursor: writeCursor(cursor) }
+      yield { ...NOTHING, refetched: false, found, cursor: writeCursor(cursor) }
       if (isLast) return cursor
       page = next
     }
+  }
+
+  /** Messages of the list. Those that the history reports as added since its position are new. */
+  async #listed(ids: readonly string[], history: string, signal: AbortSignal): Promise<FoundMessage[]> {
+    const { found } = await this.#fetcher.messages(ids, { isNew: false }, signal)
+    const hasChanges = found.some(({ historyId }) => historyId > BigInt(history))
+    const added = hasChanges ? await this.#addedSince(history, signal) : new Set<string>()
+    for (const { message } of found) message.isNew = added.has(message.providerMessageId)
+    return found.map(withoutHistoryId)
   }
 
   /** Undefined when Gmail no longer accepts the page token of an earlier response: the list begins again. */

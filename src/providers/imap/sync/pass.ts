@@ -20,13 +20,16 @@ export interface PassContext {
   backoff: FetchBackoff
 }
 
+/** A first sync begins with a small step, because somebody waits for the first page of messages. */
+export const FIRST_STEP = 50
+
 /** The state of one pass over a folder. */
 export interface Pass {
   cursor: Cursor
   /** The next step is the first after a UIDVALIDITY change. */
   reset: boolean
   total: number
-  /** UIDs that a first sync has still to fetch, ascending; undefined until they are listed. */
+  /** UIDs that a first sync has still to fetch, ascending; undefined until they are listed, which its first step leaves to the next. */
   older: number[] | undefined
   hasNewMessages: boolean
   /** New messages of this pass, with the flags they were stored with. */

@@ -6,7 +6,7 @@ import { countBelow, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
+import { ensureSameFolder, FIRST_STEP, type Pass, type PassContext } from './pass.ts'
 
 /**
  * One pass over one folder:
@@ -146,36 +146,51 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
   return context.use(async (client, box) => {
     ensureSameFolder(box, pass)
     pass.total = box.exists
-    pass.older ??= await olderUids(client.imap, box, pass.cursor, pending.left)
-    const limit = context.backoff.limit(context.step)
+    const isFirst = pass.cursor.low > pass.cursor.baseline
+    const limit = context.backoff.limit(isFirst ? Math.min(FIRST_STEP, context.step) : context.step)
+    let unlisted = 0
+    if (pass.older === undefined) {
+      // The first step lists only its own messages: a list of all would delay them.
+      const count = isFirst ? Math.min(pending.left, limit) : pending.left
+      const { uids, below } = await olderUids(client.imap, box, pass.cursor, count)
+      pass.older = uids
+      unlisted = Math.min(pending.left - uids.length, below)
+    }
     const chunk = pass.older.splice(-limit)
     const messages = await fetchMessages(client, chunk, { ...fetchPlan(pass, context), lowUid: 1, limit })
-    const isDone = pass.older.length === 0
+    const left = pass.older.length + unlisted
+    if (unlisted > 0) pass.older = undefined
     pass.hasNewMessages = box.exists > pass.cursor.exists
     pass.cursor = {
       ...pass.cursor,
       low: chunk[0] ?? pass.cursor.low,
-      pending: isDone ? null : { ...pending, left: pass.older.length },
+      pending: left === 0 ? null : { ...pending, left },
     }
     return messages.sort((left, right) => (right.location?.uid ?? 0) - (left.location?.uid ?? 0))
   })
 }
 
-/** The newest `left` UIDs below the synced ones, ascending. Searches by position, so that a large folder is not listed entirely. */
-async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, left: number): Promise<number[]> {
-  if (box.exists === 0 || left <= 0) return []
-  const top = await countOlder(imap, box, cursor)
-  if (top <= 0) return []
-  const uids = await uidsAt(imap, Math.max(1, top - left + 1), top)
-  return uids.filter((uid) => uid < cursor.low)
+/**
+ * The newest `count` UIDs below the synced ones, ascending, and how many messages are below these. Searches by position, so that a large
+ * folder is not listed entirely.
+ */
+async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, count: number) {
+  const top = box.exists === 0 || count <= 0 ? 0 : await countOlder(imap, box, cursor)
+  if (top <= 0) return { uids: [], below: 0 }
+  const uids = await uidsAt(imap, Math.max(1, top - count + 1), top)
+  return { uids: uids.filter((uid) => uid < cursor.low), below: Math.max(0, top - count) }
 }
 
-/** How many messages are below the synced ones. */
-async function countOlder(imap: ImapFlow, box: MailboxObject, { low, uidNext, exists }: Cursor): Promise<number> {
-  const synced = uidNext - low + Math.max(0, box.exists - exists)
-  if (synced > SEARCH_WINDOW) return countBelow(imap, box.exists, low)
-  const uids = await listUids(imap, { uid: `${low}:*` })
-  return box.exists - uids.filter((uid) => uid >= low).length
+/**
+ * How many messages are below the synced ones. New messages do not change this position, as they would a count from the end: they may be
+ * in the results of a SEARCH and not yet in the count of the folder, or the other way round.
+ */
+async function countOlder(imap: ImapFlow, box: MailboxObject, { low, baseline, exists }: Cursor): Promise<number> {
+  if (low > baseline) return Math.min(exists, box.exists)
+  const positions = await imap.search({ uid: String(low) })
+  const [position = 0] = positions || []
+  // The lowest synced message may have been deleted.
+  return positions && positions.length === 1 ? position - 1 : countBelow(imap, box.exists, low)
 }
 
 /** When this ends, `pass.cursor` is the one to store with the last of the changes. */

@@ -5,6 +5,8 @@ import { AS_TEXT, MESSAGE_FIELDS } from '../map.ts'
 
 /** Pages include bodies, so this keeps a page to a few megabytes. */
 const PAGE_MESSAGES = 100
+/** A folder's listing begins with a small page, because somebody waits for the first messages. */
+const FIRST_PAGE_MESSAGES = 50
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** Page size of the batch that checks many folders, most of them unchanged. */
 export const CHECK_MESSAGES = 20
@@ -38,19 +40,28 @@ export function deltaPreferences(messages: number): string[] {
   return [`odata.maxpagesize=${messages}`, AS_TEXT]
 }
 
+interface DeltaRound {
+  next: string
+  /** `next` begins the listing of the folder. */
+  isListing: boolean
+  firstPage?: Page | undefined
+  signal: AbortSignal
+}
+
 /** The pages of one round of changes from `next` on. `firstPage` is the response to `next` if it was already received. */
 export async function* deltaRound(
   graph: Graph,
   folderId: string,
-  { next, firstPage, signal }: { next: string; firstPage?: Page | undefined; signal: AbortSignal },
+  { next, isListing, firstPage, signal }: DeltaRound,
 ): AsyncGenerator<DeltaPage> {
   const doing = 'reading the changes of a folder'
   let from = next
   let page = firstPage
   for (;;) {
     signal.throwIfAborted()
+    const messages = isListing && from === next ? FIRST_PAGE_MESSAGES : PAGE_MESSAGES
     page ??= await graph.page(deltaPath(folderId, from), {
-      ...{ doing, signal, prefer: deltaPreferences(PAGE_MESSAGES), maxBytes: MAX_PAGE_BYTES },
+      ...{ doing, signal, prefer: deltaPreferences(messages), maxBytes: MAX_PAGE_BYTES },
     })
     const { items, nextLink, deltaLink } = page
     const link = nextLink ?? deltaLink

@@ -140,6 +140,7 @@ export class MicrosoftSession implements MailboxSession {
     let position = start
     for await (const { items, next, isLast } of deltaRound(this.#graph, folderId, {
       next: start.next,
+      isListing: start.listed === 0,
       firstPage,
       signal,
     })) {
