@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import type { ImapFlow, ImapFlowOptions } from 'imapflow'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import { untilAborted } from '../../lib/abort.ts'
@@ -19,6 +20,8 @@ export interface Dialing {
   guard: AddressGuard
   pacing: Pacing
   turns: ParserTurns
+  /** Shared by all connections: each of its own would hold 14 kB and read the root certificates again. */
+  tlsContext(): SecureContext
   /** Called after each login without encryption. */
   onPlainLogin(host: string, port: number): void
 }
@@ -64,7 +67,7 @@ export interface ImapClient {
  */
 export async function dial(
   access: MailAccess,
-  { guard, pacing, turns, onPlainLogin }: Dialing,
+  { guard, pacing, turns, tlsContext, onPlainLogin }: Dialing,
   options: DialOptions,
 ): Promise<ImapClient> {
   const imap = access.settings.imap
@@ -83,7 +86,7 @@ export async function dial(
       const { ImapFlow } = await loadImapClient()
       const client = newClient(ImapFlow, imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
-        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns },
+        ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns, tlsContext },
         laterLiteralBytes: options.laterLiteralBytes ?? options.literalBytes,
       })
       const hangUp = () => client.imap.close()
@@ -115,12 +118,13 @@ interface Connecting {
   literalBytes: number
   laterLiteralBytes: number
   turns: ParserTurns
+  tlsContext(): SecureContext
 }
 
 function newClient(
   Client: typeof ImapFlow,
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes, laterLiteralBytes, turns }: Connecting,
+  { address, password, mayBePlain, timeoutMs, literalBytes, laterLiteralBytes, turns, tlsContext }: Connecting,
 ): ImapClient {
   const withLiterals = (bytes: number) => ({ ...RESPONSE_LIMITS, literalBytes: bytes, responseBytes: 2 * bytes })
   const gate = new ResponseGate(withLiterals(literalBytes))
@@ -157,7 +161,7 @@ function newClient(
     // Undefined: STARTTLS where the server offers it, else plain text.
     doSTARTTLS: settings.security === 'starttls' ? (mayBePlain ? undefined : true) : false,
     auth: { user: settings.username, pass: password },
-    tls: { rejectUnauthorized: !settings.allowSelfSigned },
+    tls: { rejectUnauthorized: !settings.allowSelfSigned, secureContext: tlsContext() },
     ...(isIP(settings.host) === 0 && { servername: settings.host }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

@@ -2,6 +2,7 @@
  * Mailboxes over IMAP: `sync/` keeps one sync connection per account, `request-connection.ts` serves live reads and other folders.
  * Nothing of imapflow leaves this folder; failures leave it as `ProviderError` only. Knows no database and no routes.
  */
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
@@ -97,7 +98,13 @@ export function imapProvider({
   const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
   const verifyWork = { ...work, lines: Math.min(VERIFY_LINES, workLines), bytes: Math.min(VERIFY_BYTES, workBytes) }
   const readWork = { ...work, lines: Math.min(READ_LINES, workLines), bytes: Math.min(READ_BYTES, workBytes) }
-  const dialing = { guard, pacing: pacing(pace), turns: new ParserTurns(), onPlainLogin: plainLoginWarning(log) }
+  const dialing = {
+    guard,
+    pacing: pacing(pace),
+    turns: new ParserTurns(),
+    tlsContext: sharedTlsContext(),
+    onPlainLogin: plainLoginWarning(log),
+  }
   const backoffs = fetchBackoffs()
   const verified = new VerifiedConnections()
   const connections = new Map<string, { connection: RequestConnection; access: MailAccess }>()
@@ -151,6 +158,15 @@ export function imapProvider({
         }
       },
     },
+  }
+}
+
+/** Made at the first use, because it reads the root certificates. */
+function sharedTlsContext(): () => SecureContext {
+  let context: SecureContext | undefined
+  return () => {
+    context ??= createSecureContext()
+    return context
   }
 }
 

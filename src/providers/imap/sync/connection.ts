@@ -82,6 +82,10 @@ export class SyncConnection {
     return this.#client.imap.stats().received
   }
 
+  get hasCondstore(): boolean {
+    return this.#client.imap.enabled.has('CONDSTORE')
+  }
+
   isWatched(path: string): boolean {
     return this.#isWatching && !this.#isClosed && path === this.#folder
   }

@@ -10,7 +10,7 @@ import { listUids, uidSet } from '../uids.ts'
 import { hasChanged, readState } from './changes.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './connection.ts'
 import type { FetchBackoff } from './fetch-backoff.ts'
-import { syncSteps } from './sync-folder.ts'
+import { emptyFolderStep, syncSteps } from './sync-folder.ts'
 
 export interface SessionDeps {
   /** The folder to select first; `watch` may name another. */
@@ -52,6 +52,8 @@ export class ImapSession implements FolderSession {
   #singleUntilMs = Number.NEGATIVE_INFINITY
   #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
+  /** Steps of empty folders that were never synced, made from the states that the last check read. */
+  readonly #emptyFolders = new Map<string, FolderStep>()
 
   constructor(client: ImapClient, deps: SessionDeps) {
     this.#deps = deps
@@ -89,12 +91,16 @@ export class ImapSession implements FolderSession {
       await this.#connection.run(doing, ({ imap }) => imap.noop())
     }
     const listed = this.#takeListedStates()
+    const { hasCondstore } = this.#connection
+    this.#emptyFolders.clear()
     for (const { path, cursor } of folders) {
       const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
       const context = { isCompared: this.#compared.has(path), nowMs: this.#deps.clock.now() }
       if (state === undefined || !hasChanged(state, cursor, context)) continue
       this.#reported.delete(path)
       changed.push(path)
+      const empty = cursor === null && emptyFolderStep(state, { hasCondstore, nowMs: context.nowMs })
+      if (empty) this.#emptyFolders.set(path, empty)
     }
     return changed
   }
@@ -108,8 +114,14 @@ export class ImapSession implements FolderSession {
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {
-    const { path, signal } = request
+    const { path, signal, cursor } = request
     const { backoffs, clock, limits } = this.#deps
+    const empty = cursor === null && this.#emptyFolders.get(path)
+    this.#emptyFolders.delete(path)
+    if (empty) {
+      yield empty
+      return
+    }
     const doing = 'reading a folder'
     const onlyArrivals = this.#reported.get(path) === 'arrivals'
     this.#reported.set(path, 'nothing')

@@ -1,4 +1,4 @@
-import type { ImapFlow, MailboxObject } from 'imapflow'
+import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../../contract/index.ts'
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
@@ -55,6 +55,24 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
       for await (const added of newMessages(pass, context)) yield* emit({ added })
     }
   }
+}
+
+/**
+ * The only step of the first sync of an empty folder. Its state is enough: selecting the folder would need a second connection. Undefined
+ * when the folder has messages, or the state does not say.
+ */
+export function emptyFolderStep(
+  state: StatusObject,
+  { hasCondstore, nowMs }: { hasCondstore: boolean; nowMs: number },
+): FolderStep | undefined {
+  const { messages, uidValidity, uidNext, highestModseq } = state
+  if (messages !== 0 || !uidValidity || !uidNext) return undefined
+  const cursor = writeCursor({
+    ...{ uidValidity: String(uidValidity), uidNext, baseline: uidNext - 1, low: uidNext },
+    modseq: hasCondstore && highestModseq ? String(highestModseq) : null,
+    ...{ pending: null, exists: 0, unseen: 0, comparedAt: nowMs },
+  })
+  return { reset: false, refetched: false, added: [], changed: [], removed: [], cursor, total: 0 }
 }
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
