@@ -62,6 +62,7 @@ export class ImapSession implements FolderSession {
       ...{ folder, clock, options: limits },
       events: {
         onChange: (path, isUncounted) => {
+          this.#emptyFolders.delete(path)
           if (isUncounted) this.#forget(path)
           else if (this.#reported.has(path)) this.#reported.set(path, 'arrivals')
           if (this.#connection.isWatched(path)) events.onChange(path)
@@ -119,6 +120,7 @@ export class ImapSession implements FolderSession {
     const empty = cursor === null && this.#emptyFolders.get(path)
     this.#emptyFolders.delete(path)
     if (empty) {
+      this.#compared.add(path)
       yield empty
       return
     }

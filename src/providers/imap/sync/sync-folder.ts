@@ -82,12 +82,14 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
     if (stored !== null && !context.onlyArrivals && selected.exists <= stored.exists) await imap.noop()
     // Later passes compare their counts with those of the first sync.
     const isFirst = stored?.uidValidity !== String(selected.uidValidity)
-    const status = isFirst ? await imap.status(selected.path, { unseen: true }) : false
+    const status = (isFirst && (await imap.status(selected.path, { unseen: true, uidNext: true }))) || undefined
+    // Messages that arrive while the folder is selected do not change its UIDNEXT.
+    const uidNext = Math.max(selected.uidNext || 0, status?.uidNext ?? 0)
     return {
       ...stateOf(imap, selected),
-      unseen: (status ? status.unseen : undefined) ?? 0,
+      unseen: status?.unseen ?? 0,
       // Some servers do not send UIDNEXT.
-      uidNext: selected.uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
+      uidNext: uidNext || ((await listUids(imap, { uid: '*' })).at(-1) ?? 0) + 1,
     }
   })
   const empty: Omit<Pass, 'cursor' | 'reset'> = {
