@@ -81,6 +81,8 @@ export async function readPage(
   { after, limit, offset }: ListRequest,
 ): Promise<PageRow> {
   const from = after === undefined ? sql`` : sql`and ("receivedAt", "messageId") < (${after[0]}, ${after[1]})`
+  // A literal limit, because PostgreSQL assumes a tenth of the table for a parameter and then plans at every run.
+  const skipped = offset === 0 ? sql`` : sql`offset ${offset}`
   const key = sql`"p"."messageId" || ' ' || "p"."receivedAt" || ' ' || coalesce(octet_length("t"."text"), 0) || ' ' ||
     coalesce("t"."folderId", '')`
   const { rows } =
@@ -91,7 +93,7 @@ export async function readPage(
       (select "provider" from "list") as "provider", ${LABEL_ID} as "labelId", (select "folder" from "list") as "folder"
     from (
       select "messageId", "receivedAt" from "messageLabels" where ${matches(filter)} ${from}
-      order by "receivedAt" desc, "messageId" desc limit ${limit + 1} offset ${offset}
+      order by "receivedAt" desc, "messageId" desc limit ${sql.lit(limit + 1)} ${skipped}
     ) as "p"
     left join "messageTexts" as "t" on "t"."messageId" = "p"."messageId"`.execute(handle)
   const [row] = rows
