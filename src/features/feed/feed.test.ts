@@ -10,9 +10,12 @@ import { explain } from '../../../test/kit/explain.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import { webhookFixture } from '../../../test/kit/webhooks.ts'
 import { eraseEvents, eventFeed, purgeEvents } from '../../events/index.ts'
+import { listOf } from '../../infra/http/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock } from '../../lib/clock.ts'
+import { jsonWriter } from '../../lib/json-schema.ts'
 import { isSubscription, subscribes } from '../webhooks/index.ts'
+import { feedEventSchema } from './api.ts'
 import { EventStreams, feedRoutes } from './index.ts'
 
 const KEY = { authorization: 'Bearer good' }
@@ -74,7 +77,7 @@ describeEachDatabase('the events API', (open) => {
     }))
 
   it('lists events newest first, or from a position or time, by type and account, in pages', async () => {
-    const { fixture, get, clock, stamped } = await serve()
+    const { fixture, url, get, clock, stamped } = await serve()
     const [first] = await fixture.record({ accountId: 'acc_a' })
     clock.advance(1000)
     await fixture.record({ accountId: 'acc_b' }, { accountId: 'acc_a', type: 'mailbox.changed' })
@@ -98,6 +101,8 @@ describeEachDatabase('the events API', (open) => {
     expect(await positions('?limit=3&page=2')).toEqual([1])
     await expectForgeriesRefused(page.pagination.nextCursor, (query) => get(`?limit=3&${query}`))
     expect(page.events[0]).toMatchObject({ test: true })
+    const text = await (await fetch(`${url}/events`, { headers: KEY })).text()
+    expect(text).toBe(jsonWriter(listOf('events', feedEventSchema(fixture.catalogue.types)))(JSON.parse(text)))
     expect((await get(`/${first}`)).body).toEqual({
       position: 1,
       test: false,

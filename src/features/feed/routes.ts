@@ -1,10 +1,10 @@
 import { type EventCatalogue, type EventFilter, eventFeed } from '../../events/index.ts'
 import type { Db } from '../../infra/db/index.ts'
-import { type App, listOf } from '../../infra/http/index.ts'
+import { type App, listOf, sendList } from '../../infra/http/index.ts'
 import { invalid, notFound } from '../../lib/errors.ts'
 import { pageOf, pageRequest } from '../../lib/page.ts'
 import { parseTime } from '../../lib/time.ts'
-import { eventParams, feedEvent, feedEventSchema, listQuery, streamHeaders, streamQuery } from './api.ts'
+import { eventParams, feedEvent, feedEventSchema, feedEventText, listQuery, streamHeaders, streamQuery } from './api.ts'
 import type { EventStreams } from './streams.ts'
 
 const tags = ['Events']
@@ -41,7 +41,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
         response: { 200: listOf('events', eventSchema) },
       },
     },
-    async ({ query }) => {
+    async ({ query }, reply) => {
       const { type, accountId, since } = query
       if (type !== undefined && catalogue.find(type) === undefined) throw invalid('query.type', 'is not an event type')
       const order = query.order ?? (since === undefined ? 'desc' : 'asc')
@@ -56,7 +56,7 @@ export function feedRoutes(app: App, deps: FeedDeps): void {
       const total =
         isFiltered && counted > MAX_COUNT ? { count: MAX_COUNT, capped: true } : { count: counted, capped: false }
       const { items, pagination } = pageOf(rows, page, total, cursorFilter, (row) => [row.position ?? 0])
-      return { events: items.map(feedEvent), pagination }
+      return sendList(reply, 'events', Buffer.from(items.map(feedEventText).join()), pagination)
     },
   )
 
