@@ -6,8 +6,26 @@ import type { Account, LinkAccount } from './account.ts'
 import type { accountEvents } from './events.ts'
 import type { AccountRow } from './store.ts'
 
+/** The columns that the API shows. The others, such as the sealed secrets, make a row several times as wide. */
+export const SHOWN_COLUMNS = [
+  'id',
+  'email',
+  'provider',
+  'paused',
+  'status',
+  'statusReason',
+  'watch',
+  'customUserId',
+  'lastSyncAt',
+  'tokens',
+  'createdAt',
+  'updatedAt',
+] as const
+
+export type ShownRow = Pick<AccountRow, (typeof SHOWN_COLUMNS)[number]>
+
 /** An account as the API shows it. */
-export function accountOf(row: AccountRow): Account {
+export function accountOf(row: ShownRow): Account {
   return {
     id: row.id,
     email: row.email,

@@ -3,6 +3,7 @@ import type { Dialect, Handle, Tables } from '../../infra/db/index.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/page.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
+import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
 
@@ -97,11 +98,11 @@ export function accountStore(handle: Handle, dialect: Dialect) {
     },
 
     /** Newest first, one row more than the limit when there is one. */
-    page(request: PageRequest<readonly [id: string]>): Promise<AccountRow[]> {
+    page(request: PageRequest<readonly [id: string]>): Promise<ShownRow[]> {
       const last = request.after?.[0]
       return handle
         .selectFrom('accounts')
-        .selectAll()
+        .select(SHOWN_COLUMNS)
         .$if(last !== undefined, (query) => query.where('id', '<', last ?? ''))
         .orderBy('id', 'desc')
         .limit(request.limit + 1)
