@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import type { Handle, Tables } from '../infra/db/index.ts'
+import { type Handle, padded, type Tables } from '../infra/db/index.ts'
 import type { EventRow } from './event.ts'
 
 /** The part of an event that decides who receives it. */
@@ -117,7 +117,7 @@ function counter(handle: Handle) {
 /** Events by id. Deleted events are missing from the map. */
 export async function findEvents(handle: Handle, ids: readonly string[]): Promise<Map<string, EventRow>> {
   if (ids.length === 0) return new Map()
-  const rows = await handle.selectFrom('events').selectAll().where('id', 'in', ids).execute()
+  const rows = await handle.selectFrom('events').selectAll().where('id', 'in', padded(ids)).execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
 

@@ -1,4 +1,4 @@
-import { type Handle, insertRows, type Tx } from '../../infra/db/index.ts'
+import { type Handle, insertRows, padded, type Tx } from '../../infra/db/index.ts'
 import type { Claims } from './claims.ts'
 
 interface Held {
@@ -40,7 +40,7 @@ export function databaseClaims(tx: Tx): Claims {
 async function find(handle: Handle, keys: readonly string[]): Promise<Map<string, Held>> {
   const found = new Map<string, Held>()
   for (const some of chunks(keys)) {
-    const rows = await handle.selectFrom('deduplicationClaims').selectAll().where('key', 'in', some).execute()
+    const rows = await handle.selectFrom('deduplicationClaims').selectAll().where('key', 'in', padded(some)).execute()
     for (const row of rows) found.set(row.key, row)
   }
   return found

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Handle, Tables } from '../../infra/db/index.ts'
+import { type Handle, padded, type Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
 
@@ -254,7 +254,7 @@ async function inChunks<Value, Row>(
 ): Promise<Row[]> {
   const rows: Row[] = []
   for (let start = 0; start < values.length; start += IDS_PER_QUERY) {
-    for (const row of await query(values.slice(start, start + IDS_PER_QUERY))) rows.push(row)
+    for (const row of await query(padded(values.slice(start, start + IDS_PER_QUERY)))) rows.push(row)
   }
   return rows
 }

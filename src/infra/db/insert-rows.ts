@@ -4,6 +4,7 @@ import {
   type Insertable,
   type QueryExecutor,
   type Selectable,
+  SqliteAdapter,
   sql,
 } from 'kysely'
 import type { Tables, Tx } from './db.ts'
@@ -19,7 +20,8 @@ const MAX_TEXTS = 500
 
 /**
  * Inserts many rows, all with the same columns in the same order, in few statements. Each statement is compiled once, which
- * for a hundred rows takes as long as running it. `tail` is SQL after the values: a conflict clause, or `returning`, whose
+ * for a hundred rows takes as long as running it. The file store takes rows in powers of two, because preparing a statement for
+ * yet another number of rows costs more than running two known ones. `tail` is SQL after the values: a conflict clause, or `returning`, whose
  * columns are in the result.
  */
 export async function insertRows<Table extends keyof Tables & string>(
@@ -32,9 +34,13 @@ export async function insertRows<Table extends keyof Tables & string>(
   const [first] = rows
   if (first === undefined) return returned
   const columns = Object.keys(first)
-  const size = Math.max(1, Math.floor(MAX_PARAMETERS / columns.length))
-  for (let start = 0; start < rows.length; start += size) {
+  const most = Math.max(1, Math.floor(MAX_PARAMETERS / columns.length))
+  const isRoundTrip = !(tx.getExecutor().adapter instanceof SqliteAdapter)
+  for (let start = 0; start < rows.length; ) {
+    const left = Math.min(most, rows.length - start)
+    const size = isRoundTrip ? left : 2 ** Math.floor(Math.log2(left))
     const some = rows.slice(start, start + size) as Record<string, unknown>[]
+    start += size
     const parameters: unknown[] = []
     for (const row of some) for (const column of columns) parameters.push(row[column])
     const query = statement(tx.getExecutor(), { table, columns, rows: some.length, tail })

@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import { type Db, type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { type Db, type Dialect, insertRows, padded, type Tx } from '../../../infra/db/index.ts'
 import { isoTime } from '../../../lib/time.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
 import { endpointStore } from '../endpoints/store.ts'
@@ -114,7 +114,7 @@ async function advance(tx: Tx, { lease, next, ids }: Group): Promise<string[]> {
   const rows = await tx
     .updateTable('webhookDeliveries')
     .set((eb) => ({ ...next, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
-    .where('id', 'in', ids)
+    .where('id', 'in', padded(ids))
     .where('lease', '=', lease)
     .returning('id')
     .execute()
