@@ -91,6 +91,23 @@ describeEachDatabase('a transaction', (databases, engine) => {
     expect(seen).toHaveLength(6)
   })
 
+  it('waits for at most one bulk transaction on the file store', async () => {
+    const db = await databases()
+    const seen: string[] = []
+    const run = (name: string, bulk: boolean) =>
+      db.transaction(
+        async (tx) => {
+          seen.push(name)
+          await setState(tx, 'order', name)
+        },
+        { bulk },
+      )
+    const bulk = ['bulk 1', 'bulk 2', 'bulk 3'].map((name) => run(name, true))
+    await Promise.all([...bulk, run('delivery', false)])
+    if (engine === 'sqlite') expect(seen).toEqual(['bulk 1', 'delivery', 'bulk 2', 'bulk 3'])
+    expect(seen).toHaveLength(4)
+  })
+
   it('calls its hooks after the commit, in order, and not after a rollback', async () => {
     const db = await databases()
     const seen: (string | undefined)[] = []

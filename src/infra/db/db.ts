@@ -22,7 +22,7 @@ export interface Db {
   readonly engine: 'sqlite' | 'postgres'
   readonly read: Handle
   readonly dialect: Dialect
-  transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  transaction<T>(body: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Rejects when the database does not respond within 2 s. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes. Twice safely. */
@@ -31,6 +31,14 @@ export interface Db {
 
 /** The result of `Dialect.utf8`: bytes, or base64 where the driver decodes every value as text. */
 export type Utf8 = Buffer | string | null
+
+export interface TransactionOptions {
+  /**
+   * One of many that may wait at the same time, such as the stores of all syncing accounts. On SQLite at most one of these waits
+   * among the others, so that deliveries keep up with what is stored.
+   */
+  bulk?: boolean
+}
 
 /** SQL that differs between the engines. */
 export interface Dialect {

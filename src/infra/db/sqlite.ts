@@ -3,7 +3,8 @@ import Database from 'libsql'
 import { withTimeout } from '../../lib/abort.ts'
 import { TURN_MS } from '../../lib/event-loop.ts'
 import { Checkpointer, MAX_WAL_BYTES } from './checkpointer.ts'
-import type { Db, Dialect, Tables } from './db.ts'
+import { DatabaseUnavailable, type Db, type Dialect, type Tables } from './db.ts'
+import { Mutex } from './mutex.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 import { runTransaction } from './transaction.ts'
 
@@ -39,13 +40,24 @@ export function openSqlite(options: SqliteOptions): Db {
     maxTurnMs: READ_TURN_MS,
     onSlow: options.onSlowStatement,
   })
+  const bulkTurns = new Mutex('other bulk transactions kept the database busy for 60 s', 60_000)
   const write = kysely(writer)
   const read = kysely(reader)
   return {
     engine: 'sqlite',
     read,
     dialect: sqliteDialect,
-    transaction: (body) => runTransaction(write, body),
+    async transaction(body, { bulk = false } = {}) {
+      if (!bulk) return runTransaction(write, body)
+      await bulkTurns.acquire().catch((error: unknown) => {
+        throw new DatabaseUnavailable(error)
+      })
+      try {
+        return await runTransaction(write, body)
+      } finally {
+        bulkTurns.release()
+      }
+    },
     async ping() {
       await withTimeout(sql`select 1`.execute(read), PING_MS, () => new Error('the database did not respond in 2 s'))
     },

@@ -1,3 +1,4 @@
+import type { Tx } from '../../../infra/db/index.ts'
 import { type FolderSession, type FolderStep, ProviderError } from '../../../providers/contract/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { type Candidate, messageStore, messageWriter } from '../../messages/index.ts'
@@ -121,7 +122,7 @@ function chunks<T>(list: readonly T[]): T[][] {
  * `OwnershipLost`; the transaction is then rolled back.
  */
 async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  const store = async (tx: Tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)
     await change.remove(part.removed)
@@ -134,7 +135,8 @@ async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPar
         ...(change.uidValidity !== null && { uidValidity: change.uidValidity }),
       })
     }
-  })
+  }
+  await deps.db.transaction(store, { bulk: true })
 }
 
 /** The cursor expired: reads the folder again and matches its messages with the rows, as after a UIDVALIDITY change. */

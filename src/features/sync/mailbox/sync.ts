@@ -1,3 +1,4 @@
+import type { Tx } from '../../../infra/db/index.ts'
 import {
   type Comparison,
   ENTIRE_MAILBOX,
@@ -106,7 +107,7 @@ function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): M
  */
 async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart): Promise<void> {
   const { accountId } = context
-  await deps.db.transaction(async (tx) => {
+  const store = async (tx: Tx) => {
     await deps.fence(tx, accountId, context.epoch)
     const cursors = cursorStore(tx)
     const cursorId = cursorIdOf(context)
@@ -116,7 +117,8 @@ async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxP
     await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
     await change.record()
     if (part.cursor !== undefined) await cursors.save(accountId, cursorId, { cursor: part.cursor })
-  })
+  }
+  await deps.db.transaction(store, { bulk: true })
 }
 
 /** The id under which a scope's cursor is stored: the label's, or the account's when the entire mailbox is one scope. */
