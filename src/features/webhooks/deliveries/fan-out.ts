@@ -10,6 +10,7 @@ import type { Bus } from '../../../infra/bus/index.ts'
 import type { Db, Handle, Tx } from '../../../infra/db/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
+import { sleep } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { EndpointRow } from '../endpoints/endpoint.ts'
@@ -54,6 +55,9 @@ const RECHECK_MS = 100
 const OPEN_CIRCUIT_DELAY_MS = 5_000
 /** Bounds how long a transaction of the file store holds the event loop. */
 const ROWS_PER_TRANSACTION = 200
+/** After this many events at once, more are on their way: the next fan-out waits for them, because it costs as much for one. */
+const BURST_EVENTS = 16
+const GATHER_MS = 20
 /** Factor by which the expected deliveries per event shrink after each batch. */
 const DECAY = 0.9
 
@@ -68,6 +72,8 @@ export class FanOut {
   #batchSize = 100
   /** Recent deliveries per event. */
   #perEvent = 1
+  /** When the last fan-out ended (monotonic), and how many events it processed. */
+  #last = { atMs: Number.NEGATIVE_INFINITY, events: 0 }
   #running: Promise<void> | undefined
   #again = false
   #stopped = false
@@ -108,6 +114,7 @@ export class FanOut {
     let pauseMs = SWEEP_MS
     try {
       while (this.#again && !this.#stopped) {
+        await this.#gather()
         this.#again = false
         pauseMs = (await this.#drain()) ? SWEEP_MS : RECHECK_MS
       }
@@ -120,13 +127,21 @@ export class FanOut {
     if (!this.#stopped) this.#sweep = setTimeout(() => this.wake(), pauseMs)
   }
 
+  async #gather(): Promise<void> {
+    const { atMs, events } = this.#last
+    const waitMs = events < BURST_EVENTS ? 0 : atMs + GATHER_MS - this.#deps.clock.monotonic()
+    if (waitMs > 0) await sleep(waitMs)
+  }
+
   /** Runs until no event is left. Returns false when another replica is running the fan-out. */
   async #drain(): Promise<boolean> {
-    for (;;) {
+    for (let events = 0; ; ) {
       if (this.#stopped) return true
       const limit = this.#batchSize
       const count = await this.#next(limit)
       if (count === undefined) return false
+      events += count
+      this.#last = { atMs: this.#deps.clock.monotonic(), events }
       // Events committed after this read wake the loop again.
       if (count < limit) return true
     }

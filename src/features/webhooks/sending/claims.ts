@@ -19,7 +19,7 @@ export interface Claimed {
 
 /** Batch size: small at first, doubled while batches finish quickly. A slow endpoint holds few deliveries. */
 const FEWEST_ROWS = 8
-const MOST_ROWS = 64
+const MOST_ROWS = 256
 const QUICK_MS = 1000
 const LEASE_MS = 30_000
 const CANCELLED_AT_ONCE = 500
@@ -75,6 +75,11 @@ export class Claims {
     this.#renewedAt = deps.clock.monotonic()
   }
 
+  /** Claimed deliveries that nobody has taken. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   take(): Claimed | undefined {
     const endpoint = this.#endpoint
     const next = endpoint === undefined ? undefined : this.#waiting.shift()
@@ -86,6 +91,7 @@ export class Claims {
     const { db, inFlightLimit } = this.#deps
     const limit = inFlightLimit.isFull ? 1 : this.#nextRows()
     const { row, deliveries } = await db.transaction((tx) => this.#claimIn(tx, limit))
+    this.#claimedAt = this.#deps.clock.monotonic()
     if (row === undefined || deliveries.length === 0) return false
     for (const { id } of deliveries) this.#held.set(id, 0)
     this.#open(row)
@@ -106,9 +112,7 @@ export class Claims {
   }
 
   #nextRows(): number {
-    const now = this.#deps.clock.monotonic()
-    const isQuick = now - this.#claimedAt < QUICK_MS
-    this.#claimedAt = now
+    const isQuick = this.#deps.clock.monotonic() - this.#claimedAt < QUICK_MS
     this.#rows = isQuick ? Math.min(MOST_ROWS, this.#rows * 2) : FEWEST_ROWS
     return this.#rows
   }

@@ -6,13 +6,14 @@ import type { Run } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { endpointStore } from '../endpoints/store.ts'
-import { attempt, attemptInput } from './attempt.ts'
+import { attempt, attemptInput, type Outcome } from './attempt.ts'
 import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
 import type { DueHints } from './due-hints.ts'
 import { findNextDue } from './leases.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
+import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
 
 export interface EndpointWorkerDeps {
   db: Db
@@ -27,8 +28,6 @@ export interface EndpointWorkerDeps {
   resultWriter: ResultWriter
 }
 
-/** Concurrent requests per endpoint. */
-const CONCURRENCY = 8
 /** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
 const CHECK_MS = 1_000
 /** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
@@ -63,7 +62,7 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
 /**
  * One run for one endpoint:
  *
- *     claim a batch ─▶ 8 senders: sign, send ─▶ record the results in batches
+ *     claim a batch ─▶ 8 to 32 senders: sign, send ─▶ record the results in batches
  *
  * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
  * become due meanwhile. The run ends when nothing is due and nothing is in flight.
@@ -72,6 +71,8 @@ class EndpointWorker {
   readonly #deps: EndpointWorkerDeps
   readonly #signal: AbortSignal
   readonly #claims: Claims
+  readonly #senders = new Set<Promise<void>>()
+  #senderLimit = FEWEST_SENDERS
   #mayBeMore = true
   #claiming: Promise<void> | undefined
   /** Deliveries that a sender has taken and not finished. */
@@ -109,7 +110,9 @@ class EndpointWorker {
     const limit = setTimeout(end, MAX_RUN_MS)
     const checks = setInterval(() => void this.#check(), CHECK_MS)
     try {
-      await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#sender()))
+      for (let started = 0; started < FEWEST_SENDERS; started += 1) this.#startSender()
+      while (this.#senders.size > 0) await Promise.all(this.#senders)
+      await this.#claiming?.catch(() => {})
     } finally {
       clearTimeout(limit)
       clearInterval(checks)
@@ -120,9 +123,16 @@ class EndpointWorker {
     if (this.#failure !== undefined) throw this.#failure.error
   }
 
+  #startSender(): void {
+    const sender = this.#sender().finally(() => this.#senders.delete(sender))
+    this.#senders.add(sender)
+  }
+
   async #sender(): Promise<void> {
     try {
-      for (let claimed = await this.#next(); claimed !== undefined; claimed = await this.#next()) {
+      while (this.#senders.size <= this.#senderLimit) {
+        const claimed = await this.#next()
+        if (claimed === undefined) return
         await this.#send(claimed)
       }
     } catch (error) {
@@ -135,6 +145,9 @@ class EndpointWorker {
       const claimed = this.#claims.take()
       if (claimed !== undefined) {
         this.#inFlight += 1
+        // Many senders would wait for the next claim together.
+        const enough = this.#senderLimit - FEWEST_SENDERS
+        if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.#fail(error))
         return claimed
       }
       if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
@@ -164,6 +177,7 @@ class EndpointWorker {
       const outcome = await attempt(input, this.#deps, this.#signal)
       this.#record({ delivery, lease: this.#claims.lease.token, endpoint: endpoint.row, outcome })
       if (isGone(outcome)) this.end()
+      this.#adapt(outcome)
       this.#failuresInRow = outcome.error === null ? 0 : this.#failuresInRow + 1
       // The circuit may have opened: record the results before sending anything more.
       if (this.#failuresInRow >= FAILURES_TO_OPEN) await this.#flush()
@@ -171,6 +185,13 @@ class EndpointWorker {
       this.#inFlight -= 1
       if (this.#inFlight === 0) this.#wakeSenders()
     }
+  }
+
+  /** A receiver that responds quickly gets more requests at once; one in trouble gets few. */
+  #adapt(outcome: Outcome): void {
+    this.#senderLimit = nextSenderLimit(this.#senderLimit, outcome)
+    const isNeeded = this.#claims.waiting > 0 && !this.#ending
+    if (isNeeded && this.#senders.size < this.#senderLimit) this.#startSender()
   }
 
   #record(result: AttemptResult): void {

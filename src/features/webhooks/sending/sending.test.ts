@@ -141,18 +141,29 @@ describeEachDatabase('sending deliveries', (open) => {
     await eventually(() => expect(receiver.requests).toHaveLength(3), 30_000)
   })
 
-  it('sends at most eight requests at once to an endpoint, in the order of the events', async () => {
+  it('sends at most 32 requests at once to an endpoint, in the order of the events', async () => {
     const receiver = await receiverFor()
     const fixture = await startedFixture(await open())
     receiver.always({ delayMs: 20 })
     await fixture.create({ url: receiver.url })
     const ids = await fixture.record(...Array.from({ length: 100 }, (_, index) => ({ objectId: `msg_${index}` })))
     await eventually(() => expect(receiver.requests).toHaveLength(100))
-    expect(receiver.mostOpen).toBeLessThanOrEqual(8)
+    expect(receiver.mostOpen).toBeLessThanOrEqual(32)
     receiver.requests.forEach((request, index) => {
       const place = ids.indexOf(String(request.headers['webhook-id']))
-      expect(Math.abs(place - index)).toBeLessThan(8)
+      // A request on a new connection may be overtaken by more than its share.
+      expect(Math.abs(place - index)).toBeLessThan(64)
     })
+  })
+
+  it('sends at most eight requests at once to an endpoint that fails', async () => {
+    const receiver = await receiverFor()
+    const fixture = await startedFixture(await open())
+    receiver.always({ status: 500, delayMs: 20 })
+    await fixture.create({ url: receiver.url, retryCount: 0 })
+    await fixture.record(...Array.from({ length: 50 }, (_, index) => ({ objectId: `msg_${index}` })))
+    await eventually(() => expect(receiver.requests.length).toBeGreaterThanOrEqual(25))
+    expect(receiver.mostOpen).toBeLessThanOrEqual(8)
   })
 
   it('sends each type only to the active endpoints that subscribe to it', async () => {
