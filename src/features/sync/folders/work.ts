@@ -241,14 +241,15 @@ export class FolderWork implements AccountWork {
 
   async #changedFolders(session: FolderSession): Promise<string[]> {
     const cursors = await cursorStore(this.#deps.db.read).all(this.#account.accountId)
-    const isUnfinished = ({ id }: LabelRow) =>
-      cursors.get(id)?.cursor == null || cursors.get(id)?.announceAfter !== null
-    const unfinished = this.#folders.filter(isUnfinished).map((label) => label.providerId)
-    // An unfinished folder is synced anyway: asking for its state would only delay the first messages.
-    const positions = this.#folders
-      .filter((label) => !isUnfinished(label))
-      .map((label) => ({ path: label.providerId, cursor: cursors.get(label.id)?.cursor ?? null }))
-    return [...(await session.changedFolders(positions)), ...unfinished]
+    const positions = this.#folders.map((label) => ({
+      path: label.providerId,
+      cursor: cursors.get(label.id)?.cursor ?? null,
+    }))
+    const unfinished = this.#folders.filter((label) => {
+      const position = cursors.get(label.id)
+      return position === undefined || position.cursor === null || position.announceAfter !== null
+    })
+    return [...(await session.changedFolders(positions)), ...unfinished.map((label) => label.providerId)]
   }
 
   async #syncChanged(open: Open, signal: AbortSignal): Promise<void> {
