@@ -72,7 +72,7 @@ function readPart(bytes: Buffer, isTooLong: boolean): BatchPart | undefined {
   const status = Number(/^HTTP\/\d(?:\.\d)? (\d{3})\b/.exec(statusLine)?.[1] ?? Number.NaN)
   if (!Number.isInteger(status)) return undefined
   if (exceededJsonLimit(body.toString('latin1'), MESSAGE_LIMITS) !== undefined) return { index, response: undefined }
-  return { index, response: { status, headers: parseHeaders(lines), body: parseJson(body) } }
+  return { index, response: { status, headers: parseHeaders(lines), body: parseJson(body.toString('utf8')) } }
 }
 
 function splitAtBlankLine(bytes: Buffer): [string, Buffer] {

@@ -5,7 +5,7 @@ import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
-import { exchange, type HttpResponse, readBody } from './exchange.ts'
+import { exchange, type HttpResponse, readText } from './exchange.ts'
 import { parseJson, parseLimited } from './json.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { isReadOnly, requestBody, requestHeaders, requestUrl } from './request.ts'
@@ -127,8 +127,8 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         response.body.once('close', end)
         const { status, headers, body } = response
         if (status >= 200 && status < 300) return response
-        const bytes = await readBody(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing }).catch(() => undefined)
-        return new ErrorResponse({ status, headers, body: parseJson(bytes) })
+        const text = await readText(body, { maxBytes: MAX_ERROR_BYTES, timeoutMs, doing }).catch(() => undefined)
+        return new ErrorResponse({ status, headers, body: parseJson(text) })
       } catch (error) {
         end()
         throw error
@@ -139,9 +139,9 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       async json(request, read) {
         const { body } = await send(request)
         const { doing, maxBytes = MAX_BYTES } = request
-        const bytes = await readBody(body, { maxBytes, timeoutMs, doing })
+        const text = await readText(body, { maxBytes, timeoutMs, doing })
         try {
-          return read(bytes.length === 0 ? undefined : parseLimited(bytes))
+          return read(text === '' ? undefined : parseLimited(text))
         } catch {
           // The cause is left out: a parser quotes what it cannot read.
           throw new ProviderError('unavailable', `${doing}: the response could not be read`)

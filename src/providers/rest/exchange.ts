@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable, Transform } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { ProviderError } from '../contract/index.ts'
@@ -96,21 +97,22 @@ async function* mapErrors(
   }
 }
 
-/** The complete body. Throws `unavailable` when it exceeds `maxBytes` or takes longer than `timeoutMs`. */
-export async function readBody(
+/** The complete body as text, decoded as it arrives: collecting its bytes would take twice the memory. Throws `unavailable` when it exceeds `maxBytes` or takes longer than `timeoutMs`. */
+export async function readText(
   body: Readable,
   { maxBytes, timeoutMs, doing }: { maxBytes: number; timeoutMs: number; doing: string },
-): Promise<Buffer> {
-  const chunks: Buffer[] = []
+): Promise<string> {
+  const decoder = new StringDecoder('utf8')
+  let text = ''
   let bytes = 0
   const timer = setTimeout(() => body.destroy(timeoutError(doing)), timeoutMs)
   try {
     for await (const chunk of body) {
       bytes += chunk.length
       if (bytes > maxBytes) throw new ProviderError('unavailable', `${doing}: the response is too long`)
-      chunks.push(chunk)
+      text += decoder.write(chunk)
     }
-    return Buffer.concat(chunks, bytes)
+    return text + decoder.end()
   } finally {
     clearTimeout(timer)
   }

@@ -42,16 +42,15 @@ export function wholeNumber(value: unknown): number | undefined {
 const PAGE_LIMITS: JsonLimits = { depth: 500, values: 300_000 }
 
 /** Throws when the text is not JSON or exceeds the limits. */
-export function parseLimited(bytes: Buffer, limits: JsonLimits = PAGE_LIMITS): unknown {
-  const text = bytes.toString('utf8')
+export function parseLimited(text: string, limits: JsonLimits = PAGE_LIMITS): unknown {
   const exceeded = exceededJsonLimit(text, limits)
   if (exceeded !== undefined) throw new RangeError(`the response exceeds the limit of ${exceeded}`)
   return JSON.parse(text)
 }
 
-export function parseJson(bytes: Buffer | undefined): unknown {
+export function parseJson(text: string | undefined): unknown {
   try {
-    return bytes === undefined ? undefined : parseLimited(bytes)
+    return text === undefined ? undefined : parseLimited(text)
   } catch {
     return undefined
   }
