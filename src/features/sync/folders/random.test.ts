@@ -12,7 +12,9 @@ interface World {
   /** Announced once each. */
   delivered: string[]
   made: number
-  /** Folders whose UIDVALIDITY changed in this round. */
+  /** Folders of this round. None is both: an empty renamed folder is recognised by its UIDVALIDITY, which a server keeps when it renames. */
+  renamed: Set<string>
+  /** Folders whose UIDVALIDITY changed. */
   renumbered: Set<string>
 }
 
@@ -56,10 +58,12 @@ describe.skipIf(!dovecotAvailable())('random mailbox changes', () => {
               messages: ['old-1', 'old-2'].map((id) => ({ id, folder: 'INBOX' })),
               delivered: [],
               made: 0,
+              renamed: new Set(),
               renumbered: new Set(),
             }
             for (const steps of rounds) {
               const before = world.messages.slice()
+              world.renamed.clear()
               world.renumbered.clear()
               for (const one of steps) await play(world, one, before)
               await service.wake(accountId)
@@ -90,15 +94,16 @@ async function play(world: World, { kind, at, to }: Step, before: readonly World
     const index = 1 + (at % (world.folders.length - 1))
     const from = world.folders[index] ?? ''
     const next = `Folder${world.made++}`
-    // An empty renamed folder can be recognised only by its UIDVALIDITY, which a server keeps when it renames.
     if (world.renumbered.has(from)) return
     await box.rename(from, next)
     world.folders[index] = next
+    world.renamed.add(next)
     for (const mail of world.messages) if (mail.folder === from) mail.folder = next
     return
   }
   if (kind === 'renumber') {
     const folder = world.folders[at % world.folders.length] ?? ''
+    if (world.renamed.has(folder)) return
     await box.renumber(folder, 2_000_000_000 + world.made++)
     world.renumbered.add(folder)
     return
