@@ -110,6 +110,8 @@ describeOneDatabase(
       const syncUntil = (wanted: string) =>
         eventually(async () => {
           await api.call('POST', `/accounts/${id}/sync`)
+          // While the requested sync runs, the account is `syncing`.
+          await eventually(async () => (await status(id)) !== 'syncing')
           return (await status(id)) === wanted
         })
       await syncUntil('connected')

@@ -59,10 +59,11 @@ describe('an account whose server exceeds the limits', () => {
     [
       'a flood while it is watched',
       { onIdle: (_say, socket) => flood(socket, '1 RECENT') },
-      'far more than was requested',
+      // The flood may begin between two commands of the first sync.
+      /far more than was requested|more than 2000 lines/,
     ],
     ['a line that is too long', { selected: [`FLAGS (${'\\a '.repeat(40_000)})`] }, 'too long'],
-  ] satisfies [string, ImapScript, string][])(
+  ] satisfies [string, ImapScript, string | RegExp][])(
     'by %s shows the error with its reason, and pauses, while others sync',
     async (_what, script, reason) => {
       const service = started(await open())
@@ -73,7 +74,7 @@ describe('an account whose server exceeds the limits', () => {
       await connected(service, healthyId)
       await eventually(async () => {
         const { status, statusReason } = await service.accounts.get(hostileId)
-        expect({ status, statusReason }).toEqual({ status: 'error', statusReason: expect.stringContaining(reason) })
+        expect({ status, statusReason }).toEqual({ status: 'error', statusReason: expect.stringMatching(reason) })
       })
       const nextRunAt = await eventually(() => {
         const state = service.sync.state(hostileId)
