@@ -105,6 +105,8 @@ export function googleOauth(
       return oauthError('invalid_grant', 'Token has been expired or revoked.')
     const response = await emulator.request('/oauth2/token', { method: 'POST', headers: FORM, body: fields })
     if (!response.ok || !grant) return response
+    // Revoked in the meantime.
+    if (!refreshTokens.has(refreshToken)) return oauthError('invalid_grant', 'Token has been expired or revoked.')
     const body = (await response.json()) as { access_token: string }
     const user = misissued.get(grant.user) ?? grant.user
     tokens.issue(body.access_token, { ...grant, user, refreshToken })

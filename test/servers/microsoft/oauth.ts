@@ -89,12 +89,9 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
   async function refresh(fields: URLSearchParams) {
     const presented = fields.get('refresh_token') ?? ''
     const grant = refreshTokens.get(presented)
-    if (!grant)
-      return oauthError(
-        'invalid_grant',
-        70008,
-        'The provided authorization code or refresh token is expired or revoked.',
-      )
+    const revoked = () =>
+      oauthError('invalid_grant', 70008, 'The provided authorization code or refresh token is expired or revoked.')
+    if (!grant) return revoked()
     tokens.countRefresh(grant.user)
     if (interactionRequired.has(grant.user))
       return oauthError(
@@ -102,9 +99,11 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
         50076,
         'You must use multi-factor authentication to access the resource.',
       )
-    if (!misissued.has(grant.user)) refreshTokens.delete(presented)
     const response = await emulator.request('/oauth2/v2.0/token', { method: 'POST', headers: FORM, body: fields })
     if (!response.ok) return response
+    // Revoked in the meantime.
+    if (!refreshTokens.has(presented)) return revoked()
+    if (!misissued.has(grant.user)) refreshTokens.delete(presented)
     const user = misissued.get(grant.user) ?? grant.user
     return issueTokens((await response.json()) as TokenResponse, { ...grant, user })
   }
