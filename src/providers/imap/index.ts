@@ -55,8 +55,8 @@ const VERIFY_BYTES = 16 * MB
 const READ_BYTES = 64 * MB
 const VERIFY_LINES = 50_000
 const READ_LINES = 50_000
-/** Sync reads at most 128 kB of a header. */
-const SYNC_LITERAL_BYTES = MB
+/** Sync reads at most 128 kB of a header, and 16 kB of each text. Every mailbox has a connection that may hold twice this. */
+const SYNC_LITERAL_BYTES = MB / 4
 
 const LIMITS: ImapLimits = {
   verifyMs: 10_000,

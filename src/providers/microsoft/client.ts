@@ -22,6 +22,8 @@ export interface GraphDeps {
 /** Graph's limit. */
 const BATCH_SIZE = 20
 const MAX_BATCH_BYTES = 32 * 1024 * 1024
+/** For requests of a sync: of a message's text it needs 4 KB, and reads only the beginning of a long one. */
+export const SYNC_LIMITS = { maxBytes: 128 * 1024 * 1024, maxString: 256 * 1024 }
 
 /** Immutable ids survive a move within the mailbox. Every request must ask for them, or its ids would not match the stored ones. */
 const IMMUTABLE_IDS = 'IdType="ImmutableId"'
@@ -32,6 +34,7 @@ export interface GraphRequest {
   prefer?: string[]
   doing: string
   maxBytes?: number
+  maxString?: number
   signal?: AbortSignal | undefined
 }
 
@@ -93,15 +96,16 @@ export class Graph {
   /** Sends many GETs in few requests and returns the body or the error of each. Throttled items are sent again. */
   async batch<Item extends BatchItem>(
     items: readonly Item[],
-    { doing, signal }: { doing: string; signal?: AbortSignal | undefined },
+    options: Pick<GraphRequest, 'doing' | 'signal' | 'maxBytes' | 'maxString'>,
   ): Promise<Map<Item, BatchResult>> {
+    const { doing, signal } = options
     return inBatches<Item, Json>(items, {
       ...{ size: BATCH_SIZE, doing, signal },
       send: async (batch) => {
         const requests = batch.map(({ path, query, prefer }, index) => ({
           ...{ id: String(index), method: 'GET', url: withQuery(path, query), headers: preferHeader(prefer) },
         }))
-        const request = { doing, signal, body: { requests }, headers: preferHeader(), maxBytes: MAX_BATCH_BYTES }
+        const request = { maxBytes: MAX_BATCH_BYTES, ...options, body: { requests }, headers: preferHeader() }
         return this.#rest.json({ method: 'POST', path: '/$batch', ...request }, (body) =>
           this.#batchResults(batch, body, doing),
         )

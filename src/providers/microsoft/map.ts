@@ -40,9 +40,13 @@ export function isComplete(item: Json): boolean {
   return 'receivedDateTime' in item && 'subject' in item && 'isDraft' in item
 }
 
+/** A text that sync may have cut: `SYNC_LIMITS.maxString` in JSON, where a character takes up to six. */
+const MAYBE_CUT = 40 * 1024
+
 /** Graph's `hasAttachments` ignores inline images; its plain text marks them with `cid:`. */
 export function mayHaveAttachments(item: Json): boolean {
-  return item.hasAttachments === true || /\bcid:/i.test(text(object(item.body).content) ?? '')
+  const content = text(object(item.body).content) ?? ''
+  return item.hasAttachments === true || content.length > MAYBE_CUT || /\bcid:/i.test(content)
 }
 
 /** Graph's times of messages are whole seconds. */

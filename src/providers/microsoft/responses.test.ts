@@ -65,6 +65,22 @@ describe('unusual responses of Graph', () => {
     expect(graph.asked.some(({ path }) => path === `/me/messages/${LONG_ID}`)).toBe(true)
   })
 
+  it('stores messages with texts of any length, and lists the attachments that the rest of a text may name', async () => {
+    const long = { contentType: 'text', content: `first words ${'é'.repeat(20_000_000)} cid:image` }
+    const attachments = { value: [{ id: 'one', name: 'image.png', isInline: true, size: 5 }] }
+    const graph = await scriptedGraph(
+      standard(({ path }) => {
+        if (path.endsWith('/delta')) return page([message('a', { body: long }), message('b', { body: long })])
+        return path.endsWith('/attachments') ? { body: attachments } : undefined
+      }),
+    )
+    const [step] = await steps(graph.session())
+    expect(step?.found.map(({ message: { text, attachments } }) => [text.slice(0, 12), attachments.length])).toEqual([
+      ['first words ', 1],
+      ['first words ', 1],
+    ])
+  })
+
   it('fetches a message when Graph returns only its changed properties', async () => {
     const graph = await scriptedGraph(
       standard(({ path, part }) => {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Pool } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { exchange, parseLimited, parser, readText, statusError } from '../rest/index.ts'
+import { exchange, parser, readJson, statusError } from '../rest/index.ts'
 
 /** The Google service account that reads the subscription. */
 export interface ServiceAccount {
@@ -103,20 +103,11 @@ async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {
       body: new URLSearchParams({ grant_type: GRANT, assertion: assertion(account, nowMs) }).toString(),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    const text = await readText(body, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, doing: DOING })
-    if (status === 200) return parseResponse(text)
+    if (status === 200) return await readJson(body, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, doing: DOING })
     const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
     if (isRefused) throw new ProviderError('rejected', `${DOING}: Google refused APPLICATION_CREDENTIALS (${status})`)
     throw statusError({ status, headers, body: undefined }, DOING, nowMs)
   } finally {
     await pool.destroy()
-  }
-}
-
-function parseResponse(text: string): unknown {
-  try {
-    return parseLimited(text)
-  } catch {
-    throw new ProviderError('unavailable', `${DOING}: the response could not be read`)
   }
 }

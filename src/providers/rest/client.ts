@@ -5,8 +5,8 @@ import { backoffMs } from '../../lib/retry.ts'
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
-import { exchange, type HttpResponse, readText } from './exchange.ts'
-import { parseJson, parseLimited } from './json.ts'
+import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
+import { parseJson } from './json.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { isReadOnly, requestBody, requestHeaders, requestUrl } from './request.ts'
 
@@ -138,14 +138,9 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
     return {
       async json(request, read) {
         const { body } = await send(request)
-        const { doing, maxBytes = MAX_BYTES } = request
-        const text = await readText(body, { maxBytes, timeoutMs, doing })
-        try {
-          return read(text === '' ? undefined : parseLimited(text))
-        } catch {
-          // The cause is left out: a parser quotes what it cannot read.
-          throw new ProviderError('unavailable', `${doing}: the response could not be read`)
-        }
+        const { doing, maxBytes = MAX_BYTES, maxString } = request
+        const value = await readJson(body, { maxBytes, timeoutMs, doing, maxString })
+        return orUnreadable(doing, () => read(value))
       },
       async open(request) {
         const { headers, body } = await send(request)

@@ -38,6 +38,8 @@ export interface RestRequest {
   cost?: number
   /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */
   maxBytes?: number
+  /** Longer strings of a JSON response are cut, so that it may be long and still cost little memory. In characters of their JSON form. */
+  maxString?: number
   /** How long a stream of `open` may take from its first byte to its last. 10 minutes by default. */
   deadlineMs?: number
   /** Aborts the request at once. */

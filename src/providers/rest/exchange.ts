@@ -3,8 +3,11 @@ import { Readable, Transform } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { IncrementalJson } from '../../lib/incremental-json.ts'
 import { ProviderError } from '../contract/index.ts'
 import { networkError, single, timeoutError } from './errors.ts'
+import { PAGE_LIMITS } from './json.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -97,22 +100,57 @@ async function* mapErrors(
   }
 }
 
-/** The complete body as text, decoded as it arrives: collecting its bytes would take twice the memory. Throws `unavailable` when it exceeds `maxBytes` or takes longer than `timeoutMs`. */
-export async function readText(
-  body: Readable,
-  { maxBytes, timeoutMs, doing }: { maxBytes: number; timeoutMs: number; doing: string },
-): Promise<string> {
-  const decoder = new StringDecoder('utf8')
+export interface BodyLimits {
+  maxBytes: number
+  /** Until the end of the body. */
+  timeoutMs: number
+  doing: string
+}
+
+/** The complete body as text. Throws `unavailable` when it exceeds a limit. */
+export async function readText(body: Readable, limits: BodyLimits): Promise<string> {
   let text = ''
+  for await (const chunk of decoded(body, limits)) text += chunk
+  return text
+}
+
+/**
+ * The body's JSON, parsed as it arrives; undefined when it is empty. Longer strings than `maxString` are cut. Throws `unavailable`
+ * when the body exceeds a limit or is not JSON.
+ */
+export async function readJson(
+  body: Readable,
+  limits: BodyLimits & { maxString?: number | undefined },
+): Promise<unknown> {
+  const json = new IncrementalJson({ limits: PAGE_LIMITS, maxString: limits.maxString })
+  for await (const text of decoded(body, limits)) {
+    orUnreadable(limits.doing, () => json.write(text))
+    // A fast provider sends megabytes within one turn of the event loop.
+    await yieldIfHeld(TURN_MS)
+  }
+  return orUnreadable(limits.doing, () => json.end())
+}
+
+/** The cause is left out: a parser quotes what it cannot read. */
+export function orUnreadable<T>(doing: string, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw new ProviderError('unavailable', `${doing}: the response could not be read`)
+  }
+}
+
+async function* decoded(body: Readable, { maxBytes, timeoutMs, doing }: BodyLimits): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8')
   let bytes = 0
   const timer = setTimeout(() => body.destroy(timeoutError(doing)), timeoutMs)
   try {
     for await (const chunk of body) {
       bytes += chunk.length
       if (bytes > maxBytes) throw new ProviderError('unavailable', `${doing}: the response is too long`)
-      text += decoder.write(chunk)
+      yield decoder.write(chunk)
     }
-    return text + decoder.end()
+    yield decoder.end()
   } finally {
     clearTimeout(timer)
   }

@@ -39,11 +39,11 @@ export function wholeNumber(value: unknown): number | undefined {
 }
 
 /** More than any page of a provider has. Parsing without a limit could hold the event loop for seconds. */
-const PAGE_LIMITS: JsonLimits = { depth: 500, values: 300_000 }
+export const PAGE_LIMITS: JsonLimits = { depth: 500, values: 300_000 }
 
 /** Throws when the text is not JSON or exceeds the limits. */
-export function parseLimited(text: string, limits: JsonLimits = PAGE_LIMITS): unknown {
-  const exceeded = exceededJsonLimit(text, limits)
+export function parseLimited(text: string): unknown {
+  const exceeded = exceededJsonLimit(text, PAGE_LIMITS)
   if (exceeded !== undefined) throw new RangeError(`the response exceeds the limit of ${exceeded}`)
   return JSON.parse(text)
 }

@@ -1,13 +1,12 @@
 import { ProviderError } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
-import { type Graph, type Page, segment } from '../client.ts'
+import { type Graph, type Page, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT, MESSAGE_FIELDS } from '../map.ts'
 
-/** Pages include bodies, so this keeps a page to a few megabytes. */
+/** Pages include bodies, so this keeps a page to a few megabytes, as a rule. */
 const PAGE_MESSAGES = 100
 /** A folder's listing begins with a small page, because somebody waits for the first messages. */
 const FIRST_PAGE_MESSAGES = 50
-const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** Page size of the batch that checks many folders, most of them unchanged. */
 export const CHECK_MESSAGES = 20
 
@@ -61,7 +60,7 @@ export async function* deltaRound(
     signal.throwIfAborted()
     const messages = isListing && from === next ? FIRST_PAGE_MESSAGES : PAGE_MESSAGES
     page ??= await graph.page(deltaPath(folderId, from), {
-      ...{ doing, signal, prefer: deltaPreferences(messages), maxBytes: MAX_PAGE_BYTES },
+      ...{ doing, signal, prefer: deltaPreferences(messages), ...SYNC_LIMITS },
     })
     const { items, nextLink, deltaLink } = page
     const link = nextLink ?? deltaLink

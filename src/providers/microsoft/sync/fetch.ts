@@ -1,6 +1,6 @@
 import { type FoundMessage, type MailboxStep, ProviderError, type RemoteAttachment } from '../../contract/index.ts'
 import { type Json, list, text } from '../../rest/index.ts'
-import { type BatchResult, bodyOf, type Graph, messagePath } from '../client.ts'
+import { type BatchResult, bodyOf, type Graph, messagePath, SYNC_LIMITS } from '../client.ts'
 import {
   AS_TEXT,
   ATTACHMENT_FIELDS,
@@ -80,7 +80,7 @@ async function withAttachments(graph: Graph, items: readonly Json[], context: Ch
 /** Fetches messages; leaves out deleted ones. */
 async function fetchMessages(graph: Graph, ids: readonly string[], signal: AbortSignal): Promise<Json[]> {
   const items = ids.map((id) => ({ path: messagePath(id), query: MESSAGE_FIELDS, prefer: [AS_TEXT] }))
-  const results = await graph.batch(items, { doing: 'fetching messages', signal })
+  const results = await graph.batch(items, { doing: 'fetching messages', signal, ...SYNC_LIMITS })
   return items.map((item) => unlessDeleted(results.get(item))).filter((message) => message !== undefined)
 }
 

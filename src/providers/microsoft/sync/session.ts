@@ -9,7 +9,7 @@ import {
   type ScopeSyncRequest,
 } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
-import { type Graph, type Page, pageOf } from '../client.ts'
+import { type Graph, type Page, pageOf, SYNC_LIMITS } from '../client.ts'
 import { FolderList } from '../folders.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
 import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
@@ -64,7 +64,7 @@ export class MicrosoftSession implements MailboxSession {
       return [{ scope, written, cursor, path, prefer: deltaPreferences(CHECK_MESSAGES) }]
     })
     const doing = 'checking which folders changed'
-    const results = await this.#graph.batch(items, { doing, signal })
+    const results = await this.#graph.batch(items, { doing, signal, ...SYNC_LIMITS })
     const unchanged = new Set<string>()
     for (const item of items) {
       const result = results.get(item)
