@@ -6,8 +6,8 @@ export interface JsonLimits {
 }
 
 export const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
-export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
-const SPACE = 0x20
+export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x5b, 0x5d, 0x7b]
+const [CLOSE_OBJECT, SPACE] = [0x7d, 0x20]
 
 /** Called with the character code and the position of each comma, bracket and enclosing quote, after it was counted. */
 export type OnToken = (code: number, at: number) => void

@@ -41,16 +41,11 @@ export function wholeNumber(value: unknown): number | undefined {
 /** More than any page of a provider has. Parsing without a limit could hold the event loop for seconds. */
 export const PAGE_LIMITS: JsonLimits = { depth: 500, values: 300_000 }
 
-/** Throws when the text is not JSON or exceeds the limits. */
-export function parseLimited(text: string): unknown {
-  const exceeded = exceededJsonLimit(text, PAGE_LIMITS)
-  if (exceeded !== undefined) throw new RangeError(`the response exceeds the limit of ${exceeded}`)
-  return JSON.parse(text)
-}
-
+/** Undefined when the text is not JSON or exceeds a limit. */
 export function parseJson(text: string | undefined): unknown {
+  if (text === undefined || exceededJsonLimit(text, PAGE_LIMITS) !== undefined) return undefined
   try {
-    return text === undefined ? undefined : parseLimited(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
