@@ -1,4 +1,3 @@
-import { sleep } from '../../../lib/abort.ts'
 import {
   type FolderMailProvider,
   type FolderSession,
@@ -13,6 +12,7 @@ import { eventBodies } from '../event-bodies.ts'
 import { chooseSyncedFolders, planFolders, storeFolders } from '../folder-listing.ts'
 import { cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
+import { FolderConnection, type Open } from './connection.ts'
 import { deleteFolder, deleteMissing } from './deletion.ts'
 import { detectRenames } from './renames.ts'
 import { syncFolder } from './sync.ts'
@@ -22,13 +22,6 @@ const MAX_ROUNDS = 10
 const MAX_DELETION_ROUNDS = 3
 /** Delay of the next full sync after a listed folder turned out to be missing. Prevents a loop if the server contradicts itself. */
 const VANISHED_MS = 5_000
-
-interface Open {
-  session: FolderSession
-  accessVersion: number
-  /** `mailbox` is the path of the account's main folder. */
-  context: OwnedAccount & { mailbox: string }
-}
 
 /**
  * Syncs a mailbox that consists of folders (IMAP). A sync connection reports changes between the polls. Changed folders are
@@ -45,15 +38,8 @@ export class FolderWork implements AccountWork {
   readonly #account: Omit<OwnedAccount, 'provider'>
   readonly #mail: FolderMailProvider
   readonly #onChange: () => void
-  #open: Open | undefined
-  #accessChanged = false
-  #mustReconnect = false
+  readonly #connection: FolderConnection
   #isSyncing = false
-  /** `closeIfSilent` waits. */
-  #isChecking = false
-  #triedAccessVersion: number | undefined
-  /** The error that ended the last connection and requires a pause. The next `open` throws it. */
-  #pauseError: ProviderError | undefined
   /** The synced folders, the main folder first. */
   #folders: LabelRow[] = []
   /** Paths of the changed folders. */
@@ -76,14 +62,15 @@ export class FolderWork implements AccountWork {
     this.#account = account
     this.#mail = mail
     this.#onChange = onChange
+    this.#connection = new FolderConnection(deps, account, mail, (path) => this.#changed(path))
   }
 
   get isOpen(): boolean {
-    return this.#open !== undefined
+    return this.#connection.current !== undefined
   }
 
   get triedAccessVersion(): number | undefined {
-    return this.#triedAccessVersion
+    return this.#connection.triedAccessVersion
   }
 
   get isInSync(): boolean {
@@ -91,8 +78,7 @@ export class FolderWork implements AccountWork {
   }
 
   accessChanged(): void {
-    this.#accessChanged = true
-    this.#pauseError = undefined
+    this.#connection.accessChanged()
   }
 
   requestFullSync(): void {
@@ -100,71 +86,27 @@ export class FolderWork implements AccountWork {
   }
 
   endPause(): void {
-    this.#pauseError = undefined
+    this.#connection.endPause()
   }
 
   reconnect(): void {
-    this.#mustReconnect = true
+    this.#connection.reconnect()
   }
 
-  async closeIfSilent(signal: AbortSignal): Promise<void> {
-    const open = this.#open
-    if (open === undefined || this.#isChecking) return
-    const before = open.session.receivedBytes
-    this.#isChecking = true
-    await sleep(this.#timing.silentMs, signal)
-    this.#isChecking = false
-    if (this.#isSyncing && this.#open === open && open.session.receivedBytes === before) await this.close()
+  closeIfSilent(signal: AbortSignal): Promise<void> {
+    return this.#connection.closeIfSilent(this.#timing.silentMs, () => this.#isSyncing, signal)
   }
 
   async open(account: Account, signal: AbortSignal): Promise<void> {
-    if (this.#mustReconnect) await this.close()
-    this.#mustReconnect = false
-    if (this.#open !== undefined && !this.#accessChanged) return
-    this.#accessChanged = false
-    const pauseError = this.#pauseError
-    this.#pauseError = undefined
-    if (pauseError !== undefined) throw pauseError
-    const { accountId } = this.#account
-    const access = await this.#deps.accounts.access(accountId)
-    this.#triedAccessVersion = access.accessVersion
-    if (this.#open?.accessVersion === access.accessVersion) return
-    if (this.#open !== undefined) {
-      await this.close()
-      await this.#mail.closeConnections(accountId)
-    }
-    this.requestFullSync()
-    // The session may call back before openSession returns, and a previous one after it was replaced.
-    let isCurrent = true
-    let opened: Open | undefined
-    const session = await this.#mail.openSession(
-      access,
-      {
-        onChange: (path) => {
-          if (isCurrent) this.#changed(path)
-        },
-        onClose: (error) => {
-          if (!isCurrent) return
-          isCurrent = false
-          this.#connectionLost(error)
-          if (this.#open === opened) this.#open = undefined
-          this.#changed(undefined)
-        },
-      },
-      signal,
-    )
-    if (signal.aborted || !isCurrent) {
-      await session.close()
-      throw new ProviderError('unavailable', 'the connection ended before it was used')
-    }
-    const mailbox = access.settings.imap?.mailbox ?? 'INBOX'
-    const context = { ...this.#account, provider: account.provider, mailbox }
-    opened = { session, accessVersion: access.accessVersion, context }
-    this.#open = opened
+    if (await this.#connection.open(account, signal)) this.requestFullSync()
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
   }
 
   async sync(account: Account, signal: AbortSignal): Promise<boolean> {
-    const open = this.#open
+    const open = this.#connection.current
     if (open === undefined) throw new ProviderError('unavailable', 'the connection ended before it was used')
     this.#isSyncing = true
     try {
@@ -182,24 +124,6 @@ export class FolderWork implements AccountWork {
   nextRunInMs({ watch }: Account): number {
     if (this.#dirty.size > 0) return 0
     return watch ? Math.max(0, this.#fullSyncAt - this.#now()) : this.#timing.pollMs
-  }
-
-  async close(): Promise<void> {
-    const open = this.#open
-    this.#open = undefined
-    await open?.session.close()
-  }
-
-  /** The next run reconnects at once, unless the server asked for a pause or exceeded a limit. */
-  #connectionLost(error: ProviderError | undefined): void {
-    if (error === undefined || (error.retryAfterMs === undefined && error.kind !== 'limit_exceeded')) return
-    this.#pauseError = error
-    const { accountId } = this.#account
-    this.#deps.log.warn(`Syncing of the account pauses: ${error.message}.`, {
-      accountId,
-      operation: 'sync.account',
-      error,
-    })
   }
 
   /** Without a path, any folder may have changed. */
@@ -270,7 +194,7 @@ export class FolderWork implements AccountWork {
       if (!exists) this.#fullSyncAt = Math.min(this.#fullSyncAt, this.#now() + VANISHED_MS)
     } catch (error) {
       // The server may refuse one folder, or a second connection for it. The other folders are synced all the same.
-      const isOver = this.#open?.session !== session || signal.aborted || isMain(label)
+      const isOver = this.#connection.current?.session !== session || signal.aborted || isMain(label)
       if (isOver || !(error instanceof ProviderError) || ['auth_expired', 'limit_exceeded'].includes(error.kind))
         throw error
       this.#failed.add(label.id)
