@@ -10,6 +10,7 @@ import * as syncRequests from './0008-sync-requests.ts'
 import * as jobs from './0009-jobs.ts'
 import * as ownedAccounts from './0010-owned-accounts.ts'
 import * as messageTexts from './0011-message-texts.ts'
+import * as limitViolations from './0012-limit-violations.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   jobs,
   ownedAccounts,
   messageTexts,
+  limitViolations,
 ]

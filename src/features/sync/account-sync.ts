@@ -24,11 +24,10 @@ export class AccountSync {
   readonly #closed = new AbortController()
   readonly #onChange: () => void
   readonly #record: RunRecord
+  /** While one lasts, what the server announces starts no run. */
   readonly #limitPauses: LimitPauses
-  /** Monotonic; the server exceeded a limit. What it announces until then starts no run. */
-  #limitPausedUntil = Number.NEGATIVE_INFINITY
-  /** Any run may begin: the pause of an earlier process has been considered, or no longer applies. */
-  #hasRun = false
+  /** The pauses of an earlier process continue, or no longer apply. */
+  #hasResumed = false
   #work: AccountWork | undefined
   /** Monotonic; the provider asked for no requests until then. */
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -72,15 +71,15 @@ export class AccountSync {
   accountChanged(): void {
     this.#isStalled = false
     this.#hasChanged = true
-    this.#hasRun = true
-    this.#endLimitPauses()
+    this.#hasResumed = true
+    this.#limitPauses.reset()
     this.#work?.accessChanged()
     this.#work?.requestFullSync()
   }
 
   /** A client requested a sync. The request itself is a column of the account. */
   syncRequested(scope: SyncScope): void {
-    this.#limitPausedUntil = Number.NEGATIVE_INFINITY
+    this.#limitPauses.end()
     if (scope === 'now') {
       this.#work?.reconnect()
       this.#startUrgently()
@@ -97,7 +96,7 @@ export class AccountSync {
   /** An operator requested a retry of every account. */
   retry(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY
-    this.#endLimitPauses()
+    this.#limitPauses.reset()
     this.#startUrgently()
     this.#work?.requestFullSync()
   }
@@ -113,8 +112,7 @@ export class AccountSync {
   /** How long a run cannot succeed: the provider asked for a pause, or the host is unreachable. */
   heldMs(): number {
     if (this.#hasChanged || this.#isUrgent) return 0
-    const limitPauseMs = this.#limitPausedUntil - this.#deps.clock.monotonic()
-    if (limitPauseMs > 0) return limitPauseMs
+    if (this.#limitPauses.leftMs > 0) return this.#limitPauses.leftMs
     if (this.#pauseMs > 0) return this.#pauseMs
     return this.#isStalled || !this.#isHostStalled ? this.#unreachableMs : 0
   }
@@ -161,25 +159,14 @@ export class AccountSync {
     }
   }
 
-  /** What is left of a pause that an earlier process began: a restart must not lead to another flood. */
+  /** Continues the pause that an earlier process began. */
   async #earlierPause(account: Account): Promise<RunResult | undefined> {
-    const isFirst = !this.#hasRun
-    this.#hasRun = true
-    if (!isFirst || account.status !== 'error') return undefined
+    if (this.#hasResumed) return undefined
     const stored = await this.#record.stored()
-    const { lastRunAt, nextRunAt } = stored ?? { lastRunAt: null, nextRunAt: null }
-    // Pauses after other failures are shorter.
-    const isLong = lastRunAt !== null && nextRunAt !== null && nextRunAt - lastRunAt > this.#timing.retry.capMs
-    if (stored === undefined || !isLong) return undefined
-    const nextRunInMs = this.#limitPauses.resume(stored)
-    if (nextRunInMs === 0) return undefined
-    this.#limitPausedUntil = this.#deps.clock.monotonic() + nextRunInMs
-    return { failure: stored.lastError, nextRunInMs }
-  }
-
-  #endLimitPauses(): void {
-    this.#limitPauses.reset()
-    this.#limitPausedUntil = Number.NEGATIVE_INFINITY
+    this.#hasResumed = true
+    if (stored !== undefined) this.#limitPauses.resume(stored, account.status === 'error')
+    const nextRunInMs = this.#limitPauses.leftMs
+    return nextRunInMs === 0 ? undefined : { failure: stored?.lastError, nextRunInMs }
   }
 
   #createWork(mail: MailProvider): AccountWork {
@@ -232,7 +219,8 @@ export class AccountSync {
     const nextRunInMs = work.nextRunInMs(account)
     if (wasFullSync && work.isInSync) this.#syncedAt = this.#deps.clock.now()
     if (await this.#record.isSuccessDue(start, wasFullSync, this.#hasWritten)) {
-      await this.#record.succeeded(start, work.isInSync, nextRunInMs)
+      const { violations } = this.#limitPauses
+      await this.#record.succeeded(start, { isInSync: work.isInSync, nextRunInMs, limitViolations: violations })
     }
     this.#isStalled = false
     if (!account.watch) {
@@ -246,17 +234,19 @@ export class AccountSync {
   async #failed(error: unknown, earlierFailures: number): Promise<RunResult> {
     if (!(error instanceof ProviderError)) throw error
     await this.#work?.close()
-    const limit = error.kind === 'limit_exceeded' ? this.#limitPauses.next() : undefined
-    if (limit !== undefined) this.#limitPausedUntil = this.#deps.clock.monotonic() + limit.pauseMs
-    const attempts = limit?.violations ?? earlierFailures + 1
-    const isStalled = limit !== undefined || attempts >= this.#timing.stalledAfter
+    const limitPauseMs = error.kind === 'limit_exceeded' ? this.#limitPauses.begin() : undefined
+    const limitViolations = this.#limitPauses.violations
+    const attempts = limitPauseMs === undefined ? earlierFailures + 1 : limitViolations
+    const isStalled = limitPauseMs !== undefined || attempts >= this.#timing.stalledAfter
     // One refusal for lack of a scope may be the provider's mistake.
     const isRefused = error.kind === 'auth_expired' || (error.missingScope && isStalled)
     // An urgent run that failed leaves the pause in force.
-    const retryInMs = limit?.pauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs)
+    const retryInMs = limitPauseMs ?? Math.max(this.#retryInMs(error, attempts), this.#pauseMs)
     const nextRunInMs = isRefused ? undefined : retryInMs
     const accessVersion = this.#work?.triedAccessVersion
-    await this.#record.failed(error, { attempts, isRefused, isStalled, accessVersion, nextRunInMs })
+    await this.#record.failed(error, {
+      ...{ attempts, limitViolations, isRefused, isStalled, accessVersion, nextRunInMs },
+    })
     this.#isStalled = isStalled
     this.#deps.log.debug('The sync of an account failed.', {
       ...{ accountId: this.#accountId, operation: 'sync.account', error },

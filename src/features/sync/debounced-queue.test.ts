@@ -61,8 +61,14 @@ describeEachDatabase('the debounced queue over HTTP', (open) => {
       const row = { id: 'ins_b', heartbeatAt: db.dialect.nowMs, startedAt: db.dialect.nowMs, syncTotals }
       await tx.insertInto('instances').values(row).execute()
       await tx.updateTable('accounts').set({ ownerInstance: 'ins_b' }).where('id', 'in', [other, fresh]).execute()
-      const state = { accountId: other, attempts: 2, lastRunAt: 1000, nextRunAt: 2000, lastError: 'temporary failure' }
-      await syncStateStore(tx).save(state)
+      const state = {
+        attempts: 2,
+        lastRunAt: 1000,
+        nextRunAt: 2000,
+        lastError: 'temporary failure',
+        limitViolations: 0,
+      }
+      await syncStateStore(tx).save({ accountId: other, ...state })
     })
     await service.start()
     await eventually(() => {

@@ -9,7 +9,8 @@ describe('the pauses of a server that exceeds limits', () => {
     const clock = fixedClock(0)
     const pauses = new LimitPauses(clock, { baseMs: 600_000, capMs: DAY_MS })
     const pauseMs = Array.from({ length: 12 }, () => {
-      const { pauseMs: next } = pauses.next()
+      const next = pauses.begin()
+      expect(pauses.leftMs).toBe(next)
       clock.advance(next)
       return next
     })
@@ -18,6 +19,19 @@ describe('the pauses of a server that exceeds limits', () => {
     expect(Math.min(...pauseMs.slice(-3))).toBeGreaterThanOrEqual(DAY_MS / 2)
     expect(Math.max(...pauseMs)).toBeLessThanOrEqual(DAY_MS)
     clock.advance(2 * DAY_MS + 1)
-    expect(pauses.next().violations).toBe(1)
+    pauses.begin()
+    expect(pauses.violations).toBe(1)
+  })
+
+  it('continue after a restart, also when the last sync succeeded', () => {
+    const clock = fixedClock(1_000_000)
+    const pauses = new LimitPauses(clock, { baseMs: 600_000, capMs: DAY_MS })
+    const stored = { accountId: 'acc_1', attempts: 4, lastRunAt: 0, lastError: 'too long', limitViolations: 4 }
+    pauses.resume({ ...stored, nextRunAt: 1_300_000 }, true)
+    expect(pauses.leftMs).toBe(300_000)
+    pauses.end()
+    pauses.resume({ ...stored, attempts: 0, lastError: null, nextRunAt: 1_300_000 }, false)
+    expect(pauses.begin()).toBeGreaterThan(4_800_000)
+    expect(pauses.violations).toBe(5)
   })
 })

@@ -11,29 +11,50 @@ export class LimitPauses {
   readonly #backoff: Backoff
   #violations = 0
   #lastAt = Number.NEGATIVE_INFINITY
+  /** Monotonic. */
+  #until = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock, backoff: Backoff) {
     this.#clock = clock
     this.#backoff = backoff
   }
 
-  /** Continues the pauses of an earlier process. Returns how much is left of the last one. */
-  resume({ attempts, nextRunAt }: SyncStateRow): number {
-    this.#violations = attempts
-    this.#lastAt = this.#clock.monotonic()
-    return Math.max(0, (nextRunAt ?? 0) - this.#clock.now())
+  /** In a row. */
+  get violations(): number {
+    return this.#violations
   }
 
-  /** Returns the violations in a row, and the next pause. */
-  next(): { violations: number; pauseMs: number } {
+  /** What is left of the pause, 0 when there is none. */
+  get leftMs(): number {
+    return Math.max(0, this.#until - this.#clock.monotonic())
+  }
+
+  /** Continues the pauses of an earlier process: a restart must not lead to another flood. `isPaused`: the last run failed. */
+  resume({ limitViolations, nextRunAt }: SyncStateRow, isPaused: boolean): void {
+    if (limitViolations === 0) return
+    this.#violations = limitViolations
+    this.#lastAt = this.#clock.monotonic()
+    if (isPaused) this.#until = this.#clock.monotonic() + (nextRunAt ?? 0) - this.#clock.now()
+  }
+
+  /** The server exceeded a limit. Begins the next pause and returns its length. */
+  begin(): number {
     const nowMs = this.#clock.monotonic()
     if (nowMs - this.#lastAt > 2 * this.#backoff.capMs) this.#violations = 0
     this.#violations += 1
     this.#lastAt = nowMs
-    return { violations: this.#violations, pauseMs: backoffMs(this.#violations, this.#backoff) }
+    const pauseMs = backoffMs(this.#violations, this.#backoff)
+    this.#until = nowMs + pauseMs
+    return pauseMs
+  }
+
+  /** The next violation leads to a longer pause all the same. */
+  end(): void {
+    this.#until = Number.NEGATIVE_INFINITY
   }
 
   reset(): void {
     this.#violations = 0
+    this.end()
   }
 }

@@ -59,14 +59,17 @@ export class RunRecord {
     return wasFullSync && (hasWritten || this.#deps.clock.now() - recordedAt > RECORD_EVERY_MS)
   }
 
-  async succeeded({ account, syncRequestedAt }: AccountAtStart, isInSync: boolean, nextRunInMs: number): Promise<void> {
+  async succeeded(
+    { account, syncRequestedAt }: AccountAtStart,
+    { isInSync, ...state }: { isInSync: boolean; nextRunInMs: number; limitViolations: number },
+  ): Promise<void> {
     const { accounts, clock } = this.#deps
     await this.#write(async (tx) => {
       if (isInSync) await cursorStore(tx).markSynced(this.#accountId, clock.now())
       await accounts.synced(tx, this.#accountId)
       if (account.status !== 'connected') await this.#setStatus(tx, 'connected', null)
       if (syncRequestedAt !== null) await accounts.clearSyncRequest(tx, this.#accountId, syncRequestedAt)
-      await this.#saveState(tx, { attempts: 0, lastError: null, nextRunInMs })
+      await this.#saveState(tx, { ...state, attempts: 0, lastError: null })
     })
     this.#hasStoredFailures = false
   }
@@ -76,6 +79,7 @@ export class RunRecord {
     error: ProviderError,
     run: {
       attempts: number
+      limitViolations: number
       /** Only the user can help, by new credentials or a new consent. */
       isRefused: boolean
       isStalled: boolean
@@ -83,12 +87,12 @@ export class RunRecord {
       nextRunInMs: number | undefined
     },
   ): Promise<void> {
-    const { attempts, nextRunInMs } = run
+    const { attempts, limitViolations, nextRunInMs } = run
     this.#hasStoredFailures = true
     await this.#write(async (tx) => {
       if (run.isRefused) await this.#setStatus(tx, 'auth_error', error.message, run.accessVersion)
       else if (run.isStalled) await this.#setStatus(tx, 'error', error.message)
-      await this.#saveState(tx, { attempts, lastError: errorText(error), nextRunInMs })
+      await this.#saveState(tx, { attempts, limitViolations, lastError: errorText(error), nextRunInMs })
     })
   }
 
@@ -101,12 +105,14 @@ export class RunRecord {
 
   async #saveState(
     tx: Tx,
-    state: { attempts: number; lastError: string | null; nextRunInMs: number | undefined },
+    {
+      nextRunInMs,
+      ...state
+    }: Pick<SyncStateRow, 'attempts' | 'lastError' | 'limitViolations'> & { nextRunInMs: number | undefined },
   ): Promise<void> {
-    const { attempts, lastError, nextRunInMs } = state
     const now = this.#deps.clock.now()
     const nextRunAt = nextRunInMs === undefined ? null : Math.round(now + nextRunInMs)
-    await syncStateStore(tx).save({ accountId: this.#accountId, attempts, lastRunAt: now, nextRunAt, lastError })
+    await syncStateStore(tx).save({ accountId: this.#accountId, ...state, lastRunAt: now, nextRunAt })
   }
 
   #setStatus(tx: Tx, status: WorkStatus, reason: string | null, accessVersion?: number): Promise<void> {

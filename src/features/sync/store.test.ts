@@ -10,7 +10,7 @@ describeEachDatabase('the sync state of a deleted account', (open) => {
         for (const labelId of ['lbl_1', 'lbl_2', 'lbl_3']) {
           await cursorStore(tx).save(accountId, `${labelId}${accountId}`, { cursor: 'x' })
         }
-        const run = { attempts: 0, lastRunAt: null, nextRunAt: null, lastError: null }
+        const run = { attempts: 0, lastRunAt: null, nextRunAt: null, lastError: null, limitViolations: 0 }
         await syncStateStore(tx).save({ accountId, ...run })
       }
     })

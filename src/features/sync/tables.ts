@@ -23,6 +23,8 @@ interface SyncStateTable {
   lastRunAt: number | null
   nextRunAt: number | null
   lastError: string | null
+  /** Times in a row that the mail server exceeded the limits, syncs that succeeded in between included. */
+  limitViolations: number
 }
 
 declare module '../../infra/db/db.ts' {
