@@ -22,23 +22,47 @@ const SECRET_KEY =
   /(password|passwd|passphrase|secret|secrets|token|tokens|authorization|cookie|cookies|apikey|credential|credentials|privatekey|encryptionkeys?|signature|codeverifier)$/
 const SECRET_KEYS = new Set(['pass', 'pwd', 'auth', 'key', 'body', 'rawbody', 'html', 'text', 'session', 'sessioncode'])
 
-const SECRET_TEXTS: readonly [RegExp, string][] = [
-  [/\b(bearer|basic|xoauth2)\s+[A-Za-z0-9+/=._~-]{6,}/gi, `$1 ${REDACTED}`],
-  [/\bwhsec_[A-Za-z0-9+/=_-]+/g, REDACTED],
-  [/\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, REDACTED],
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
-  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/]{1,500}@/gi, `$1:${REDACTED}@`],
-  [/([?&](?:code|state|session)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
-  [/\b((?:[a-z]+_)?(?:token|secret|password|passwd|api_?key|code_verifier|signature)=)[^\s&"'#]+/gi, `$1${REDACTED}`],
-  [
-    /(["']?(?:set-cookie|cookie|authorization|proxy-authorization|x-api-key)["']?\s*[:=]\s*)(?!\[redacted\])[^\r\n,}]+/gi,
-    `$1${REDACTED}`,
-  ],
-  [/(["'](?:[a-z]+_?)?(?:password|token|secret|api_?key)["']\s*:\s*")[^"]*/gi, `$1${REDACTED}`],
+interface SecretText {
+  /** Matches every text that `pattern` matches. Most texts match no hint at all. */
+  hint: string
+  pattern: RegExp
+  shown: string
+}
+
+const SECRET_TEXTS: readonly SecretText[] = [
+  {
+    hint: 'bearer|basic|xoauth2',
+    pattern: /\b(bearer|basic|xoauth2)\s+[A-Za-z0-9+/=._~-]{6,}/gi,
+    shown: `$1 ${REDACTED}`,
+  },
+  { hint: 'whsec_', pattern: /\bwhsec_[A-Za-z0-9+/=_-]+/g, shown: REDACTED },
+  { hint: 'ya29|1//0', pattern: /\b(?:ya29\.|1\/\/0)[A-Za-z0-9._-]{10,}/g, shown: REDACTED },
+  { hint: 'eyJ', pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, shown: REDACTED },
+  {
+    hint: '://',
+    pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,200}):[^\s/]{1,500}@/gi,
+    shown: `$1:${REDACTED}@`,
+  },
+  { hint: '=', pattern: /([?&](?:code|state|session)=)[^\s&"'#]+/gi, shown: `$1${REDACTED}` },
+  {
+    hint: '=',
+    pattern: /\b((?:[a-z]+_)?(?:token|secret|password|passwd|api_?key|code_verifier|signature)=)[^\s&"'#]+/gi,
+    shown: `$1${REDACTED}`,
+  },
+  {
+    hint: 'cookie|authorization|api-key',
+    pattern:
+      /(["']?(?:set-cookie|cookie|authorization|proxy-authorization|x-api-key)["']?\s*[:=]\s*)(?!\[redacted\])[^\r\n,}]+/gi,
+    shown: `$1${REDACTED}`,
+  },
+  {
+    hint: `["']`,
+    pattern: /(["'](?:[a-z]+_?)?(?:password|token|secret|api_?key)["']\s*:\s*")[^"]*/gi,
+    shown: `$1${REDACTED}`,
+  },
 ]
 
-/** Every text that one of these patterns matches also matches this one, so that most texts are searched once. */
-const MAY_HOLD_SECRET = /bearer|basic|xoauth2|whsec_|ya29\.|1\/\/0|eyJ|:\/\/|=|cookie|authorization|api-key|["']/i
+const MAY_HOLD_SECRET = new RegExp(SECRET_TEXTS.map(({ hint }) => hint).join('|'), 'i')
 
 export function redactor(): Redactor {
   const known = new Set<string>()
@@ -47,7 +71,7 @@ export function redactor(): Redactor {
     let shown = given.slice(0, 2 * MAX_TEXT)
     for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, REDACTED)
     if (!MAY_HOLD_SECRET.test(shown)) return truncateText(shown, MAX_TEXT)
-    for (const [pattern, replacement] of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
+    for (const { pattern, shown: replacement } of SECRET_TEXTS) shown = shown.replace(pattern, replacement)
     return truncateText(shown, MAX_TEXT)
   }
   const plain = (value: unknown) => redactValue(value, text, 0, new Set())

@@ -86,3 +86,6 @@ export interface LiveReads<Ref = unknown> {
     attachmentId: string,
   ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
 }
+
+/** A first sync begins with a step of this many messages, because somebody waits for the first page of the list. */
+export const FIRST_STEP = 50

@@ -2,6 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import {
   type Comparison,
   ENTIRE_MAILBOX,
+  FIRST_STEP,
   type FoundMessage,
   type MailboxSession,
   type MailboxStep,
@@ -18,8 +19,6 @@ import { compareWindows, difference, type Window } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { Fetcher } from './fetch.ts'
 
-/** A first sync begins with a small step, because somebody waits for the first page of messages. */
-const FIRST_STEP = 50
 const NOTHING: Omit<MailboxStep, 'cursor' | 'refetched'> = { found: [], changed: [], removed: [] }
 
 /**

@@ -20,9 +20,6 @@ export interface PassContext {
   backoff: FetchBackoff
 }
 
-/** A first sync begins with a small step, because somebody waits for the first page of messages. */
-export const FIRST_STEP = 50
-
 /** The state of one pass over a folder. */
 export interface Pass {
   cursor: Cursor

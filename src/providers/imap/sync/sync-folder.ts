@@ -1,12 +1,12 @@
 import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
-import type { FolderStep, FolderSyncRequest, RemoteMessage } from '../../contract/index.ts'
+import { FIRST_STEP, type FolderStep, type FolderSyncRequest, type RemoteMessage } from '../../contract/index.ts'
 import { fetchMessages } from '../fetch.ts'
 import { uidValidityOf } from '../folders.ts'
 import { countBelow, listUids, SEARCH_WINDOW, uidsAt } from '../uids.ts'
 import { changesSince, hasModseq } from './changes.ts'
 import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
-import { ensureSameFolder, FIRST_STEP, type Pass, type PassContext } from './pass.ts'
+import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
 
 /**
  * One pass over one folder:

@@ -1,12 +1,10 @@
-import { ProviderError } from '../../contract/index.ts'
+import { FIRST_STEP, ProviderError } from '../../contract/index.ts'
 import type { Json } from '../../rest/index.ts'
 import { type Graph, type Page, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT, MESSAGE_FIELDS } from '../map.ts'
 
 /** Pages include bodies, so this keeps a page to a few megabytes, as a rule. */
 const PAGE_MESSAGES = 100
-/** A folder's listing begins with a small page, because somebody waits for the first messages. */
-const FIRST_PAGE_MESSAGES = 50
 /** Page size of the batch that checks many folders, most of them unchanged. */
 export const CHECK_MESSAGES = 20
 
@@ -58,7 +56,7 @@ export async function* deltaRound(
   let page = firstPage
   for (;;) {
     signal.throwIfAborted()
-    const messages = isListing && from === next ? FIRST_PAGE_MESSAGES : PAGE_MESSAGES
+    const messages = isListing && from === next ? FIRST_STEP : PAGE_MESSAGES
     page ??= await graph.page(deltaPath(folderId, from), {
       ...{ doing, signal, prefer: deltaPreferences(messages), ...SYNC_LIMITS },
     })
