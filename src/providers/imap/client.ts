@@ -33,8 +33,6 @@ export interface DialOptions {
   timeoutMs: number
   /** The largest literal that the connection needs. */
   literalBytes: number
-  /** The largest one that it needs after `allowLaterLiterals`. Default: the same. */
-  laterLiteralBytes?: number
   signal: AbortSignal
 }
 
@@ -53,8 +51,6 @@ export interface ImapClient {
   traffic(): Traffic
   /** Calls the listener with the totals whenever data arrives, before it is parsed. Returns the function that removes the listener. */
   onTraffic(listener: (total: Traffic) => void): () => void
-  /** Accepts `laterLiteralBytes` from now on. */
-  allowLaterLiterals(): void
   /** Why the connection ended, if known. */
   failure(): unknown
   /** Closes the connection for this reason. */
@@ -87,7 +83,6 @@ export async function dial(
       const client = newClient(ImapFlow, imap, {
         ...{ address: target.address, mayBePlain, password: access.secrets.password ?? '' },
         ...{ timeoutMs: options.timeoutMs, literalBytes: options.literalBytes, turns, tlsContext },
-        laterLiteralBytes: options.laterLiteralBytes ?? options.literalBytes,
       })
       const hangUp = () => client.imap.close()
       signal.addEventListener('abort', hangUp, { once: true })
@@ -116,7 +111,6 @@ interface Connecting {
   mayBePlain: boolean
   timeoutMs: number
   literalBytes: number
-  laterLiteralBytes: number
   turns: ParserTurns
   tlsContext(): SecureContext
 }
@@ -124,11 +118,10 @@ interface Connecting {
 function newClient(
   Client: typeof ImapFlow,
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes, laterLiteralBytes, turns, tlsContext }: Connecting,
+  { address, password, mayBePlain, timeoutMs, literalBytes, turns, tlsContext }: Connecting,
 ): ImapClient {
-  const withLiterals = (bytes: number) => ({ ...RESPONSE_LIMITS, literalBytes: bytes, responseBytes: 2 * bytes })
-  const gate = new ResponseGate(withLiterals(literalBytes))
-  const later = withLiterals(laterLiteralBytes)
+  const limits = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
+  const gate = new ResponseGate(limits)
   const listeners = new Set<(total: Traffic) => void>()
   let unparsedLines = 0
   let failure: unknown
@@ -167,9 +160,9 @@ function newClient(
     greetingTimeout: timeoutMs,
     logger,
     // The gate acts first. These limits hold even if both should read a line differently.
-    maxLiteralSize: later.literalBytes,
-    maxLineLength: Math.max(later.lineBytes, later.searchBytes),
-    maxResponseSize: later.responseBytes,
+    maxLiteralSize: limits.literalBytes,
+    maxLineLength: Math.max(limits.lineBytes, limits.searchBytes),
+    maxResponseSize: limits.responseBytes,
     transport: gatedTransport(gate, turns, {
       onData(length) {
         bytes += length
@@ -200,7 +193,6 @@ function newClient(
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    allowLaterLiterals: () => gate.setLimits(later),
     failure: () => failure,
     closeWith,
   }

@@ -55,7 +55,7 @@ const VERIFY_BYTES = 16 * MB
 const READ_BYTES = 64 * MB
 const VERIFY_LINES = 50_000
 const READ_LINES = 50_000
-/** Sync reads at most 128 kB of a header, and 16 kB of each text. Every mailbox has a connection that may hold twice this. */
+/** Sync reads at most 128 kB of a header, and 16 kB of each text. Names of folders may come as literals, too. A response may have twice this, on a connection for every mailbox. */
 const SYNC_LITERAL_BYTES = MB / 4
 
 const LIMITS: ImapLimits = {
@@ -127,7 +127,7 @@ export function imapProvider({
     mail: {
       kind: 'folders',
       async verify(access, signal, { keepConnection = false } = {}) {
-        const options = { timeoutMs: limits.verifyMs, work: verifyWork, laterLiteralBytes: SYNC_LITERAL_BYTES }
+        const options = { timeoutMs: limits.verifyMs, work: verifyWork, literalBytes: SYNC_LITERAL_BYTES }
         const keep = keepConnection ? (client: ImapClient) => verified.keep(client, access) : undefined
         return verify(access, dialing, { ...options, keep }, signal)
       },

@@ -44,7 +44,7 @@ const [SPACE, OPEN, QUOTE, BACKSLASH] = [32, 40, 34, 92]
  * as a line that it cannot parse, because one message must not end the connection. Any other response over its limits is an error.
  */
 export class ResponseGate {
-  #limits: ResponseLimits
+  readonly #limits: ResponseLimits
   /** The beginning of the response, and the end of its unfinished line. */
   #head = ''
   #tail = ''
@@ -58,11 +58,6 @@ export class ResponseGate {
   #folders = 0
 
   constructor(limits: ResponseLimits) {
-    this.#limits = limits
-  }
-
-  /** For the responses from now on. */
-  setLimits(limits: ResponseLimits): void {
     this.#limits = limits
   }
 

@@ -48,7 +48,6 @@ export class VerifiedConnections {
       if (!reachesSame(kept.access, access)) continue
       kept.release()
       if (!kept.client.imap.usable) continue
-      kept.client.allowLaterLiterals()
       return kept.client
     }
     return undefined

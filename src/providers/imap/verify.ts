@@ -4,13 +4,10 @@ import { providerError, timeoutError } from './errors.ts'
 import { listFolders } from './folders.ts'
 import { type WorkLimits, withinLimits } from './work-limits.ts'
 
-/** Names of folders may come as literals. */
-const LITERAL_BYTES = 256 * 1024
-
 export interface VerifyOptions {
   timeoutMs: number
   work: WorkLimits
-  laterLiteralBytes: number
+  literalBytes: number
   /** Receives the connection of a sign-in that succeeded. Without it, the connection is closed. */
   keep: ((client: ImapClient) => void) | undefined
 }
@@ -19,7 +16,7 @@ export interface VerifyOptions {
 export async function verify(
   access: MailAccess,
   dialing: Dialing,
-  { timeoutMs, work, laterLiteralBytes, keep }: VerifyOptions,
+  { timeoutMs, work, literalBytes, keep }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<{ folders: RemoteFolder[] }> {
   const limit = AbortSignal.timeout(timeoutMs)
@@ -32,7 +29,7 @@ export async function verify(
     return { folders }
   }
   try {
-    const options = { urgent: true, timeoutMs, literalBytes: LITERAL_BYTES, laterLiteralBytes, signal: either }
+    const options = { urgent: true, timeoutMs, literalBytes, signal: either }
     const client = await dial(access, dialing, options)
     const { imap } = client
     const hangUp = () => imap.close()
