@@ -81,7 +81,7 @@ async function openStartupServer(
   phase: () => Phase,
 ): Promise<StartupServer | undefined> {
   try {
-    return await startupServer({ host: config.host, port: config.port, ids, phase })
+    return await startupServer({ host: config.host, port: config.port, publicUrl: config.publicUrl, ids, phase })
   } catch (error) {
     log.warn(`Port ${config.port} is in use. The service tries again when it is ready to accept requests.`, {
       operation: 'service.start',

@@ -17,7 +17,7 @@ import {
   subscribes,
   testRoutes,
 } from '../features/webhooks/index.ts'
-import { createServer, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import { createServer, errorPageRoute, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -40,6 +40,7 @@ export function httpServer(
   const server = createServer({
     log,
     ids,
+    publicUrl: config.publicUrl,
     authenticator: serviceKey(secrets.serviceApiKey),
     idempotency,
     rateLimits: {
@@ -82,6 +83,7 @@ export function httpServer(
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })
+  errorPageRoute(server)
   openApiRoutes(
     server,
     {

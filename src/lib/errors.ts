@@ -37,13 +37,17 @@ export const ERROR_CATALOGUE = {
     'provider',
     'The sign-in succeeded, but the provider denies access to a mailbox of this account.',
   ],
-  unauthorized: [401, 'api', 'Send the API key as "Authorization: Bearer <key>".'],
+  unauthorized: [401, 'api', 'The API key is missing. Send it as "Authorization: Bearer <key>".'],
   forbidden: [403, 'api', 'This key does not permit the request.'],
   csrf_failed: [403, 'api', 'The page was opened in another browser or has expired. Open the link again.'],
   licence_limit: [403, 'api', 'The licence does not allow another account. Remove one or extend the licence.'],
   not_found: [404, 'api', 'No object has this id.'],
   route_not_found: [404, 'api', 'This path does not exist.'],
-  method_not_allowed: [405, 'api', 'This path does not support the method; see the Allow header.'],
+  method_not_allowed: [
+    405,
+    'api',
+    'This path does not support the method. The Allow header lists the methods it supports.',
+  ],
   request_timeout: [408, 'api', 'The body did not arrive in time.'],
   conflict: [409, 'api', 'The request conflicts with an existing object.'],
   ambiguous_alias: [409, 'api', 'Several accounts have this customUserId; use an account id.'],
@@ -74,12 +78,20 @@ export const ERROR_CATALOGUE = {
   callback_timeout: [504, 'callback', "The application's endpoint did not respond in time."],
 } as const satisfies Record<string, readonly [number, 'api' | 'provider' | 'callback' | 'server', string]>
 
+/** The page of the service that describes every code, relative to its public URL. */
+export const ERROR_PAGE_PATH = '/docs/errors'
+
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
 /** One error of a request: its location (`body.to.0`) and how to fix it. */
 export interface ErrorDetail {
   path: string
   message: string
+}
+
+/** The address at which a service describes the code. */
+export function errorDocUrl(publicUrl: string, code: string): string {
+  return `${publicUrl}${ERROR_PAGE_PATH}#${code}`
 }
 
 export interface AppErrorOptions {

@@ -73,6 +73,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const app = createServer({
     log: silentLog,
     ids,
+    publicUrl: url,
     authenticator: {
       authenticate: async ({ headers }) =>
         headers.authorization === `Bearer ${HOSTED_KEY}` ? { owner: 'test', scopes: ['read', 'write'] } : undefined,

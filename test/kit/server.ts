@@ -9,6 +9,7 @@ export function testServer(options: Partial<ServerOptions> = {}): App {
   return createServer({
     log: silentLog,
     ids: idGenerator(systemClock),
+    publicUrl: 'http://localhost:8080',
     authenticator: knownKeys,
     idempotency: { isWriting: () => true },
     rateLimits: { cache: memoryCache({ clock: systemClock }) },

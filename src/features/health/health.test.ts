@@ -180,6 +180,7 @@ describe('the startup server', () => {
     const startup = await startupServer({
       host: '127.0.0.1',
       port: 0,
+      publicUrl: 'http://localhost:8080',
       ids: idGenerator(clock),
       phase: () => 'migrating',
     })

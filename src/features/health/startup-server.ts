@@ -19,6 +19,7 @@ export interface StartupServer {
 export async function startupServer(options: {
   host: string
   port: number
+  publicUrl: string
   ids: Ids
   phase(): Phase
 }): Promise<StartupServer> {
@@ -33,7 +34,7 @@ export async function startupServer(options: {
     }
     const error = new AppError('not_ready', { message: `The service is ${options.phase()}.` })
     response.writeHead(error.status, { 'retry-after': '1' })
-    response.end(JSON.stringify(errorBody(error, requestId)))
+    response.end(JSON.stringify(errorBody(error, requestId, options.publicUrl)))
   })
   server.listen(options.port, options.host)
   await once(server, 'listening')

@@ -111,7 +111,7 @@ describe('GET /logs', () => {
     const unknown = await client.get('/logs?level=warning')
     expect(unknown.status).toBe(400)
     expect(unknown.json.error.details).toEqual([
-      { path: 'query.level', message: 'must be one of trace, debug, info, warn, error, fatal' },
+      { path: 'query.level', message: 'must be one of: trace, debug, info, warn, error, fatal' },
     ])
     expect((await api(client.url).get('/logs')).status).toBe(401)
   })

@@ -44,6 +44,10 @@ export const errorSchema: TObject = Type.Object(
       code: Type.String({ examples: ['validation_failed'] }),
       type: Type.String({ description: 'The party that failed: api (the caller), provider, callback or server.' }),
       message: Type.String(),
+      docUrl: Type.String({
+        description: 'The description of this code.',
+        examples: ['http://localhost:8080/docs/errors#validation_failed'],
+      }),
       details: Type.Array(Type.Object({ path: Type.String({ examples: ['body.to.0'] }), message: Type.String() })),
     }),
     requestId: Type.String(),

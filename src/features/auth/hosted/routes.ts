@@ -149,7 +149,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     }
     if (typeof picked === 'string' && picked !== '') {
       const provider = connectable.find((name) => name === picked)
-      if (provider === undefined) throw invalid('body.provider', `must be one of ${connectable.join(', ')}`)
+      if (provider === undefined) throw invalid('body.provider', `must be one of: ${connectable.join(', ')}`)
       return { provider }
     }
     if (session.providerFixed && session.provider !== null) return { provider: session.provider }

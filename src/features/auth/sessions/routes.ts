@@ -83,7 +83,10 @@ export function sessionRoutes(
       const email = request.body.email ?? session.email
       requireProvider(session, provider)
       if (!consents.connectable.includes(provider)) {
-        throw invalid('body.provider', `must be one of ${consents.connectable.join(', ')}; no other provider is set up`)
+        throw invalid(
+          'body.provider',
+          `must be one of: ${consents.connectable.join(', ')}; no other provider is set up`,
+        )
       }
       await sessions.start(code, session, { jsonState: state, provider, email: email ?? undefined })
       const url =

@@ -60,8 +60,13 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
   async function requireKey(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> {
     const caller = await callerOf(request, reply)
     if (caller === undefined) {
-      const challenge = sentKey(request) === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
-      throw new AppError('unauthorized', { headers: { 'www-authenticate': challenge } })
+      if (sentKey(request) === undefined) {
+        throw new AppError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+      }
+      throw new AppError('unauthorized', {
+        message: 'This API key is not valid. Compare it with the SERVICE_API_KEY of the service.',
+        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      })
     }
     request.caller = caller
     const scope = scopeOf(access)

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import type { ConnectionError, FastifyInstance } from 'fastify'
-import type { ErrorCode } from '../../../lib/errors.ts'
+import { type ErrorCode, errorDocUrl } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import type { Log } from '../../log/index.ts'
 import { clientBlock } from './rate-limit.ts'
@@ -16,7 +16,7 @@ const CLIENT_ERRORS: Record<string, readonly [status: number, code: ErrorCode, m
  * Responds to bytes that Node cannot parse: not HTTP, oversized headers, or a request that never ends. No request object
  * exists then, so the error response is written to the socket.
  */
-export function clientErrorHandler(ids: Ids): (error: ConnectionError, socket: Socket) => void {
+export function clientErrorHandler(ids: Ids, publicUrl: string): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
       socket.destroy()
@@ -30,7 +30,7 @@ export function clientErrorHandler(ids: Ids): (error: ConnectionError, socket: S
     const requestId = ids('req')
     const body = JSON.stringify({
       success: false,
-      error: { code, type: 'api', message, details: [] },
+      error: { code, type: 'api', message, docUrl: errorDocUrl(publicUrl, code), details: [] },
       requestId,
     })
     const head = [

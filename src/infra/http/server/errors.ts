@@ -1,22 +1,23 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
+import { AppError, type ErrorDetail, errorDocUrl } from '../../../lib/errors.ts'
 import { DatabaseUnavailable } from '../../db/index.ts'
 
 /** The body of every error response. */
 export interface ErrorBody {
   success: false
-  error: { code: string; type: string; message: string; details: ErrorDetail[] }
+  error: { code: string; type: string; message: string; docUrl: string; details: ErrorDetail[] }
   requestId: string
 }
 
-export function errorBody(error: AppError, requestId: string): ErrorBody {
+/** `publicUrl` is the address of the service, to which `docUrl` leads. */
+export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
   const { code, type, message, details } = error
-  return { success: false, error: { code, type, message, details }, requestId }
+  return { success: false, error: { code, type, message, docUrl: errorDocUrl(publicUrl, code), details }, requestId }
 }
 
 /** The same error as RFC 9457 problem details. */
-function problemBody(error: AppError, requestId: string): Record<string, unknown> {
+function problemBody(error: AppError, requestId: string, publicUrl: string): Record<string, unknown> {
   const { code, type, message, details, status } = error
   // RFC 9457: with `about:blank` the title is the name of the status.
   return {
@@ -27,6 +28,7 @@ function problemBody(error: AppError, requestId: string): Record<string, unknown
     instance: requestId,
     code,
     source: type,
+    docUrl: errorDocUrl(publicUrl, code),
     details,
   }
 }
@@ -34,7 +36,7 @@ function problemBody(error: AppError, requestId: string): Record<string, unknown
 /** Sends an error response: JSON, or problem details when the client accepts them. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
   const problem = acceptsProblem(request.headers.accept)
-  const body = problem ? problemBody(error, request.id) : errorBody(error, request.id)
+  const body = (problem ? problemBody : errorBody)(error, request.id, reply.server.publicUrl)
   return reply
     .code(error.status)
     .header('x-request-id', request.id)

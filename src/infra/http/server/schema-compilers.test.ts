@@ -41,7 +41,10 @@ describe('validation errors', () => {
   it('are one message for a union, or those of the branch that the caller meant', () => {
     const provider = Type.Union([Type.Literal('gmail'), Type.Literal('imap')])
     expect(validate(Type.Object({ provider }), { provider: 'aol' })).toEqual([
-      'body.provider must be one of gmail, imap',
+      'body.provider must be one of: gmail, imap',
+    ])
+    expect(validate(Type.Object({ provider: nullable(provider) }), { provider: 'aol' })).toEqual([
+      'body.provider must be one of: gmail, imap',
     ])
     const secret = nullable(Type.String({ minLength: 1 }))
     expect(validate(Type.Object({ secret }), { secret: 5 })).toEqual(['body.secret must be a string or null'])
@@ -56,6 +59,42 @@ describe('validation errors', () => {
     const schema = Type.Object({ list: Type.Array(Type.String()) })
     expect(validate(schema, { list: Array(200).fill(0) })).toHaveLength(50)
     expect(validate(schema, { list: Array(100_000).fill(0) })).toEqual(['body.list.0 must be a string'])
+  })
+})
+
+describe('misspelled names', () => {
+  const schema = Type.Object({
+    redirectUri: Type.String(),
+    url_2: Type.Optional(Type.String()),
+    sync: Type.Optional(nullable(Type.Object({ initialMessages: Type.Optional(Type.Integer()) }))),
+    to: Type.Optional(Type.Array(Type.Object({ displayName: Type.Optional(Type.String()) }))),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    free: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  })
+
+  it.each(['redirect_uri', 'redirect-uri', 'RedirectURI', 'redirecturi'])('suggest the known name for %s', (name) => {
+    expect(validate(schema, { [name]: 'https://a.example' })).toEqual([`body.${name} is unknown; use "redirectUri"`])
+    expect(validate(schema, { redirectUri: 'x', [name]: 'x' })).toEqual([`body.${name} is unknown; use "redirectUri"`])
+  })
+
+  it('are found in nested objects, lists and queries, beside other errors', () => {
+    const body = { redirectUri: 5, sync: { initial_messages: 1 }, to: [{}, { display_name: 'A' }] }
+    expect(validate(schema, body)).toEqual([
+      'body.sync.initial_messages is unknown; use "initialMessages"',
+      'body.to.1.display_name is unknown; use "displayName"',
+      'body.redirectUri must be a string',
+    ])
+    const query = Type.Object({ pageToken: Type.Optional(Type.String()) })
+    expect(validate(query, { page_token: 'x' }, 'querystring')).toEqual([
+      'query.page_token is unknown; use "pageToken"',
+    ])
+  })
+
+  it('are not suspected in other unknown names, in maps, and in the branches of a union', () => {
+    const body = { redirectUri: 'x', redirect: 'y', url_2: 'z', headers: { a: '1', A: '2' }, free: { redirect_uri: 1 } }
+    expect(validate(schema, body)).toEqual({ value: body })
+    const either = Type.Union([Type.Object({ a_b: Type.String() }), Type.Object({ aB: Type.String() })])
+    expect(validate(either, { aB: 'x' })).toEqual({ value: { aB: 'x' } })
   })
 })
 

@@ -4,8 +4,11 @@ import fastJson from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type AppError, invalidFields } from '../../../lib/errors.ts'
 import { lazy } from '../../../lib/lazy.ts'
-import { validationErrors } from './validation-errors.ts'
+import { type MisspelledName, misspelledNames } from './misspelled-names.ts'
+import { type ValidationError, validationErrors } from './validation-errors.ts'
 
+/** HTTP header names have no case, and path parameters no names. */
+const MISSPELLED_PARTS = new Set(['body', 'querystring'])
 const PART_NAMES: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'headers' }
 
 /** Above this size only the first error is reported: each error costs a few hundred bytes. */
@@ -14,7 +17,7 @@ const MAX_DETAILS = 50
 
 /**
  * Compiles the schema of one part of a request. Query and path values are text and coerced to the schema's types; a body is
- * not. Unknown members pass. A missing body counts as `{}`, so that a body of optional members may be omitted.
+ * not. Unknown members pass, unless they misspell a known one. A missing body counts as `{}`, so that a body of optional members may be omitted.
  * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start.
  */
 export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
@@ -25,13 +28,15 @@ export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchem
     const findFirst = lazy(() => ajv.first().compile(schema))
     const findAll = lazy(() => ajv.all().compile(schema))
     warmUps.push(findFirst)
+    const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
     const part = PART_NAMES[httpPart] ?? httpPart
     return (data: unknown) => {
       const value = data ?? {}
-      if (findFirst()(value)) return { value }
+      const names = misspelled?.()(value, MAX_DETAILS) ?? []
+      if (findFirst()(value) && names.length === 0) return { value }
       const check = JSON.stringify(value).length <= ALL_ERRORS_MAX_CHARS ? findAll() : findFirst()
       check(value)
-      return { error: requestError(part, check.errors ?? []) }
+      return { error: requestError(part, names, check.errors ?? []) }
     }
   }
 }
@@ -47,8 +52,15 @@ export function serializerCompiler(
   }
 }
 
-function requestError(part: string, errors: readonly ErrorObject[]): AppError {
-  const details = validationErrors(errors)
+/** A required member that the caller misspelled is reported once, by the name that the caller sent. */
+function requestError(part: string, names: readonly MisspelledName[], errors: readonly ErrorObject[]): AppError {
+  const meant = new Set(names.map(({ path, known }) => JSON.stringify([...path.slice(0, -1), known])))
+  const misspelled: ValidationError[] = names.map(({ path, known }) => ({
+    path,
+    message: `is unknown; use "${known}"`,
+  }))
+  const others = validationErrors(errors).filter(({ path }) => !meant.has(JSON.stringify(path)))
+  const details = [...misspelled, ...others]
     .slice(0, MAX_DETAILS)
     .map(({ path, message }) => ({ path: [part, ...path].join('.'), message }))
   return invalidFields(details)

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../../test/kit/http.ts'
 import { testServer } from '../../../../test/kit/server.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, ERROR_CATALOGUE } from '../../../lib/errors.ts'
 import type { Log, LogFields } from '../../log/index.ts'
-import { type App, ATTACHMENT_BODY_LIMIT, closeServer, type ServerOptions } from '../index.ts'
+import { type App, ATTACHMENT_BODY_LIMIT, closeServer, errorPageRoute, type ServerOptions } from '../index.ts'
 
 let app: App
 afterEach(() => app.close())
@@ -56,6 +56,7 @@ describe('the key', () => {
     expect(malformed.status).toBe(401)
     expect(malformed.headers.get('www-authenticate')).toBe('Bearer')
     expect(malformed.json.error).toMatchObject({ code: 'unauthorized', type: 'api', details: [] })
+    expect(malformed.json.error.message).toBe('The API key is missing. Send it as "Authorization: Bearer <key>".')
     expect((await stranger.put('/things/1')).status).toBe(401)
     expect((await stranger.get('/nothing')).status).toBe(404)
   })
@@ -69,6 +70,15 @@ describe('the key', () => {
     })
     expect((await bearerOnly.get('/things/1')).status).toBe(401)
     expect((await bearerOnly.get('/things/1', { 'x-api-key': 'k' })).status).toBe(200)
+  })
+
+  it('is reported as not valid when one was sent, and as missing when none was', async () => {
+    await listen()
+    const wrong = await api(urlOf(), 'other').get('/things/1')
+    expect([wrong.status, wrong.json.error.code]).toEqual([401, 'unauthorized'])
+    expect(wrong.json.error.message).toContain('This API key is not valid.')
+    expect(wrong.text).not.toContain('other')
+    expect(wrong.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
   })
 
   it('must have the scope of the route', async () => {
@@ -95,7 +105,10 @@ describe('paths and methods', () => {
     const wrong = await client.delete('/things/1?page=2')
     expect(wrong.status).toBe(405)
     expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
-    expect(wrong.json.error.code).toBe('method_not_allowed')
+    expect(wrong.json.error).toMatchObject({
+      code: 'method_not_allowed',
+      message: 'This path does not support DELETE. It supports: GET, HEAD, POST.',
+    })
     expect((await api(urlOf()).post('/query')).status).toBe(405)
   })
 
@@ -130,6 +143,7 @@ describe('bodies', () => {
       code: 'validation_failed',
       type: 'api',
       message: 'body.name must not be empty (and 1 more).',
+      docUrl: 'http://localhost:8080/docs/errors#validation_failed',
       details: [
         { path: 'body.name', message: 'must not be empty' },
         { path: 'body.size', message: 'must be a whole number' },
@@ -223,6 +237,22 @@ describe('queries', () => {
 })
 
 describe('errors', () => {
+  it('link to a section of the error page that exists for every code', async () => {
+    const client = await listen((server) => {
+      errorPageRoute(server)
+      failing(server)
+    })
+    const page = await client.get('/docs/errors')
+    expect(page.headers.get('content-type')).toContain('text/html')
+    const sections = [...page.text.matchAll(/<section id="(\w+)"/g)].map((match) => match[1])
+    expect(sections).toEqual(Object.keys(ERROR_CATALOGUE))
+    for (const path of ['/bug', '/known', '/nothing']) {
+      const { code, docUrl } = (await client.get(path)).json.error
+      expect(docUrl).toBe(`http://localhost:8080/docs/errors#${code}`)
+    }
+    expect((await client.get('/things/%zz')).json.error.docUrl).toMatch(/^http:\/\/localhost:8080\/docs\/errors#\w+$/)
+  })
+
   const failing = (server: App) => {
     server.get('/bug', { config: { access: 'public' } }, async () => {
       throw new Error('secret detail')
@@ -248,7 +278,12 @@ describe('errors', () => {
     expect((await client.get('/known')).headers.get('retry-after')).toBe('5')
     const problem = await client.get('/known', { accept: 'application/problem+json' })
     expect(problem.headers.get('content-type')).toContain('application/problem+json')
-    expect(problem.json).toMatchObject({ title: 'Service Unavailable', status: 503, code: 'not_ready' })
+    expect(problem.json).toMatchObject({
+      title: 'Service Unavailable',
+      status: 503,
+      code: 'not_ready',
+      docUrl: 'http://localhost:8080/docs/errors#not_ready',
+    })
   })
 
   it('are not logged as ours when the client disconnects while sending', async () => {
@@ -285,7 +320,10 @@ describe('errors', () => {
       socket.on('close', () => resolve(text))
     })
     expect(response).toMatch(/^HTTP\/1\.1 400 /)
-    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      success: false,
+      error: { docUrl: 'http://localhost:8080/docs/errors#validation_failed' },
+    })
   })
 })
 

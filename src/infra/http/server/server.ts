@@ -35,6 +35,8 @@ export type App = FastifyInstance<
 export interface ServerOptions {
   log: Log
   ids: Ids
+  /** The address at which clients reach the service, without a trailing slash. */
+  publicUrl: string
   authenticator: Authenticator
   /** Checks that `writing` made the handler of every keyed POST. */
   idempotency: Pick<Idempotency, 'isWriting'>
@@ -78,7 +80,7 @@ export function createServer(options: ServerOptions): App {
     forceCloseConnections: 'idle',
     // Finishes a request that arrives on an open connection during the close, with "Connection: close".
     return503OnClosing: false,
-    clientErrorHandler: clientErrorHandler(options.ids),
+    clientErrorHandler: clientErrorHandler(options.ids, options.publicUrl),
     frameworkErrors: (error, request, reply) => sendError(request, reply, asAppError(error)),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -86,6 +88,7 @@ export function createServer(options: ServerOptions): App {
   limitBodyTime(app, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
   const { log, trustedProxies, maxConnections = MAX_CONNECTIONS } = options
   limitConnections(app, { max: maxConnections, trustedProxies, log })
+  app.decorate('publicUrl', options.publicUrl)
   app.decorate('warmUps', [])
   app.setValidatorCompiler(validatorCompiler(app.warmUps))
   app.setSerializerCompiler(serializerCompiler(app.warmUps))
@@ -135,6 +138,8 @@ declare module 'fastify' {
     failure: unknown
   }
   interface FastifyInstance {
+    /** The address at which clients reach the service, without a trailing slash. */
+    publicUrl: string
     /** Once the server listens: compiles the schemas, one per call, that otherwise the first request of a route waits for. */
     warmUps: (() => unknown)[]
   }
@@ -175,5 +180,6 @@ async function rejectUnknownRoute(
   if (first === undefined) throw new AppError('route_not_found')
   if (routes.every((route) => route.access.startsWith('key:'))) await requireKey(request, reply, first.access)
   const allow = [...new Set(routes.map((route) => route.method))].join(', ')
-  throw new AppError('method_not_allowed', { headers: { allow } })
+  const message = `This path does not support ${request.method}. It supports: ${allow}.`
+  throw new AppError('method_not_allowed', { message, headers: { allow } })
 }

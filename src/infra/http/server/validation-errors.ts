@@ -85,7 +85,7 @@ function message({ keyword, params, schema, parentSchema, message: fallback }: E
   }
 }
 
-/** "must be one of a, b" for a union of constants, "must be a string or null" for a union of types. */
+/** "must be one of: a, b" for a union of constants, "must be a string or null" for a union of types. */
 function alternatives(branches: unknown): string | undefined {
   if (!Array.isArray(branches)) return undefined
   if (branches.every((branch) => 'const' in branch)) return oneOf(branches.map((branch) => branch.const))
@@ -96,7 +96,7 @@ function alternatives(branches: unknown): string | undefined {
 }
 
 function oneOf(values: readonly unknown[]): string {
-  return `must be one of ${values.map(String).join(', ')}`
+  return `must be one of: ${values.map(String).join(', ')}`
 }
 
 const TYPES: Record<string, string> = {
