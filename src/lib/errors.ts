@@ -18,7 +18,7 @@ export const ERROR_CATALOGUE = {
     'provider',
     'Cannot establish a TLS connection: the certificate is not valid for this host, or the server does not offer STARTTLS.',
   ],
-  consent_denied: [400, 'api', 'The user denied access at the provider. Start again and allow access.'],
+  consent_denied: [400, 'api', 'The user cancelled, or denied access at the provider. Start again and allow access.'],
   consent_incomplete: [
     400,
     'api',

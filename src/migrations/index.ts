@@ -11,6 +11,7 @@ import * as jobs from './0009-jobs.ts'
 import * as ownedAccounts from './0010-owned-accounts.ts'
 import * as messageTexts from './0011-message-texts.ts'
 import * as limitViolations from './0012-limit-violations.ts'
+import * as sessionLocale from './0013-session-locale.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   ownedAccounts,
   messageTexts,
   limitViolations,
+  sessionLocale,
 ]

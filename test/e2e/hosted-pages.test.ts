@@ -235,7 +235,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
 
         await page.goto(authUrl)
         await check()
-        expect(await tabOrder(page)).toEqual(['email', 'Continue'])
+        expect(await tabOrder(page)).toEqual(['email', 'Continue', 'Cancel'])
         await page.getByLabel('Email address').fill('ada@icloud.com')
         await page.getByRole('button', { name: 'Continue' }).click()
         await page.getByText('app password').waitFor()
@@ -251,6 +251,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
           'Connect mailbox',
           'Choose a folder',
           'Use a different address',
+          'Cancel',
         ])
 
         await page.getByText('Advanced settings').click()

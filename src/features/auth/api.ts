@@ -32,12 +32,23 @@ export const newSessionBody = Type.Object({
       }),
     ),
   ),
+  locale: Type.Optional(
+    nullable(
+      Type.String({
+        pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+        maxLength: 35,
+        description:
+          "Language of the hosted pages, as a BCP 47 tag such as de or pt-BR. Default: the browser's, else en.",
+      }),
+    ),
+  ),
   provider: Type.Optional(nullable(providerName)),
   redirectUri: Type.Optional(
     nullable(
       Type.String({
         format: 'uri',
-        description: 'Where the browser goes once the mailbox is connected. Required unless APP_REDIRECT_URL is set.',
+        description:
+          'Where the browser goes once the mailbox is connected, or when the user cancels. Required unless APP_REDIRECT_URL is set.',
       }),
     ),
   ),

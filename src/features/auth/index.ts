@@ -46,7 +46,7 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   const sessions = authSessions({ ...deps, requireConfigured: consents.requireConfigured })
   const detection = detectionOf(deps)
   const access = hostedAccess({ ...deps, sessions })
-  const pages = hostedPages({ ...deps, brand, completedUrl: access.completedUrl })
+  const pages = hostedPages({ ...deps, brand, ...access })
   const imapForm = imapFormOf({ ...deps, pages, detection })
   const hosted = { ...deps, brand, sessions, consents, detection, access, pages, imapForm }
   sessionRoutes(app, hosted)

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../lib/html.ts'
 import { ICONS } from './icons.ts'
+import type { Translate } from './texts/index.ts'
 
 /** Validation errors of a form: one text per field name, or one for the form as a whole. */
 export interface FormErrors {
@@ -32,9 +33,9 @@ export interface TextField extends FieldParts {
   maxLength?: number
 }
 
-export function textField(field: TextField): Html {
+export function textField(t: Translate, field: TextField): Html {
   const { name, errors } = field
-  const input = html`<input id="${name}" name="${name}" type="${field.type ?? 'text'}" value="${field.value}" autocomplete="${
+  const input = html`<input id="${name}" name="${name}" dir="ltr" type="${field.type ?? 'text'}" value="${field.value}" autocomplete="${
     field.autocomplete ?? 'off'
   }" autocapitalize="none" autocorrect="off" spellcheck="false" maxlength="${field.maxLength ?? 255}"${
     field.placeholder !== undefined && html` placeholder="${field.placeholder}"`
@@ -43,7 +44,7 @@ export function textField(field: TextField): Html {
   }${field.focus && html` autofocus`}${described(name, errors, field.hint)}>`
   return html`<div class="field">${labelOf(field)}${
     field.type === 'password'
-      ? html`<div class="secret">${input}<button class="reveal" type="button" data-reveal="${name}" aria-controls="${name}" aria-label="Show password" hidden>Show</button></div>`
+      ? html`<div class="secret">${input}<button class="reveal" type="button" data-reveal="${name}" aria-controls="${name}" aria-label="${t('password.showIt')}" data-show="${t('password.show')}" data-hide="${t('password.hide')}" data-show-label="${t('password.showIt')}" data-hide-label="${t('password.hideIt')}" hidden>${t('password.show')}</button></div>`
       : input
   }${below(field)}</div>`
 }
@@ -76,7 +77,7 @@ export function hidden(name: string, value: string): Html {
 }
 
 /** Precedes the form. Screen readers announce it when the page opens, and it links to each invalid field. */
-export function errorSummary(errors: FormErrors): Html | undefined {
+export function errorSummary(t: Translate, errors: FormErrors): Html | undefined {
   const names = Object.keys(errors.fields)
   if (errors.form !== undefined) {
     const { code, title, text } = errors.form
@@ -84,7 +85,7 @@ export function errorSummary(errors: FormErrors): Html | undefined {
   }
   if (names.length === 0) return undefined
   return html`<div class="alert" role="alert">${ICONS.alert}<div><h2>${
-    names.length === 1 ? 'Check this field' : `Check these ${names.length} fields`
+    names.length === 1 ? t('invalid.summary') : t('invalid.summaryMany', { count: String(names.length) })
   }</h2><ul>${names.map((name) => html`<li><a href="#${name}">${errors.fields[name]}</a></li>`)}</ul></div></div>`
 }
 

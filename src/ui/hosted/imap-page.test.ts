@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { brand, IMAP_FORM_FIELDS, type ImapFormParts, type ImapFormValues, imapPage, NO_ERRORS } from './index.ts'
+import {
+  brand,
+  IMAP_FORM_FIELDS,
+  type ImapFormParts,
+  type ImapFormValues,
+  imapPage,
+  NO_ERRORS,
+  translate,
+} from './index.ts'
 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 
 function render(parts: ImapFormParts, given: Partial<ImapFormValues> = {}, errors = NO_ERRORS): string {
   const page = { action: '/', session: 'code', state: 's', hosts: [], values: { ...EMPTY, ...given }, errors, parts }
-  return imapPage({ brand: brand({}), nonce: 'n' }, page)
+  return imapPage({ brand: brand({}), nonce: 'n', t: translate('en') }, page)
 }
 
 describe('the optional parts of the IMAP form', () => {

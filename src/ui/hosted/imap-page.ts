@@ -1,7 +1,8 @@
 import { type Html, html, trustedHtml } from '../../lib/html.ts'
 import { checkField, errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
-import { document, type PageContext } from './layout.ts'
+import { cancelLink, document, type PageContext } from './layout.ts'
+import type { Translate } from './texts/index.ts'
 
 /** Fields whose values the form shows again, as text. Passwords are not among them. */
 export const IMAP_FORM_FIELDS = [
@@ -50,8 +51,8 @@ export interface ImapFormParts {
   caldav: boolean
 }
 
-const SECURITY = [
-  { value: '', label: 'Automatic' },
+const securityChoices = (t: Translate) => [
+  { value: '', label: t('secure.automatic') },
   { value: 'true', label: 'TLS' },
   { value: 'false', label: 'STARTTLS' },
 ]
@@ -59,43 +60,38 @@ const SECURITY = [
 /** The second step for IMAP: sign in to the mail server. Both buttons work without JavaScript. */
 export function imapPage(context: PageContext, page: ImapPage): string {
   const { values, errors } = page
-  const title = page.folders === undefined ? 'Sign in to your mailbox' : 'Choose a folder'
+  const { t } = context
+  const title = t(page.folders === undefined ? 'imap.title' : 'folders.title')
   return document(context, {
-    title: `${firstInvalid(errors) === undefined ? '' : 'Error: '}${title}`,
+    title: firstInvalid(errors) === undefined ? title : t('page.error', { title }),
     body: html`<h1>${title}</h1>
-<p class="lead">${
-      page.folders === undefined
-        ? 'Use the same settings as in your email app.'
-        : 'You are signed in. Choose the folder to connect.'
-    }</p>
-${errorSummary(errors)}
+<p class="lead">${t(page.folders === undefined ? 'imap.lead' : 'folders.lead')}</p>
+${errorSummary(t, errors)}
 ${page.note !== undefined && html`<p class="note">${page.note}</p>`}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}
 ${
   page.folders === undefined
-    ? account(page)
-    : html`${folderSelect(page, page.folders)}<details><summary>${ICONS.chevron}Account<span class="optional">${values.email}</span></summary>${account(page)}</details>`
+    ? account(t, page)
+    : html`${folderSelect(t, page, page.folders)}<details><summary>${ICONS.chevron}${t('imap.account')}<span class="optional">${values.email}</span></summary>${account(t, page)}</details>`
 }
-${advanced(page)}
-<button class="button primary" type="submit" data-busy="Signing in to your mail server. This can take a few seconds.">Connect mailbox</button>
-<button class="button secondary" type="submit" name="intent" value="folders" data-busy="Loading your folders. This can take a few seconds.">${
-      page.folders === undefined ? 'Choose a folder' : 'Reload folders'
-    }</button>
+${advanced(t, page)}
+<button class="button primary" type="submit" data-busy="${t('imap.connecting')}">${t('imap.connect')}</button>
+<button class="button secondary" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(page.folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>
 <p class="status" role="status"></p>
 </form>
-${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}Use a different address</a>`}
+<div class="ways">${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}${t('imap.back')}</a>`}${cancelLink(context)}</div>
 ${page.knownServers !== undefined && knownServers(page.knownServers)}`,
-    footnote: html`<p>${ICONS.lock}Your password is encrypted and used only to access this mailbox.</p>`,
+    footnote: html`<p>${ICONS.lock}${t('imap.promise')}</p>`,
   })
 }
 
 /** Address, password and server. */
-function account(page: ImapPage): Html {
+function account(t: Translate, page: ImapPage): Html {
   const { values, errors } = page
-  return html`${textField({
+  return html`${textField(t, {
     name: 'email',
-    label: 'Email address',
+    label: t('email.label'),
     value: values.email,
     type: 'email',
     inputmode: 'email',
@@ -104,11 +100,11 @@ function account(page: ImapPage): Html {
     focus: values.email === '' && firstInvalid(errors) === undefined,
     errors,
   })}
-${passwordField(page)}
+${passwordField(t, page)}
 <div class="row">
-${textField({
+${textField(t, {
   name: 'host',
-  label: 'IMAP server',
+  label: t('host.label'),
   value: values.host,
   inputmode: 'url',
   placeholder: 'imap.example.com',
@@ -116,30 +112,30 @@ ${textField({
   list: 'known-hosts',
   errors,
 })}
-${textField({ name: 'port', label: 'Port', value: values.port, inputmode: 'numeric', placeholder: '993', maxLength: 5, errors })}
+${textField(t, { name: 'port', label: t('port.label'), value: values.port, inputmode: 'numeric', placeholder: '993', maxLength: 5, errors })}
 </div>
 <datalist id="known-hosts">${page.hosts.map((host) => html`<option value="${host}"></option>`)}</datalist>
-${textField({
+${textField(t, {
   name: 'username',
-  label: 'Username',
+  label: t('username.label'),
   value: values.username,
   autocomplete: 'username',
-  hint: 'Usually your email address.',
+  hint: t('username.hint'),
   required: true,
   errors,
 })}`
 }
 
-function passwordField(page: ImapPage): Html {
+function passwordField(t: Translate, page: ImapPage): Html {
   const isEntered = page.passwordToken !== undefined
-  return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField({
+  return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField(t, {
     name: 'password',
-    label: 'Password',
+    label: t('password.label'),
     value: '',
     type: 'password',
     autocomplete: 'current-password',
-    placeholder: isEntered ? 'Already entered' : undefined,
-    hint: isEntered ? 'Leave empty to use the password you already entered.' : undefined,
+    placeholder: isEntered ? t('password.entered') : undefined,
+    hint: isEntered ? t('password.enteredHint') : undefined,
     required: !isEntered,
     focus: page.values.email !== '' && firstInvalid(page.errors) === undefined && !isEntered,
     maxLength: 1024,
@@ -147,10 +143,10 @@ function passwordField(page: ImapPage): Html {
   })}`
 }
 
-function folderSelect(page: ImapPage, folders: readonly { path: string; label: string }[]): Html {
+function folderSelect(t: Translate, page: ImapPage, folders: readonly { path: string; label: string }[]): Html {
   return selectField({
     name: 'mailbox',
-    label: 'Folder to connect',
+    label: t('folders.label'),
     value: page.values.mailbox,
     options: folders.map((folder) => ({ value: folder.path, label: folder.label })),
     errors: page.errors,
@@ -158,7 +154,7 @@ function folderSelect(page: ImapPage, folders: readonly { path: string; label: s
 }
 
 /** Open when one of its fields has a value or an error. */
-function advanced(page: ImapPage): Html {
+function advanced(t: Translate, page: ImapPage): Html {
   const { values, errors, parts } = page
   const shown = ['secure', 'allowSelfSigned', 'mailbox', ...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]
   const isFilled = Object.entries(values).some(
@@ -167,38 +163,38 @@ function advanced(page: ImapPage): Html {
   )
   const isOpen = isFilled || Object.keys(errors.fields).some((name) => shown.includes(name))
   return html`<details${isOpen && html` open`}>
-<summary>${ICONS.chevron}Advanced settings<span class="optional">optional</span></summary>
+<summary>${ICONS.chevron}${t('imap.advanced')}<span class="optional">${t('page.optional')}</span></summary>
 <fieldset><legend>IMAP</legend>
 ${
   page.folders === undefined &&
-  textField({
+  textField(t, {
     name: 'mailbox',
-    label: 'Folder',
+    label: t('mailbox.label'),
     value: values.mailbox,
     placeholder: 'INBOX',
-    hint: 'The folder to connect. Default: INBOX.',
+    hint: t('mailbox.hint'),
     maxLength: 1000,
     errors,
   })
 }
 ${selectField({
   name: 'secure',
-  label: 'Encryption',
+  label: t('secure.label'),
   value: values.secure,
-  options: SECURITY,
-  hint: 'Automatic uses STARTTLS on port 143 and TLS on every other port.',
+  options: securityChoices(t),
+  hint: t('secure.hint'),
   errors,
 })}
 ${checkField({
   name: 'allowSelfSigned',
-  label: 'Accept a certificate that cannot be verified',
-  hint: 'Only for a server you run yourself. Otherwise someone on the network could read your password.',
+  label: t('certificate.label'),
+  hint: t('certificate.hint'),
   checked: values.allowSelfSigned === 'true',
   errors,
 })}
 </fieldset>
-${parts.smtp ? smtp(page) : carried(page, SMTP)}
-${parts.caldav ? caldav(page) : carried(page, CALDAV)}
+${parts.smtp ? smtp(t, page) : carried(page, SMTP)}
+${parts.caldav ? caldav(t, page) : carried(page, CALDAV)}
 </details>`
 }
 
@@ -212,23 +208,23 @@ function carried({ values }: ImapPage, names: readonly string[]): Html[] {
   )
 }
 
-function smtp({ values, errors }: ImapPage): Html {
-  return html`<fieldset><legend>Sending (SMTP)</legend><p class="hint">Leave empty to detect the settings automatically.</p>
+function smtp(t: Translate, { values, errors }: ImapPage): Html {
+  return html`<fieldset><legend>${t('smtp.legend')}</legend><p class="hint">${t('smtp.hint')}</p>
 <div class="row">
-${textField({ name: 'smtpHost', label: 'SMTP server', value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
-${textField({ name: 'smtpPort', label: 'SMTP port', value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
+${textField(t, { name: 'smtpHost', label: t('smtp.host'), value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
+${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
 </div>
-${selectField({ name: 'smtpSecure', label: 'SMTP encryption', value: values.smtpSecure, options: SECURITY, errors })}
-${textField({ name: 'smtpUsername', label: 'SMTP username', value: values.smtpUsername, hint: 'Leave empty to use the IMAP username.', errors })}
-${textField({ name: 'smtpPassword', label: 'SMTP password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
+${selectField({ name: 'smtpSecure', label: t('smtp.secure'), value: values.smtpSecure, options: securityChoices(t), errors })}
+${textField(t, { name: 'smtpUsername', label: t('smtp.username'), value: values.smtpUsername, hint: t('same.username'), errors })}
+${textField(t, { name: 'smtpPassword', label: t('smtp.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
 </fieldset>`
 }
 
-function caldav({ values, errors }: ImapPage): Html {
-  return html`<fieldset><legend>Calendar (CalDAV)</legend><p class="hint">Only if the mailbox has a calendar you want to connect.</p>
-${textField({ name: 'caldavUrl', label: 'Calendar URL', value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
-${textField({ name: 'caldavUsername', label: 'Calendar username', value: values.caldavUsername, hint: 'Leave empty to use the IMAP username.', errors })}
-${textField({ name: 'caldavPassword', label: 'Calendar password', value: '', type: 'password', hint: 'Leave empty to use the IMAP password.', maxLength: 1024, errors })}
+function caldav(t: Translate, { values, errors }: ImapPage): Html {
+  return html`<fieldset><legend>${t('caldav.legend')}</legend><p class="hint">${t('caldav.hint')}</p>
+${textField(t, { name: 'caldavUrl', label: t('caldav.url'), value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
+${textField(t, { name: 'caldavUsername', label: t('caldav.username'), value: values.caldavUsername, hint: t('same.username'), errors })}
+${textField(t, { name: 'caldavPassword', label: t('caldav.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
 </fieldset>`
 }
 

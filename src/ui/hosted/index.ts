@@ -8,3 +8,4 @@ export { IMAP_FORM_FIELDS, type ImapFormParts, type ImapFormValues, imapPage } f
 export type { PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
 export { consentPage, emailPage } from './start-page.ts'
+export { chooseLanguage, type TextKey, type Translate, translate } from './texts/index.ts'

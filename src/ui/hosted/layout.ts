@@ -3,12 +3,16 @@ import type { Brand } from './brand.ts'
 import { ICONS } from './icons.ts'
 import { SCRIPT } from './script.ts'
 import { styleSheet } from './style.ts'
+import type { Translate } from './texts/index.ts'
 
 /** What every page is rendered with. */
 export interface PageContext {
   brand: Brand
   /** New for each response; the Content-Security-Policy lists it. */
   nonce: string
+  t: Translate
+  /** Leads back to the application without a mailbox. Undefined on pages without an open session. */
+  cancelHref?: string | undefined
 }
 
 export interface PageParts {
@@ -24,9 +28,9 @@ export interface PageParts {
 
 /** A complete HTML document. The brand's logo is the only external resource. */
 export function document(context: PageContext, parts: PageParts): string {
-  const { brand, nonce } = context
+  const { brand, nonce, t } = context
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${t.language}" dir="${t.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,12 +48,19 @@ ${heading(brand, parts.centred ?? false)}
 ${parts.body}
 </div>
 </main>
-${footer(brand, parts.footnote)}
+${footer(context, parts.footnote)}
 <script nonce="${nonce}">${trustedHtml(SCRIPT)}</script>
 </body>
 </html>
 `
   return page.markup
+}
+
+/** The way back to the application, below a form. */
+export function cancelLink({ cancelHref, t }: PageContext): Html | false {
+  return (
+    cancelHref !== undefined && html`<a class="cancel" href="${cancelHref}" rel="noreferrer">${t('page.cancel')}</a>`
+  )
 }
 
 function heading(brand: Brand, centred: boolean): Html | undefined {
@@ -61,10 +72,10 @@ function heading(brand: Brand, centred: boolean): Html | undefined {
   return html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
 }
 
-function footer(brand: Brand, footnote: Html | undefined): Html | undefined {
+function footer({ brand, t }: PageContext, footnote: Html | undefined): Html | undefined {
   const links = [
-    { href: brand.supportUrl, text: 'Get help' },
-    { href: brand.privacyUrl, text: 'Privacy' },
+    { href: brand.supportUrl, text: t('page.help') },
+    { href: brand.privacyUrl, text: t('page.privacy') },
   ].filter((link) => link.href !== undefined)
   if (footnote === undefined && links.length === 0) return undefined
   return html`<footer>${footnote}${

@@ -21,7 +21,7 @@ export function continuePage(context: PageContext, page: ContinuePage): string {
     title: page.title,
     centred: true,
     refreshTo: page.href,
-    body: html`<div class="badge${page.done ? ' good' : ''}">${page.done ? ICONS.check : ICONS.arrow}</div>
+    body: html`<div class="badge${page.done ? ' good' : ' arrow'}">${page.done ? ICONS.check : ICONS.arrow}</div>
 <h1>${page.title}</h1>
 <p class="lead" role="status">${page.text}</p>
 <a class="button primary" href="${page.href}" rel="noreferrer">${page.label}</a>`,

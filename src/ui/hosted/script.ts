@@ -36,8 +36,8 @@ export const SCRIPT = `(() => {
     button.addEventListener('click', () => {
       const show = input.type === 'password'
       input.type = show ? 'text' : 'password'
-      button.textContent = show ? 'Hide' : 'Show'
-      button.setAttribute('aria-label', show ? 'Hide password' : 'Show password')
+      button.textContent = show ? button.dataset.hide : button.dataset.show
+      button.setAttribute('aria-label', show ? button.dataset.hideLabel : button.dataset.showLabel)
       input.focus()
     })
   }

@@ -1,7 +1,7 @@
 import { html } from '../../lib/html.ts'
 import { type FormErrors, firstInvalid, hidden, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
-import { document, type PageContext } from './layout.ts'
+import { cancelLink, document, type PageContext } from './layout.ts'
 
 interface StartPage {
   /** URL that the form posts to. */
@@ -19,36 +19,38 @@ export interface EmailPage extends StartPage {
 
 /** The first step: an email address, or a provider. */
 export function emailPage(context: PageContext, page: EmailPage): string {
+  const { t } = context
   const isInvalid = firstInvalid(page.errors) !== undefined
   return document(context, {
-    title: `${isInvalid ? 'Error: ' : ''}Connect your mailbox`,
+    title: isInvalid ? t('page.error', { title: t('start.title') }) : t('start.title'),
     body: html`<h1>${heading(context)}</h1>
-<p class="lead">Enter the email address of the mailbox you want to connect.</p>
+<p class="lead">${t('start.lead')}</p>
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}
-${textField({
+${textField(t, {
   name: 'email',
-  label: 'Email address',
+  label: t('email.label'),
   value: page.email,
   type: 'email',
   inputmode: 'email',
   autocomplete: 'email',
-  placeholder: 'you@example.com',
+  placeholder: t('email.placeholder'),
   required: true,
   focus: !isInvalid,
   alert: true,
   errors: page.errors,
 })}
-<button class="button primary" type="submit">Continue</button>
+<button class="button primary" type="submit">${t('start.continue')}</button>
 ${
   page.choices.length > 0 &&
-  html`<div class="divider">or choose your provider</div>${page.choices.map(
+  html`<div class="divider">${t('start.or')}</div>${page.choices.map(
     (choice) =>
       html`<button class="button secondary" type="submit" name="provider" value="${choice.provider}">${choice.label}</button>`,
   )}`
 }
-</form>`,
-    footnote: html`<p>You can disconnect the mailbox at any time.</p>`,
+</form>
+${cancelLink(context)}`,
+    footnote: html`<p>${t('start.disconnect')}</p>`,
   })
 }
 
@@ -59,20 +61,25 @@ export interface ConsentPage extends StartPage {
 
 /** The first step of a session that is limited to one OAuth provider. There is nothing to fill in. */
 export function consentPage(context: PageContext, page: ConsentPage): string {
+  const { t } = context
+  const { provider, email } = page
   return document(context, {
-    title: 'Connect your mailbox',
+    title: t('start.title'),
     body: html`<h1>${heading(context)}</h1>
-<p class="lead">Sign in with ${page.provider}${
-      page.email !== '' && html` as <span class="address">${page.email}</span>`
-    } and review the permissions.</p>
+<p class="lead">${
+      email === ''
+        ? t('consent.lead', { provider })
+        : t.html('consent.leadAs', { provider, email: html`<span class="address">${email}</span>` })
+    }</p>
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email', page.email)}
-<button class="button primary" type="submit">Continue with ${page.provider}</button>
-</form>`,
-    footnote: html`<p>${ICONS.lock}We never see your password. You can disconnect the mailbox at any time.</p>`,
+<button class="button primary" type="submit">${t('start.choose', { provider })}</button>
+</form>
+${cancelLink(context)}`,
+    footnote: html`<p>${ICONS.lock}${t('consent.promise')}</p>`,
   })
 }
 
-function heading({ brand }: PageContext): string {
-  return `Connect your mailbox${brand.name === undefined ? '' : ` to ${brand.name}`}`
+function heading({ brand, t }: PageContext): string {
+  return brand.name === undefined ? t('start.title') : t('start.titleTo', { app: brand.name })
 }

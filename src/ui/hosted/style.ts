@@ -34,9 +34,9 @@ a:hover{text-decoration-thickness:2px}
 label,legend{display:block;padding:0;margin:0 0 6px;font-size:14px;font-weight:550;color:var(--ink)}
 .optional{font-weight:400;color:var(--soft)}
 input,select{display:block;width:100%;height:44px;padding:0 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;transition:border-color .12s,box-shadow .12s}
-select{appearance:none;padding-right:38px;text-overflow:ellipsis}
+select{appearance:none;padding-inline-end:38px;text-overflow:ellipsis}
 .select{position:relative}
-.select::after{content:"";position:absolute;right:16px;top:16px;width:8px;height:8px;border:solid var(--soft);border-width:0 1.75px 1.75px 0;transform:rotate(45deg);pointer-events:none}
+.select::after{content:"";position:absolute;inset-inline-end:16px;top:16px;width:8px;height:8px;border:solid var(--soft);border-width:0 1.75px 1.75px 0;transform:rotate(45deg);pointer-events:none}
 option{color:var(--ink);background:var(--field)}
 input::placeholder{color:var(--soft);opacity:1}
 input:hover,select:hover{border-color:var(--soft)}
@@ -51,7 +51,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .error{color:var(--danger);font-weight:500}
 .row{display:grid;grid-template-columns:minmax(0,1fr) 104px;gap:0 12px}
 .secret{position:relative}
-.secret input{padding-right:64px}
+.secret input{padding-right:104px}
 .secret input::-ms-reveal{display:none}
 .reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13.5px;font-weight:550;cursor:pointer}
 .reveal:hover{background:var(--tint)}
@@ -79,20 +79,23 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .alert svg{width:20px;height:20px;color:var(--danger);margin-top:1px}
 .alert h2{margin:0;font-size:14px;font-weight:600;line-height:1.5}
 .alert p{margin:2px 0 0}
-.alert ul{margin:4px 0 0;padding:0 0 0 18px}
+.alert ul{margin:4px 0 0;padding:0;padding-inline-start:18px}
 .alert a{color:var(--danger)}
 details{margin:0 0 18px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 details+details{margin-top:-18px;border-top:0}
 summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
 summary::-webkit-details-marker{display:none}
 summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
-details[open] summary svg{transform:rotate(90deg)}
-summary .optional{margin-left:auto;padding-left:12px;font-size:13.5px;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+[dir=rtl] :is(summary,.back,.arrow) svg{transform:scaleX(-1)}
+details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
+summary .optional{margin-inline-start:auto;padding-inline-start:12px;font-size:13.5px;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 summary+.field,summary+input+.field{margin-top:6px}
 fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
 legend{margin:0 0 2px;font-weight:650}
 fieldset>.hint{margin:0 0 14px}
-.back{display:inline-flex;align-items:center;gap:6px;margin:20px 0 0;font-size:14px}
+.ways{display:flex;flex-wrap:wrap;gap:4px 20px;justify-content:center;margin-top:16px}
+.back,.cancel{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}
+form+.cancel{display:flex;justify-content:center;margin-top:12px}
 .back svg{width:16px;height:16px}
 .centred{text-align:center}
 .centred .brand{justify-content:center}
@@ -108,7 +111,7 @@ main .brand+.badge{margin-top:-4px}
 footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}
 footer p{margin:0;text-wrap:pretty}
 footer .links{display:flex;gap:6px 18px}
-footer svg{display:inline-block;width:14px;height:14px;margin:0 5px -2px 0}
+footer svg{display:inline-block;width:14px;height:14px;margin:0 0 -2px;margin-inline-end:5px}
 @media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.error){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}h1{font-size:21px}}
 @media (prefers-reduced-motion:reduce){*{transition:none!important}.busy::before{animation-duration:2.8s}}
 @media (forced-colors:active){.button,.tile,.badge{border:1px solid ButtonText}}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { translate } from '../../../ui/hosted/index.ts'
 import { HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer, providerOfDomain, requirementText } from './known-servers.ts'
 
 describe('known mail servers', () => {
@@ -25,7 +26,7 @@ describe('known mail servers', () => {
 
   it('states what a provider requires first', () => {
     const text = (email: string) =>
-      requirementText(knownServer(email) ?? { name: '', host: '', port: 1, requirement: undefined })
+      requirementText(translate('en'), knownServer(email) ?? { name: '', host: '', port: 1, requirement: undefined })
     expect(text('ada@icloud.com')).toContain('app password')
     expect(text('ada@gmx.net')).toContain('turn on IMAP access')
     expect(text('ada@proton.me')).toContain('Bridge')

@@ -1,4 +1,5 @@
 import type { ProviderName } from '../../../providers/contract/index.ts'
+import type { TextKey, Translate } from '../../../ui/hosted/index.ts'
 
 /** What a provider requires of its users before another mail client can sign in. */
 type Requirement = 'app password' | 'imap enabled' | 'mail password' | 'bridge' | 'no passwords'
@@ -129,21 +130,16 @@ export function providerOfDomain(email: string): ProviderName {
 }
 
 /** Shown to users of this provider before they sign in. */
-export function requirementText(server: KnownServer): string | undefined {
-  switch (server.requirement) {
-    case 'app password':
-      return `${server.name} requires an app password here instead of your usual one. Create one in the security settings of your ${server.name} account.`
-    case 'imap enabled':
-      return `${server.name} requires that you turn on IMAP access in its mail settings first.`
-    case 'mail password':
-      return `${server.name} requires the separate password for email apps, which you set in its customer centre.`
-    case 'bridge':
-      return `${server.name} supports IMAP only through its Bridge app, which must run on a server of your own.`
-    case 'no passwords':
-      return `${server.name} no longer accepts passwords from email apps, so this sign-in will probably be rejected.`
-    case undefined:
-      return undefined
-  }
+export function requirementText(t: Translate, { name: provider, requirement }: KnownServer): string | undefined {
+  return requirement && t(REQUIREMENT_TEXTS[requirement], { provider })
+}
+
+const REQUIREMENT_TEXTS: Readonly<Record<Requirement, TextKey>> = {
+  'app password': 'requirement.appPassword',
+  'imap enabled': 'requirement.imapEnabled',
+  'mail password': 'requirement.mailPassword',
+  bridge: 'requirement.bridge',
+  'no passwords': 'requirement.noPasswords',
 }
 
 function domainOf(email: string): string {

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sentKey } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
+import { AppError, type ErrorCode, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
-import { successUrl } from '../sessions/urls.ts'
+import { failureUrl, successUrl } from '../sessions/urls.ts'
 import { csrfCookies } from './csrf.ts'
 
 export interface HostedAccessDeps {
@@ -45,6 +45,9 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded/i
  */
 export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
   const csrf = csrfCookies(deps)
+  /** The page that a request is for, so that the page of its error needs no second query. */
+  const admitted = new WeakMap<FastifyRequest, SessionPage>()
+  const applicationState = (code: string, state: string) => (csrf.isMinted(code, state) ? undefined : state)
   const isFromThisBrowser = (request: FastifyRequest, code: string, state: string) =>
     csrf.isValid(code, state, request.headers.cookie)
 
@@ -53,6 +56,25 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
 
     /** Makes a state for a link that came without one. */
     mintState: (code: string) => csrf.mint(code),
+
+    /** The redirect of a user who returns without a mailbox. */
+    returnUrl: ({ code, state, session }: SessionPage, error: ErrorCode): string =>
+      failureUrl(session.redirectUri, code, error, state === '' ? undefined : applicationState(code, state)),
+
+    /**
+     * The page that a failed request belongs to, judged by its code. Undefined when the code is unknown, and when the
+     * request was limited before it was admitted: a flood must not reach the database.
+     */
+    async pageOf(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined> {
+      const known = admitted.get(request)
+      if (known !== undefined || error === 'rate_limited' || error === 'database_unavailable') return known
+      const { session: code, state } = request.method === 'POST' ? bodyOf(request.body) : bodyOf(request.query)
+      if (typeof code !== 'string' || code === '') return undefined
+      const session = await sessions.get(code).catch(ignoreUnknown)
+      return (
+        session && { code, session, state: typeof state === 'string' && state.length <= MAX_STATE_CHARS ? state : '' }
+      )
+    },
 
     /** Sets the cookie that the form on this page needs. */
     allowPost(request: FastifyRequest, reply: FastifyReply, { code, state, session }: SessionPage): void {
@@ -70,13 +92,14 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
      * session_expired, csrf_failed.
      */
     async admit(request: FastifyRequest): Promise<AdmittedPost> {
-      const body = bodyOf(request)
+      const body = bodyOf(request.body)
       const { code, state } = requireCodeAndState(body)
       const session = await sessions.getOpen(code)
+      admitted.set(request, { code, state, session })
       const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
       if (isForm && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
       await sessions.start(code, session, isForm ? {} : { jsonState: state })
-      return { body, code, state, session, applicationState: csrf.isMinted(code, state) ? undefined : state }
+      return { body, code, state, session, applicationState: applicationState(code, state) }
     },
 
     /**
@@ -98,18 +121,22 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
      * response got lost, continues there. Undefined for any other request.
      */
     async completedUrl(request: FastifyRequest): Promise<string | undefined> {
-      const { session: code, state } = bodyOf(request)
+      const { session: code, state } = bodyOf(request.body)
       if (typeof code !== 'string' || typeof state !== 'string') return undefined
       if (!isFromThisBrowser(request, code, state)) return undefined
       const { accountId: id, provider, email, redirectUri } = await sessions.get(code)
       if (id === null || provider === null || email === null) return undefined
-      return successUrl(redirectUri, code, { id, provider, email }, csrf.isMinted(code, state) ? undefined : state)
+      return successUrl(redirectUri, code, { id, provider, email }, applicationState(code, state))
     },
   }
 }
 
-function bodyOf({ body }: FastifyRequest): Body {
+function bodyOf(body: unknown): Body {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
+}
+
+function ignoreUnknown(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
 }
 
 function requireCodeAndState({ session: code, state }: Body): { code: string; state: string } {

@@ -1,20 +1,34 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type App, asAppError } from '../../../infra/http/index.ts'
+import type { ErrorCode } from '../../../lib/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type Brand, type ErrorPage, errorPage, type PageContext } from '../../../ui/hosted/index.ts'
-import { ERROR_TEXTS, FALLBACK_TEXT } from './error-texts.ts'
+import {
+  type Brand,
+  chooseLanguage,
+  type ErrorPage,
+  errorPage,
+  type PageContext,
+  type Translate,
+  translate,
+} from '../../../ui/hosted/index.ts'
+import type { SessionPage } from './access.ts'
+import { ERROR_LOOKS, FALLBACK_LOOK } from './error-texts.ts'
 
 export interface HostedPagesDeps {
   brand: Brand
   publicUrl: string
   /** URL where the user of a completed session can continue, if this browser completed it. */
   completedUrl(request: FastifyRequest): Promise<string | undefined>
+  /** The session page that a failed request belongs to, if known. */
+  pageOf(request: FastifyRequest, error: ErrorCode): Promise<SessionPage | undefined>
+  /** Where a user returns to the application without a mailbox. */
+  returnUrl(page: SessionPage, error: ErrorCode): string
 }
 
 export interface HostedPages {
-  /** Returns the page as the body of this response, and sets its headers. */
-  render(reply: FastifyReply, page: (context: PageContext) => string, status?: number): string
+  /** Returns the page as the body of this response, in the session's language, and sets its headers. */
+  render(reply: FastifyReply, page: SessionPage, content: (context: PageContext) => string): string
   /** As `render`, for the page of an error. `status` defaults to the error's own. */
   renderError(request: FastifyRequest, reply: FastifyReply, error: AppError, options?: ErrorPageOptions): string
   /** Options of every hosted route with pages: hardened responses, and errors as a page or as JSON. */
@@ -37,16 +51,29 @@ const HARDENED = {
 }
 
 export interface ErrorPageOptions {
-  action?: ErrorPage['action']
-  returnTo?: ErrorPage['returnTo']
+  /** Where the user can try again. */
+  retryHref?: string | undefined
+  /** Where a user whose mailbox is already connected continues. */
+  continueHref?: string | undefined
+  /** The session page that the error belongs to: gives the language and the way back. */
+  page?: SessionPage | undefined
   status?: number
 }
 
 /** Renders the hosted pages with the headers that keep other sites from framing, scripting or observing them. */
-export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps): HostedPages {
+export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl }: HostedPagesDeps): HostedPages {
   const { origin } = new URL(publicUrl)
 
-  const render: HostedPages['render'] = (reply, page, status = 200) => {
+  function languageOf(request: FastifyRequest, page: SessionPage | undefined): Translate {
+    return translate(chooseLanguage(page?.session.locale, request.headers['accept-language']))
+  }
+
+  function send(
+    reply: FastifyReply,
+    page: SessionPage | undefined,
+    content: (context: PageContext) => string,
+    { status = 200, cancelHref }: { status?: number; cancelHref?: string } = {},
+  ): string {
     const nonce = randomBytes(16).toString('base64')
     const policy = [
       `default-src 'none'`,
@@ -62,18 +89,31 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
       .type('text/html; charset=utf-8')
       .headers({ ...HARDENED, 'content-security-policy': policy.join('; ') })
       .serializer((body: string) => body)
-    return page({ brand, nonce })
+    return content({ brand, nonce, t: languageOf(reply.request, page), cancelHref })
   }
 
+  const render: HostedPages['render'] = (reply, page, content) =>
+    send(reply, page, content, { cancelHref: returnUrl(page, 'consent_denied') })
+
+  const returnLink = (t: Translate, href: string) => ({
+    href,
+    label: brand.name === undefined ? t('page.return') : t('page.returnTo', { app: brand.name }),
+  })
+
   const renderError: HostedPages['renderError'] = (request, reply, error, options = {}) => {
-    const { status = error.status, action, returnTo } = options
+    const { status = error.status, retryHref, continueHref, page } = options
     reply.headers(error.headers)
-    const text = ERROR_TEXTS[error.code] ?? FALLBACK_TEXT
-    return render(
-      reply,
-      (context) => errorPage(context, { ...text, code: error.code, requestId: request.id, action, returnTo }),
-      status,
-    )
+    const { texts, ...look } = ERROR_LOOKS[error.code] ?? FALLBACK_LOOK
+    const content = (context: PageContext) => {
+      const { t } = context
+      return errorPage(context, {
+        ...{ ...look, title: t(`${texts}.title`), text: t(`${texts}.text`), code: error.code, requestId: request.id },
+        action: actionOf(t, retryHref, continueHref),
+        // The continue link already leads to the application.
+        returnTo: page && continueHref === undefined ? returnLink(t, returnUrl(page, error.code)) : undefined,
+      })
+    }
+    return send(reply, page, content, { status })
   }
 
   const harden: OnRequest = async (_request, reply) => void reply.headers(HARDENED)
@@ -81,8 +121,8 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
   const sendPage: OnError = async (thrown, request, reply) => {
     const error = asAppError(thrown)
     if (error.status >= 500) request.failure = error.cause ?? error
-    const href = error.code === 'session_used' ? await completedUrl(request) : undefined
-    return renderError(request, reply, error, { action: href === undefined ? undefined : { href, label: 'Continue' } })
+    const continueHref = error.code === 'session_used' ? await completedUrl(request) : undefined
+    return renderError(request, reply, error, { continueHref, page: await pageOf(request, error.code) })
   }
 
   /** The server's own handler sends JSON. An error before `onRequest`, as a rate limit, left the headers unset. */
@@ -116,6 +156,11 @@ export function hostedPages({ brand, publicUrl, completedUrl }: HostedPagesDeps)
       )
     },
   }
+}
+
+function actionOf(t: Translate, retryHref: string | undefined, continueHref: string | undefined): ErrorPage['action'] {
+  if (continueHref !== undefined) return { href: continueHref, label: t('start.continue') }
+  return retryHref === undefined ? undefined : { href: retryHref, label: t('page.retry') }
 }
 
 interface MediaRange {

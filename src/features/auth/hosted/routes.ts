@@ -2,7 +2,14 @@ import type { FastifyReply } from 'fastify'
 import type { App } from '../../../infra/http/index.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
-import { consentPage, continuePage, emailPage, type FormErrors, NO_ERRORS } from '../../../ui/hosted/index.ts'
+import {
+  consentPage,
+  continuePage,
+  emailPage,
+  type FormErrors,
+  NO_ERRORS,
+  type TextKey,
+} from '../../../ui/hosted/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
 import type { Detection } from '../detection/detection.ts'
 import type { ImapForm } from '../imap/form.ts'
@@ -25,12 +32,9 @@ export interface HostedRoutesDeps {
 const EMAIL = /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/
 const MAX_EMAIL_CHARS = 320
 
-/** Names that complete "Continue with …". */
-const DISPLAY_NAMES: Readonly<Record<ProviderName, string>> = {
-  gmail: 'Google',
-  microsoft: 'Microsoft',
-  imap: 'another provider',
-}
+const DISPLAY_NAMES = { gmail: 'Google', microsoft: 'Microsoft' } as const satisfies Partial<
+  Record<ProviderName, string>
+>
 
 /** The first step of the hosted flow: open the link, then choose an address or a provider. */
 export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
@@ -62,7 +66,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       if (provider === 'imap') return imapForm.render(reply, page, { fields: { email: email ?? '' } })
       if (!providerFixed || provider === null) return renderEmailPage(reply, page, email ?? '')
       requireConnectable(provider)
-      return pages.render(reply, (context) =>
+      return pages.render(reply, page, (context) =>
         consentPage(context, {
           ...{ action, session: code, state: page.state, email: email ?? '' },
           provider: DISPLAY_NAMES[provider],
@@ -94,7 +98,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const choice = await chooseProvider(post, body.provider, email)
       if ('error' in choice) {
         if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.error.message)
-        return renderEmailPage(reply, post, email, { fields: { email: choice.error.text } })
+        return renderEmailPage(reply, post, email, choice.error.text)
       }
       const { provider } = choice
       requireProvider(session, provider)
@@ -104,12 +108,12 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
         ...{ code, session, email: email || null, pageState: state, applicationState },
         fromPage: access.requireConsentAccess(request, code, state),
       })
-      return pages.render(reply, (context) =>
+      return pages.render(reply, post, (context) =>
         continuePage(context, {
-          title: `Continue with ${DISPLAY_NAMES[provider]}`,
-          text: 'Taking you to the sign-in page.',
+          title: context.t('continue.title', { provider: DISPLAY_NAMES[provider] }),
+          text: context.t('continue.text'),
           href,
-          label: 'Continue',
+          label: context.t('start.continue'),
           done: false,
         }),
       )
@@ -122,30 +126,28 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     throw new AppError('consent_refused', { message: 'The provider of this session is no longer configured.' })
   }
 
-  function renderEmailPage(
-    reply: FastifyReply,
-    { code, state }: SessionPage,
-    email: string,
-    errors: FormErrors = NO_ERRORS,
-  ): string {
+  function renderEmailPage(reply: FastifyReply, page: SessionPage, email: string, error?: TextKey): string {
     const { connectable } = consents
-    const choices =
-      connectable.length > 1
-        ? connectable.map((provider) => ({ provider, label: `Continue with ${DISPLAY_NAMES[provider]}` }))
-        : []
-    return pages.render(reply, (context) =>
-      emailPage(context, { action, session: code, state, email, choices, errors }),
-    )
+    return pages.render(reply, page, (context) => {
+      const { t } = context
+      const choices = (connectable.length > 1 ? connectable : []).map((provider) => {
+        const label =
+          provider === 'imap' ? t('start.otherProvider') : t('start.choose', { provider: DISPLAY_NAMES[provider] })
+        return { provider, label }
+      })
+      const errors: FormErrors = error === undefined ? NO_ERRORS : { fields: { email: t(error) } }
+      return emailPage(context, { action, session: page.code, state: page.state, email, choices, errors })
+    })
   }
 
   /** `message` is for JSON, `text` for the page. */
-  type Choice = { provider: ProviderName } | { error: { message: string; text: string } }
+  type Choice = { provider: ProviderName } | { error: { message: string; text: TextKey } }
 
   /** The provider that the user picked, that the session is limited to, or that hosts the address. */
   async function chooseProvider({ session }: SessionPage, picked: unknown, email: string): Promise<Choice> {
     const { connectable } = consents
     if (email !== '' && (!EMAIL.test(email) || email.length > MAX_EMAIL_CHARS)) {
-      return failed('must be an email address', 'Enter an email address such as name@example.com.')
+      return failed('must be an email address', 'invalid.address')
     }
     if (typeof picked === 'string' && picked !== '') {
       const provider = connectable.find((name) => name === picked)
@@ -155,14 +157,14 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     if (session.providerFixed && session.provider !== null) return { provider: session.provider }
     if (email === '') {
       return connectable.length === 1
-        ? failed('is required', 'Enter your email address.')
-        : failed('or body.provider is required', 'Enter your email address or choose your provider.')
+        ? failed('is required', 'invalid.noAddress')
+        : failed('or body.provider is required', 'invalid.noChoice')
     }
     const detected = await detection.providerOf(email)
     return { provider: connectable.includes(detected) ? detected : 'imap' }
   }
 }
 
-function failed(message: string, text: string) {
+function failed(message: string, text: TextKey) {
   return { error: { message, text } }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { folder } from '../../../../test/kit/hosted.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { translate } from '../../../ui/hosted/index.ts'
 import { formErrors, formValues, selectableFolders } from './form.ts'
 
 describe('the IMAP form', () => {
@@ -29,7 +30,7 @@ describe('the IMAP form', () => {
       { path: 'body.host', message: 'is required' },
       { path: 'body.other', message: 'is odd' },
     ]
-    expect(formErrors(new AppError('validation_failed', { details }))?.fields).toEqual({
+    expect(formErrors(translate('en'), new AppError('validation_failed', { details }))?.fields).toEqual({
       host: 'Enter the IMAP server.',
       port: 'The port must be a number from 1 to 65535.',
     })

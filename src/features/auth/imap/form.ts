@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { AppError, ErrorDetail } from '../../../lib/errors.ts'
+import type { AppError, ErrorCode, ErrorDetail } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import type { RemoteFolder } from '../../../providers/contract/index.ts'
 import {
@@ -9,6 +9,8 @@ import {
   type ImapFormValues,
   imapPage,
   NO_ERRORS,
+  type TextKey,
+  type Translate,
 } from '../../../ui/hosted/index.ts'
 import type { ImapField, ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'
@@ -28,7 +30,7 @@ export interface ImapFormDeps {
 
 export interface ImapFormContent {
   fields: ImapFields
-  errors?: FormErrors
+  error?: AppError | undefined
   /** The folders to choose from. Present after a successful sign-in. */
   folders?: readonly RemoteFolder[]
 }
@@ -46,7 +48,7 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
 
     async render(reply: FastifyReply, page: SessionPage, content: ImapFormContent): Promise<string> {
       const { code, state, session } = page
-      const { fields, errors = NO_ERRORS, folders } = content
+      const { fields, error, folders } = content
       const isHostEmpty = fields.host === undefined || fields.host === ''
       const email = fieldText(fields.email)
       const proposal = isHostEmpty && email !== '' ? await detection.serverOf(email) : undefined
@@ -54,14 +56,14 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
       const server = knownServer(values.email)
       const isKnownServer = server !== undefined && (server.host === undefined || server.host === values.host)
       const hasFirstStep = !session.providerFixed && session.provider !== 'imap'
-      return pages.render(reply, (context) =>
+      return pages.render(reply, page, (context) =>
         imapPage(context, {
           action: `${publicUrl}/auth/authorize/imap`,
           session: code,
           state,
           values: folders === undefined ? values : { ...values, mailbox: values.mailbox || 'INBOX' },
-          errors,
-          note: isKnownServer && folders === undefined ? requirementText(server) : undefined,
+          errors: (error && formErrors(context.t, error)) ?? NO_ERRORS,
+          note: isKnownServer && folders === undefined ? requirementText(context.t, server) : undefined,
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
           passwordToken: folders && tokens.make(fields, session.id, state),
           backHref: hasFirstStep ? authorizeUrl(publicUrl, code, state) : undefined,
@@ -94,61 +96,62 @@ function proposedFields({ email, host }: ImapFields, proposal: ProposedServer | 
 const STARTTLS_PORT = 143
 
 /** In the order of the form. */
-const LABELS: Readonly<Record<ImapField, string>> = {
-  email: 'email address',
-  password: 'password',
-  host: 'IMAP server',
-  port: 'port',
-  username: 'username',
-  mailbox: 'folder',
-  secure: 'encryption',
-  allowSelfSigned: 'certificate choice',
-  smtpHost: 'SMTP server',
-  smtpPort: 'SMTP port',
-  smtpSecure: 'SMTP encryption',
-  smtpUsername: 'SMTP username',
-  smtpPassword: 'SMTP password',
-  caldavUrl: 'calendar URL',
-  caldavUsername: 'calendar username',
-  caldavPassword: 'calendar password',
+const FIELDS = [
+  ...(['email', 'password', 'host', 'port', 'username', 'mailbox', 'secure', 'allowSelfSigned'] as const),
+  ...(['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const),
+  ...(['caldavUrl', 'caldavUsername', 'caldavPassword'] as const),
+] satisfies readonly ImapField[]
+
+const SIGN_IN_ERRORS = {
+  imap_auth_failed: ['password', 'username'],
+  imap_unreachable: ['host', 'port'],
+  imap_tls: ['host', 'port', 'secure'],
+} satisfies Partial<Record<ErrorCode, ImapField[]>>
+
+const isSignInError = (code: ErrorCode): code is keyof typeof SIGN_IN_ERRORS => Object.hasOwn(SIGN_IN_ERRORS, code)
+
+/** True when the form can show the error; any other has a page of its own. */
+export function isFormError(error: AppError): boolean {
+  return error.code === 'validation_failed' || isSignInError(error.code)
 }
 
-const SIGN_IN_ERRORS: Readonly<Record<string, { title: string; text: string; fields: string[] }>> = {
-  imap_auth_failed: {
-    title: 'The mail server rejected the sign-in',
-    text: 'Check the username and the password. Some providers require an app password, or that you turn on IMAP access first.',
-    fields: ['password', 'username'],
-  },
-  imap_unreachable: {
-    title: 'The mail server could not be reached',
-    text: 'Check the name of the IMAP server, the port and the encryption.',
-    fields: ['host', 'port'],
-  },
-  imap_tls: {
-    title: 'The connection is not secure',
-    text: 'The certificate is not valid for this server name, or the server does not offer STARTTLS. Check the server, the port and the encryption.',
-    fields: ['host', 'port', 'secure'],
-  },
-}
-
-/** What the form can show of an error. Undefined when the error has a page of its own. Server texts are never shown. */
-export function formErrors(error: AppError): FormErrors | undefined {
-  if (error.code === 'validation_failed') return fieldErrors(error.details)
-  const signIn = SIGN_IN_ERRORS[error.code]
-  return signIn && { fields: {}, form: { code: error.code, ...signIn } }
+/** What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. */
+export function formErrors(t: Translate, { code, details }: AppError): FormErrors | undefined {
+  if (code === 'validation_failed') return fieldErrors(t, details)
+  if (!isSignInError(code)) return undefined
+  return {
+    fields: {},
+    form: { code, title: t(`${code}.title`), text: t(`${code}.text`), fields: SIGN_IN_ERRORS[code] },
+  }
 }
 
 /** Validation errors in the words and the order of the form. */
-function fieldErrors(details: readonly ErrorDetail[]): FormErrors {
+function fieldErrors(t: Translate, details: readonly ErrorDetail[]): FormErrors {
   const fields: Record<string, string> = {}
-  for (const [name, label] of Object.entries(LABELS)) {
+  for (const name of FIELDS) {
     const message = details.find(({ path }) => path === `body.${name}`)?.message
-    if (message !== undefined) {
-      fields[name] = message === 'is required' ? `Enter the ${label}.` : `The ${label} ${message}.`
-    }
+    if (message === undefined) continue
+    const [key, ports = ''] = invalidText(message)
+    fields[name] = t(key, { field: t(`name.${name}`), ports })
   }
   return { fields }
 }
+
+/** The text for a validation message, which is in English because API clients read it too. */
+function invalidText(message: string): [key: TextKey, ports?: string] {
+  const [, ports] = /^must use one of the ports (.+)$/.exec(message) ?? []
+  if (ports !== undefined) return ['invalid.allowedPorts', ports]
+  return [INVALID_TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'invalid.other']
+}
+
+const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
+  [/^is required$/, 'invalid.required'],
+  [/^must be a number from 1 to 65535$/, 'invalid.port'],
+  [/^must be a host name/, 'invalid.host'],
+  [/^must not be longer than/, 'invalid.tooLong'],
+  [/^is not an email address$/, 'invalid.address'],
+  [/^does not exist/, 'invalid.folder'],
+]
 
 const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']
 

@@ -24,7 +24,7 @@ import { hostedLimits } from '../hosted/limits.ts'
 import { type HostedPages, wantsHtml } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
-import { formErrors, type ImapForm, selectableFolders } from './form.ts'
+import { type ImapForm, isFormError, selectableFolders } from './form.ts'
 
 export interface ImapRoutesDeps {
   sessions: AuthSessions
@@ -86,9 +86,8 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         if (!isLinking) return imapForm.render(reply, post, { fields, folders })
         return renderConnected(reply, post, await link(post, connection))
       } catch (error) {
-        const errors = wantsPage && error instanceof AppError ? formErrors(error) : undefined
-        if (errors === undefined) throw error
-        return imapForm.render(reply, post, { fields, errors })
+        if (!wantsPage || !(error instanceof AppError) || !isFormError(error)) throw error
+        return imapForm.render(reply, post, { fields, error })
       }
     },
   )
@@ -185,14 +184,16 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
   function renderConnected(reply: FastifyReply, post: AdmittedPost, account: Account): string {
     const { code, state, session, applicationState } = post
     access.revokePost(reply, code, state)
-    return pages.render(reply, (context) =>
+    const email = html`<span class="address">${account.email}</span>`
+    return pages.render(reply, post, (context) =>
       continuePage(context, {
-        title: 'Mailbox connected',
-        text: html`<span class="address">${account.email}</span> is connected. Taking you back${
-          brand.name !== undefined && html` to ${brand.name}`
-        }.`,
+        title: context.t('connected.title'),
+        text:
+          brand.name === undefined
+            ? context.t.html('connected.text', { email })
+            : context.t.html('connected.textTo', { email, app: brand.name }),
         href: successUrl(session.redirectUri, code, account, applicationState),
-        label: 'Continue',
+        label: context.t('start.continue'),
         done: true,
       }),
     )

@@ -4,14 +4,13 @@ import { type App, asAppError } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import { AppError, type ErrorCode } from '../../../lib/errors.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
-import type { Brand } from '../../../ui/hosted/index.ts'
 import { type Account, checkMailbox, RefreshTokenMissing } from '../../accounts/index.ts'
 import type { HostedAccess } from '../hosted/access.ts'
 import { hostedLimits } from '../hosted/limits.ts'
 import { type ErrorPageOptions, type HostedPages, wantsHtml } from '../hosted/pages.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
-import { authorizeUrl, failureUrl, successUrl } from '../sessions/urls.ts'
+import { authorizeUrl, successUrl } from '../sessions/urls.ts'
 import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
 
 export interface CallbackRoutesDeps {
@@ -21,7 +20,6 @@ export interface CallbackRoutesDeps {
   consents: Consents
   /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
-  brand: Brand
   publicUrl: string
   log: Log
 }
@@ -46,7 +44,7 @@ const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
 
 /** The provider sends the browser back here, with a code or an error. */
 export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
-  const { sessions, access, pages, consents, brand, publicUrl, log } = deps
+  const { sessions, access, pages, consents, publicUrl, log } = deps
 
   app.get(
     '/providers/:providerName/callback',
@@ -91,23 +89,21 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         // The schema covers only the redirect, so the page needs the untyped reply.
         const untyped: FastifyReply = reply
         const status = error.code === 'licence_limit' ? 403 : 400
-        untyped.send(pages.renderError(request, reply, error, { status, ...(open && errorLinks(error.code, open)) }))
+        untyped.send(pages.renderError(request, reply, error, { status, ...(open && errorOptions(error.code, open)) }))
         return reply
       }
     },
   )
 
-  /** The links of an error page: to another attempt, unless it would fail again, and to the application. */
-  function errorLinks(
+  /** An error page leads to another attempt, unless it would fail again, and to the application. */
+  function errorOptions(
     error: ErrorCode,
     { facts, session }: { facts: ConsentFacts; session: AuthSession },
   ): ErrorPageOptions {
     const { code, applicationState } = facts
-    const retry = { href: authorizeUrl(publicUrl, code, applicationState), label: 'Try again' }
-    const href = failureUrl(session.redirectUri, code, error, applicationState)
     return {
-      action: FINAL_CODES.has(error) ? undefined : retry,
-      returnTo: { href, label: `Return to ${brand.name ?? 'the app'}` },
+      retryHref: FINAL_CODES.has(error) ? undefined : authorizeUrl(publicUrl, code, applicationState),
+      page: { code, session, state: applicationState ?? '' },
     }
   }
 

@@ -94,6 +94,7 @@ export function authSessions(deps: AuthSessionsDeps) {
         customUserId,
         redirectUri,
         forceConsent: input.forceConsent ?? false,
+        locale: input.locale ?? null,
         expiresAt,
       }
       await authSessionStore(tx).insert(session, code, nowMs)

@@ -19,6 +19,8 @@ export interface AuthSession {
   forceConsent: boolean
   accountId: string | null
   failureCode: string | null
+  /** Language of the pages, as a BCP 47 tag. Null: the browser's. */
+  locale: string | null
   /** Milliseconds. */
   expiresAt: number
 }
@@ -135,7 +137,7 @@ export function authSessionStore(handle: Handle) {
 }
 
 function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSession {
-  const { id, provider, email, customUserId, redirectUri, accountId, failureCode, expiresAt } = row
+  const { id, provider, email, customUserId, redirectUri, accountId, failureCode, locale, expiresAt } = row
   return {
     id,
     status: row.status !== 'completed' && expiresAt <= nowMs ? 'expired' : row.status,
@@ -147,6 +149,7 @@ function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSe
     forceConsent: row.forceConsent === 1,
     accountId,
     failureCode,
+    locale,
     expiresAt,
   }
 }

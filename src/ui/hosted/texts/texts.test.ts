@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { brand } from '../brand.ts'
+import { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from '../imap-page.ts'
+import type { PageContext } from '../layout.ts'
+import { continuePage, errorPage } from '../message-page.ts'
+import { consentPage, emailPage } from '../start-page.ts'
+import { en } from './en.ts'
+import { chooseLanguage, LANGUAGES, type Texts, translate } from './index.ts'
+
+const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort()
+
+describe.each(Object.entries(LANGUAGES))('the texts in %s', (_language, texts) => {
+  it('are complete, without leftovers', () => {
+    expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
+    for (const text of Object.values(texts)) expect(text.trim()).toBe(text)
+    expect(Object.entries(texts).filter(([, text]) => text === '')).toEqual([])
+  })
+
+  it('have the placeholders of the English ones', () => {
+    for (const [key, text] of Object.entries(en)) {
+      expect([key, placeholders(texts[key as keyof Texts])]).toEqual([key, placeholders(text)])
+    }
+  })
+})
+
+describe('the language of a page', () => {
+  it.each([
+    ['en-GB', 'fr', 'en'],
+    ['xx', 'en;q=0.4', 'en'],
+    [null, undefined, 'en'],
+    [null, 'xx, *;q=0.1', 'en'],
+    ['__proto__', 'constructor', 'en'],
+  ])('with locale %s and Accept-Language %s is %s', (locale, header, language) => {
+    expect(chooseLanguage(locale, header)).toBe(language)
+  })
+})
+
+/** Every Latin letter becomes a fullwidth one, so any ASCII word on a page is a text that no language file contains. */
+const pseudo = Object.fromEntries(
+  Object.entries(en).map(([key, text]) => [
+    key,
+    text
+      .split(/(\{\w+\})/)
+      .map((part) =>
+        part.startsWith('{')
+          ? part
+          : part.replace(/[A-Za-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)),
+      )
+      .join(''),
+  ]),
+) as Texts
+const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('ar', pseudo), cancelHref: '/9' }
+const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
+const ERRORS = { fields: { host: '1', port: '2' } }
+const form = { action: '/', session: '1', state: '2', email: '' }
+const imap = { ...form, values: EMPTY, errors: ERRORS, hosts: [], parts: { smtp: true, caldav: true }, backHref: '/1' }
+
+const PAGES: Record<string, string> = {
+  email: emailPage(context, { ...form, choices: [{ provider: '1', label: '1' }], errors: ERRORS }),
+  consent: consentPage(context, { ...form, provider: '1' }),
+  'consent with an address': consentPage(context, { ...form, email: '1', provider: '1' }),
+  imap: imapPage(context, imap),
+  folders: imapPage(context, { ...imap, folders: [{ path: '1', label: '1' }], passwordToken: '1' }),
+  error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
+  continue: continuePage(context, { title: '1', text: '2', href: '/3', label: '4', done: true }),
+}
+
+/** Names of protocols and technical placeholders, which are the same in every language. */
+const SAME_EVERYWHERE = /\b(TLS|STARTTLS|IMAP|INBOX)\b|(smtp|imap)\.example\.com|https:\/\/dav\.example\.com\//g
+
+describe.each(Object.entries(PAGES))('the %s page', (_name, page) => {
+  it('has every text from the language file, attributes included', () => {
+    const visible = page.replace(/<(style|script)[^>]*>.*?<\/\1>/gs, '')
+    const texts = [
+      ...visible.matchAll(
+        / (?:placeholder|aria-label|title|alt|data-(?:busy|show|hide|show-label|hide-label))="([^"]*)"/g,
+      ),
+      ...visible.matchAll(/>([^<]+)</g),
+    ].map((match) => match[1]?.replaceAll(/&\w+;/g, '').replaceAll(SAME_EVERYWHERE, '') ?? '')
+    expect(texts.filter((text) => /[A-Za-z]{2}/.test(text))).toEqual([])
+  })
+
+  it('is laid out right to left, without physical sides for text', () => {
+    expect(page).toContain('<html lang="ar" dir="rtl">')
+    expect(page).not.toMatch(/(?:margin|padding)-(?:left|right):(?!104px)|text-align:(?:left|right)|[;{]float:/)
+  })
+})
