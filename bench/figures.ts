@@ -16,6 +16,13 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`
 }
 
+/** Memory of a process in bytes. `shared`: pages that several processes use, such as those of Node's binary, count in part (Linux: PSS). */
+export async function memoryOf(pid: number): Promise<{ resident: number; shared: number }> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
+  return { resident: bytes('Rss'), shared: bytes('Pss') }
+}
+
 /** User and system time of a process so far. Linux counts them in hundredths of a second. */
 export async function cpuMs(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
