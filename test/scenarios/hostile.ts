@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,6 +41,12 @@ export interface HostileFigures {
   accounts: Record<string, number>
 }
 
+/** The allocator that docs/operations.md recommends. glibc's keeps the pages of freed memory. */
+const JEMALLOC = {
+  LD_PRELOAD: 'libjemalloc.so.2',
+  MALLOC_CONF: 'narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true',
+}
+
 const MOMENTS_AFTER_LOGIN = IMAP_MOMENTS.filter((at) => at !== 'LOGIN')
 /** Commands of a sign-in. An attack at any other would link an account. */
 const SIGN_IN_MOMENTS = ['LOGIN', 'LIST', 'STATUS'] as const
@@ -65,12 +72,14 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
     const microsoft = await opened(startMicrosoft(), (part) => part.close())
     const hostile = await opened(startHostileProcess(google, microsoft), ({ child }) => child.kill())
     const settings = {
-      ...{ ...google.settings, ...microsoft.settings, ...HEAP_PROBE },
+      ...{ ...google.settings, ...microsoft.settings, ...HEAP_PROBE, ...JEMALLOC },
       ...{ GOOGLE_API_URL: hostile.addresses.google, MICROSOFT_GRAPH_URL: hostile.addresses.microsoft },
       APP_REDIRECT_URL: 'https://app.example/done',
       ...place.env,
     }
     const service = await opened(startServiceProcess({ ...place, env: settings }), (part) => part.stop())
+    const libraries = await readFile(`/proc/${service.pid}/maps`, 'utf8')
+    if (!libraries.includes(JEMALLOC.LD_PRELOAD)) throw new Error('The package libjemalloc2 is not installed.')
     const prober = await opened(startProber(service.url, '/accounts?limit=50', service.key), (part) => part.stop())
     const api = client(service.url, service.key)
 
