@@ -82,9 +82,18 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
   })
 
   it('is in the language of the session, also on errors', async () => {
-    const { authUrl } = await hosted.session({ locale: 'en-GB' })
+    const { code, authUrl } = await hosted.session({ locale: 'de-AT', redirectUri: REDIRECT })
     const { page } = await hosted.open(authUrl)
-    expect(page).toContain('<html lang="en" dir="ltr">')
+    expect(page).toContain('<html lang="de" dir="ltr">')
+    expect(linkOf(page, 'Abbrechen')).toMatchObject({ status: 'cancelled', session: code })
+    clock.advance(31 * 60_000)
+    const late = await hosted.open(authUrl)
+    expect(linkOf(late.page, 'Zurück zu Northwind')).toMatchObject({ error: 'session_expired' })
+
+    const unknown = await hosted.call('/auth/authorize?session=unknown', {
+      headers: { ...BROWSER, 'accept-language': 'xx, ja;q=0.8, en;q=0.5' },
+    })
+    expect(await unknown.text()).toContain('このリンクは無効です')
     const refused = await hosted.call('/auth/sessions', {
       key: true,
       json: { redirectUri: REDIRECT, locale: 'no tag' },

@@ -1,6 +1,13 @@
 /** The texts of the hosted pages by language, and the choice of the language. */
 import { type Html, html } from '../../../lib/html.ts'
+import { de } from './de.ts'
 import { en } from './en.ts'
+import { es } from './es.ts'
+import { fr } from './fr.ts'
+import { it } from './it.ts'
+import { ja } from './ja.ts'
+import { nl } from './nl.ts'
+import { pt } from './pt.ts'
 
 export type TextKey = keyof typeof en
 export type Texts = Readonly<Record<TextKey, string>>
@@ -15,7 +22,7 @@ export interface Translate {
 }
 
 /** By primary language subtag. Add a language here and in a file of its own. */
-export const LANGUAGES: Readonly<Record<string, Texts>> = { en }
+export const LANGUAGES: Readonly<Record<string, Texts>> = { en, de, fr, es, it, pt, nl, ja }
 
 const DEFAULT_LANGUAGE = 'en'
 const PLACEHOLDER = /\{(\w+)\}/

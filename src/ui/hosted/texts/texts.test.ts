@@ -16,6 +16,11 @@ describe.each(Object.entries(LANGUAGES))('the texts in %s', (_language, texts) =
     expect(Object.entries(texts).filter(([, text]) => text === '')).toEqual([])
   })
 
+  it('are all translated', () => {
+    const sentences = Object.entries(en).filter(([, text]) => texts !== en && text.split(' ').length > 3)
+    expect(sentences.filter(([key, text]) => texts[key as keyof Texts] === text)).toEqual([])
+  })
+
   it('have the placeholders of the English ones', () => {
     for (const [key, text] of Object.entries(en)) {
       expect([key, placeholders(texts[key as keyof Texts])]).toEqual([key, placeholders(text)])
@@ -27,6 +32,10 @@ describe('the language of a page', () => {
   it.each([
     ['en-GB', 'fr', 'en'],
     ['xx', 'en;q=0.4', 'en'],
+    ['de-AT', 'fr', 'de'],
+    ['sv', 'nl', 'nl'],
+    [null, 'fr;q=0.5, pt-BR', 'pt'],
+    [null, 'ja;q=0, it;q=0.1', 'it'],
     [null, undefined, 'en'],
     [null, 'xx, *;q=0.1', 'en'],
     ['__proto__', 'constructor', 'en'],

@@ -1,0 +1,187 @@
+import type { Texts } from './index.ts'
+
+/** German. */
+export const de: Texts = {
+  'start.title': 'Postfach verbinden',
+  'start.titleTo': 'Postfach mit {app} verbinden',
+  'start.lead': 'Geben Sie die E-Mail-Adresse des Postfachs ein, das Sie verbinden möchten.',
+  'start.continue': 'Weiter',
+  'start.or': 'oder wählen Sie Ihren Anbieter',
+  'start.choose': 'Weiter mit {provider}',
+  'start.otherProvider': 'Weiter mit einem anderen Anbieter',
+  'start.disconnect': 'Sie können die Verbindung jederzeit trennen.',
+  'consent.lead': 'Melden Sie sich bei {provider} an und prüfen Sie die Berechtigungen.',
+  'consent.leadAs': 'Melden Sie sich bei {provider} als {email} an und prüfen Sie die Berechtigungen.',
+  'consent.promise': 'Ihr Passwort bekommen wir nie zu sehen. Sie können die Verbindung jederzeit trennen.',
+  'continue.title': 'Weiter mit {provider}',
+  'continue.text': 'Sie werden zur Anmeldung weitergeleitet.',
+  'connected.title': 'Postfach verbunden',
+  'connected.text': '{email} ist verbunden. Sie werden zurückgeleitet.',
+  'connected.textTo': '{email} ist verbunden. Sie werden zu {app} zurückgeleitet.',
+
+  'page.error': 'Fehler: {title}',
+  'page.cancel': 'Abbrechen',
+  'page.return': 'Zurück zur App',
+  'page.returnTo': 'Zurück zu {app}',
+  'page.retry': 'Erneut versuchen',
+  'page.help': 'Hilfe',
+  'page.privacy': 'Datenschutz',
+  'page.optional': 'optional',
+
+  'imap.title': 'Beim Postfach anmelden',
+  'imap.lead': 'Verwenden Sie dieselben Einstellungen wie in Ihrem E-Mail-Programm.',
+  'imap.connect': 'Postfach verbinden',
+  'imap.connecting': 'Anmeldung beim Mailserver. Das kann einige Sekunden dauern.',
+  'imap.chooseFolder': 'Ordner auswählen',
+  'imap.reloadFolders': 'Ordner neu laden',
+  'imap.loadingFolders': 'Ihre Ordner werden geladen. Das kann einige Sekunden dauern.',
+  'imap.promise': 'Ihr Passwort wird verschlüsselt und nur für den Zugriff auf dieses Postfach verwendet.',
+  'imap.back': 'Andere Adresse verwenden',
+  'imap.account': 'Konto',
+  'imap.advanced': 'Erweiterte Einstellungen',
+  'folders.title': 'Ordner auswählen',
+  'folders.lead': 'Sie sind angemeldet. Wählen Sie den Ordner, der verbunden werden soll.',
+  'folders.label': 'Zu verbindender Ordner',
+
+  'email.label': 'E-Mail-Adresse',
+  'email.placeholder': 'name@beispiel.de',
+  'password.label': 'Passwort',
+  'password.show': 'Anzeigen',
+  'password.hide': 'Verbergen',
+  'password.showIt': 'Passwort anzeigen',
+  'password.hideIt': 'Passwort verbergen',
+  'password.entered': 'Bereits eingegeben',
+  'password.enteredHint': 'Leer lassen, um das bereits eingegebene Passwort zu verwenden.',
+  'host.label': 'IMAP-Server',
+  'port.label': 'Port',
+  'username.label': 'Benutzername',
+  'username.hint': 'Meist Ihre E-Mail-Adresse.',
+  'mailbox.label': 'Ordner',
+  'mailbox.hint': 'Der Ordner, der verbunden wird. Standard: INBOX.',
+  'secure.label': 'Verschlüsselung',
+  'secure.hint': '„Automatisch“ verwendet STARTTLS auf Port 143 und sonst TLS.',
+  'secure.automatic': 'Automatisch',
+  'certificate.label': 'Nicht überprüfbares Zertifikat akzeptieren',
+  'certificate.hint':
+    'Nur für einen Server, den Sie selbst betreiben. Sonst könnte jemand im Netzwerk Ihr Passwort mitlesen.',
+  'smtp.legend': 'Versand (SMTP)',
+  'smtp.hint': 'Leer lassen, um die Einstellungen automatisch zu ermitteln.',
+  'smtp.host': 'SMTP-Server',
+  'smtp.port': 'SMTP-Port',
+  'smtp.secure': 'SMTP-Verschlüsselung',
+  'smtp.username': 'SMTP-Benutzername',
+  'smtp.password': 'SMTP-Passwort',
+  'caldav.legend': 'Kalender (CalDAV)',
+  'caldav.hint': 'Nur wenn zum Postfach ein Kalender gehört, den Sie verbinden möchten.',
+  'caldav.url': 'Kalender-URL',
+  'caldav.username': 'Kalender-Benutzername',
+  'caldav.password': 'Kalender-Passwort',
+  'same.username': 'Leer lassen, um den IMAP-Benutzernamen zu verwenden.',
+  'same.password': 'Leer lassen, um das IMAP-Passwort zu verwenden.',
+
+  'name.email': 'E-Mail-Adresse',
+  'name.password': 'Passwort',
+  'name.host': 'IMAP-Server',
+  'name.port': 'Port',
+  'name.username': 'Benutzername',
+  'name.mailbox': 'Ordner',
+  'name.secure': 'Verschlüsselung',
+  'name.allowSelfSigned': 'Nicht überprüfbares Zertifikat akzeptieren',
+  'name.smtpHost': 'SMTP-Server',
+  'name.smtpPort': 'SMTP-Port',
+  'name.smtpSecure': 'SMTP-Verschlüsselung',
+  'name.smtpUsername': 'SMTP-Benutzername',
+  'name.smtpPassword': 'SMTP-Passwort',
+  'name.caldavUrl': 'Kalender-URL',
+  'name.caldavUsername': 'Kalender-Benutzername',
+  'name.caldavPassword': 'Kalender-Passwort',
+
+  'invalid.summary': 'Prüfen Sie dieses Feld',
+  'invalid.summaryMany': 'Prüfen Sie diese {count} Felder',
+  'invalid.required': 'Füllen Sie das Feld „{field}“ aus.',
+  'invalid.port': '„{field}“ muss eine Zahl von 1 bis 65535 sein.',
+  'invalid.allowedPorts': '„{field}“ muss einen dieser Ports verwenden: {ports}.',
+  'invalid.host': '„{field}“ muss ein Hostname oder eine Adresse ohne Port und Pfad sein.',
+  'invalid.folder': '„{field}“ gibt es auf dem Mailserver nicht.',
+  'invalid.tooLong': '„{field}“ ist zu lang.',
+  'invalid.other': '„{field}“ ist ungültig.',
+  'invalid.address': 'Geben Sie eine E-Mail-Adresse wie name@beispiel.de ein.',
+  'invalid.noAddress': 'Geben Sie Ihre E-Mail-Adresse ein.',
+  'invalid.noChoice': 'Geben Sie Ihre E-Mail-Adresse ein oder wählen Sie Ihren Anbieter.',
+
+  'requirement.appPassword':
+    '{provider} verlangt hier ein App-Passwort statt des üblichen Passworts. Sie können es in den Sicherheitseinstellungen Ihres {provider}-Kontos erstellen.',
+  'requirement.imapEnabled':
+    'Bei {provider} müssen Sie zuerst in den E-Mail-Einstellungen den IMAP-Zugriff einschalten.',
+  'requirement.mailPassword':
+    '{provider} verlangt das eigene Passwort für E-Mail-Programme, das Sie im Kundencenter festlegen.',
+  'requirement.bridge':
+    '{provider} unterstützt IMAP nur über die Bridge-App, die auf einem eigenen Server laufen muss.',
+  'requirement.noPasswords':
+    '{provider} akzeptiert keine Passwörter aus E-Mail-Programmen mehr. Diese Anmeldung wird daher vermutlich abgelehnt.',
+
+  'imap_auth_failed.title': 'Der Mailserver hat die Anmeldung abgelehnt',
+  'imap_auth_failed.text':
+    'Prüfen Sie Benutzername und Passwort. Manche Anbieter verlangen ein App-Passwort oder dass Sie zuerst den IMAP-Zugriff einschalten.',
+  'imap_unreachable.title': 'Der Mailserver ist nicht erreichbar',
+  'imap_unreachable.text': 'Prüfen Sie den Namen des IMAP-Servers, den Port und die Verschlüsselung.',
+  'imap_tls.title': 'Die Verbindung ist nicht sicher',
+  'imap_tls.text':
+    'Das Zertifikat gilt nicht für diesen Servernamen, oder der Server bietet kein STARTTLS an. Prüfen Sie Server, Port und Verschlüsselung.',
+
+  'session_used.title': 'Dieser Link wurde bereits verwendet',
+  'session_used.text':
+    'Darüber wurde ein Postfach verbunden. Um ein weiteres zu verbinden, fordern Sie in der App, aus der Sie kamen, einen neuen Link an.',
+  'session_expired.title': 'Dieser Link ist abgelaufen',
+  'session_expired.text':
+    'Zu Ihrer Sicherheit gelten Links nur eine begrenzte Zeit. Kehren Sie zur App zurück, aus der Sie kamen, und beginnen Sie von vorn.',
+  'not_found.title': 'Dieser Link ist ungültig',
+  'not_found.text':
+    'Vielleicht fehlt ein Teil davon. Öffnen Sie den vollständigen Link noch einmal oder fordern Sie einen neuen an.',
+  'route_not_found.title': 'Seite nicht gefunden',
+  'route_not_found.text':
+    'Unter dieser Adresse gibt es keine Seite. Kehren Sie zur App zurück, aus der Sie kamen, und beginnen Sie von vorn.',
+  'open_again.title': 'Bitte öffnen Sie den Link noch einmal',
+  'open_again.text':
+    'Zu Ihrer Sicherheit muss jeder Schritt in dem Browser erfolgen, der den Link geöffnet hat, und in begrenzter Zeit. Es wurde nichts übermittelt.',
+  'consent_denied.title': 'Der Zugriff wurde nicht erlaubt',
+  'consent_denied.text':
+    'Es wurde kein Postfach verbunden. Um Ihres zu verbinden, versuchen Sie es erneut und erlauben Sie den Zugriff.',
+  'consent_incomplete.title': 'Eine Berechtigung fehlt',
+  'consent_incomplete.text':
+    'Um Ihr Postfach zu verbinden, ist die Berechtigung zum Lesen nötig. Versuchen Sie es erneut und lassen Sie alle Kästchen angekreuzt.',
+  'consent_unknown.title': 'Diese Anmeldung ist ungültig',
+  'consent_unknown.text':
+    'Sie wurde nicht hier begonnen. Kehren Sie zur App zurück, aus der Sie kamen, und beginnen Sie von vorn.',
+  'consent_used.title': 'Diese Anmeldung ist nicht mehr gültig',
+  'consent_used.text':
+    'Sie wurde bereits verwendet oder hat zu lange gedauert. Öffnen Sie den Link aus der App noch einmal.',
+  'consent_failed.title': 'Bei Ihrem E-Mail-Anbieter gab es ein Problem',
+  'consent_failed.text': 'Ihr Anbieter konnte die Anmeldung nicht abschließen. Versuchen Sie es gleich noch einmal.',
+  'consent_refused.title': 'Diese App ist nicht richtig eingerichtet',
+  'consent_refused.text':
+    'Ihr E-Mail-Anbieter kann nicht verbunden werden. Sie können das nicht selbst beheben: Wenden Sie sich an die Betreiber der App.',
+  'mailbox_refused.title': 'Das Postfach konnte nicht geöffnet werden',
+  'mailbox_refused.text':
+    'Sie sind angemeldet, aber Ihr Anbieter hat zu diesem Konto kein Postfach. Wenn Sie ein anderes Konto haben, versuchen Sie es damit.',
+  'rate_limited.title': 'Zu viele Versuche',
+  'rate_limited.text':
+    'Warten Sie einige Minuten und versuchen Sie es erneut. Wenn es dann nicht klappt, fordern Sie einen neuen Link an.',
+  'licence_limit.title': 'Diese App kann keine weiteren Postfächer aufnehmen',
+  'licence_limit.text': 'Die Höchstzahl der Postfächer ist erreicht. Wenden Sie sich an die Betreiber der App.',
+  'unavailable.title': 'Bitte versuchen Sie es gleich noch einmal',
+  'unavailable.text':
+    'Der Dienst ist vorübergehend nicht verfügbar. Ihr Link gilt weiter: Öffnen Sie ihn in einer Minute erneut.',
+  'too_large.title': 'Das ist zu viel Text',
+  'too_large.text':
+    'Es wurde nichts übermittelt. Gehen Sie zurück, kürzen Sie das längste Feld und versuchen Sie es erneut.',
+  'damaged.title': 'Diese Anfrage ist ungültig',
+  'damaged.text': 'Sie wurde unterwegs beschädigt. Öffnen Sie den Link aus der App noch einmal.',
+  'wrong_method.title': 'Diese Seite kann nicht direkt geöffnet werden',
+  'wrong_method.text': 'Öffnen Sie den Link aus der App noch einmal.',
+  'incomplete.title': 'Dieser Link ist unvollständig',
+  'incomplete.text':
+    'Ein Teil davon fehlt. Öffnen Sie den vollständigen Link noch einmal oder fordern Sie einen neuen an.',
+  'failed.title': 'Etwas ist schiefgelaufen',
+  'failed.text': 'Das Problem liegt bei uns. Versuchen Sie es gleich noch einmal.',
+}
