@@ -10,7 +10,7 @@ const SECTIONS = [
   ['Google', ['GOOGLE_CLIENT_ID', 'GOOGLE_PUBSUB_URL']],
   ['Microsoft', ['MICROSOFT_CLIENT_ID', 'MICROSOFT_GRAPH_URL']],
   ['Cloud Pub/Sub for gmail', ['PUBSUB_TOPIC_NAME', 'PUBSUB_MAX_RETRIES']],
-  ['Log', ['LOG_LEVEL', 'LOG_LEVEL']],
+  ['Log', ['LOG_LEVEL', 'LOG_FORMAT']],
 ]
 
 export function envExample() {
@@ -31,7 +31,8 @@ export function settingsPage() {
     '',
     'Generated from `src/config/settings/` by `npm run generate`.',
     '',
-    'A setting comes from the environment, else from `service.config.json` in the working directory, else it has its default.',
+    'A setting comes from the environment, else from the file `.env` in the working directory (`NAME=value` lines), else from',
+    '`service.config.json` there, else it has its default.',
     '`SERVICE_CONFIG` names another file. The file is nested JSON and may contain comments: write `service.app.redirectUrl` as',
     '`{"service": {"app": {"redirectUrl": "…"}}}`. A value `"env:NAME"` reads the environment variable `NAME`. Separate list',
     'items by commas in the environment; the file may also contain JSON lists. If settings are invalid, the service reports all of',

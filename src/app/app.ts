@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import type { Config } from '../config/index.ts'
 import { type Phase, type StartupServer, startupServer } from '../features/health/index.ts'
 import { closeServer, type App as HttpServer } from '../infra/http/index.ts'
 import { loadImapClient } from '../providers/imap/index.ts'
@@ -37,7 +38,9 @@ export function app(context: RuntimeContext): App {
     const port = startup?.port ?? config.port
     const http: Part = {
       async start() {
-        await server.listen({ host: config.host, port })
+        await server.listen({ host: config.host, port }).catch((error) => {
+          throw listenError(config, error)
+        })
         phase = 'ready'
       },
       async stop(drainMs) {
@@ -68,6 +71,20 @@ export function app(context: RuntimeContext): App {
       return stopping
     },
   }
+}
+
+/** Names the setting that the operator can change. */
+function listenError({ host, port }: Config, error: unknown): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const texts: Record<string, string> = {
+    EADDRINUSE: `Port ${port} is in use by another process.\nStop it, or set PORT to another port.`,
+    EACCES: `This user must not listen on port ${port}.\nSet PORT to a port above 1023.`,
+    EADDRNOTAVAIL: `This machine does not have the address ${host}.\nSet HOST to one of its addresses, or to 0.0.0.0 for all.`,
+    ENOTFOUND: `Cannot resolve the host ${host}.\nSet HOST to an address of this machine, or to 0.0.0.0 for all.`,
+  }
+  return new Error(texts[code] ?? `Cannot listen on ${host}, port ${port} (${code}).\nCheck HOST and PORT.`, {
+    cause: error,
+  })
 }
 
 function addressOf(server: HttpServer): string {

@@ -18,6 +18,8 @@ export type SignalName = 'SIGINT' | 'SIGTERM'
 /** Signals and the end of the process: `process` itself, except in tests. */
 export interface Host {
   onSignal(listener: (signal: SignalName) => void): void
+  /** Called once the service accepts requests. */
+  onStarted?(url: string): void
   exit(code: number): void
 }
 
@@ -48,20 +50,27 @@ export async function run(app: App, { log, clock }: Pick<RuntimeContext, 'log' |
     }
   })
 
-  const hasStarted = await started(app, log, aborted.signal, firstSignal)
+  const hasStarted = await started(app, log, aborted.signal, firstSignal, host)
   if (hasStarted) await firstSignal
   const hasStopped = await stopped(app, log)
   host.exit(hasStopped && aborted.signal.aborted ? 0 : 1)
 }
 
 /** Returns false when the start failed. An aborted start counts as started, because it is stopped the same way. */
-async function started(app: App, log: Log, aborted: AbortSignal, firstSignal: Promise<void>): Promise<boolean> {
+async function started(
+  app: App,
+  log: Log,
+  aborted: AbortSignal,
+  firstSignal: Promise<void>,
+  host: Host,
+): Promise<boolean> {
   const start = app.start(aborted)
   try {
     const up = await Promise.race([start, firstSignal])
-    if (up !== undefined)
+    if (up !== undefined) {
       log.info(`The service accepts requests at ${up.url}.`, { operation: 'service.start', metadata: up })
-    else await withTimeout(start, ABORTED_START_LIMIT_MS, () => new Error('the start did not end'))
+      host.onStarted?.(up.url)
+    } else await withTimeout(start, ABORTED_START_LIMIT_MS, () => new Error('the start did not end'))
     return true
   } catch (error) {
     if (aborted.aborted) return true

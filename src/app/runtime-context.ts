@@ -1,5 +1,14 @@
 import type { Config, Loaded } from '../config/index.ts'
-import { type Log, type LogRing, logger, logRing, type Redactor, redactor, stdoutSink } from '../infra/log/index.ts'
+import {
+  type Log,
+  type LogRing,
+  type LogSink,
+  logger,
+  logRing,
+  type Redactor,
+  redactor,
+  stdoutSink,
+} from '../infra/log/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { type Ids, idGenerator } from '../lib/ids.ts'
 
@@ -16,8 +25,8 @@ export interface RuntimeContext {
   redactor: Redactor
 }
 
-/** Makes the clock, ids and log of this process. Warnings about its settings are the first log records. */
-export function runtimeContext({ config, warnings }: Loaded): RuntimeContext {
+/** Makes the clock, ids and log of this process; the log goes to `output`, by default stdout as JSON. Warnings about its settings are the first log records. */
+export function runtimeContext({ config, warnings }: Loaded, output: LogSink = stdoutSink()): RuntimeContext {
   const clock = systemClock
   const ids = idGenerator(clock)
   const instanceId = ids('ins')
@@ -35,7 +44,7 @@ export function runtimeContext({ config, warnings }: Loaded): RuntimeContext {
     ids,
     instance: instanceId,
     redactor: hiding,
-    sinks: [stdoutSink(), logs.add],
+    sinks: [output, logs.add],
   })
   for (const warning of warnings) log.warn(warning, { operation: 'service.settings' })
   return { config, clock, ids, instanceId, log, logs, redactor: hiding }

@@ -58,7 +58,10 @@ async function checkConnection(db: Db): Promise<void> {
   } catch (error) {
     await db.close()
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new Error(`Cannot connect to the database. Check DATABASE_URL: ${error.reason}`, { cause: error })
+    throw new Error(
+      `Cannot connect to the database: ${error.reason}\nCheck DATABASE_URL, and that PostgreSQL accepts connections.`,
+      { cause: error },
+    )
   }
 }
 

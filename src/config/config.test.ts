@@ -42,6 +42,7 @@ describe('the source of a setting', () => {
       databaseUrl: undefined,
       autoApplyMigrations: true,
       logLevel: 'info',
+      logFormat: 'auto',
       adminUsername: 'admin',
       privateTargets: 'loopback',
       formPorts: 'any',

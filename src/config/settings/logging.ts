@@ -10,6 +10,14 @@ export const loggingSettings = {
     fallback: 'info',
     about: 'Minimum level of log records, on stdout and in GET /logs.',
   }),
+  logFormat: setting({
+    env: 'LOG_FORMAT',
+    path: 'service.log.format',
+    kind: kinds.oneOf('auto', 'json', 'text'),
+    fallback: 'auto',
+    about:
+      'Form of the log on stdout: one JSON object or one line of text per record; auto is text on a terminal, else JSON.',
+  }),
   otelLogsEnabled: setting({
     env: 'OTEL_LOGS_ENABLED',
     path: 'otel.logs.enabled',

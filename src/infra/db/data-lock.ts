@@ -31,7 +31,7 @@ export async function lockDataFolder(folder: string, options: DataLockOptions): 
     if (waitedMs === 0) options.onWait()
     if (waitedMs >= waitMs || aborted?.aborted) {
       throw new Error(
-        `The data folder ${folder} is in use by another Posthorn process. Stop it, or set DATA_DIR to another folder.`,
+        `The data folder ${folder} is in use by another Posthorn process.\nStop it, or set DATA_DIR to another folder.`,
       )
     }
     await sleep(PAUSE_MS, aborted)

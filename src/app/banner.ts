@@ -1,0 +1,39 @@
+import type { Config } from '../config/index.ts'
+import { VERSION } from './version.ts'
+
+/** The first screen of a service that was started in a terminal. `url` is the address on which it listens. */
+export function banner(config: Config, url: string): string {
+  const { dataDir, port, serviceApiKey, databaseUrl } = config
+  const publicUrl = port === 0 ? url : config.publicUrl
+  // The key itself could end up in a recording or a screenshot of the terminal.
+  const key = serviceApiKey === undefined ? `in ${dataDir}/service-api-key` : 'SERVICE_API_KEY'
+  const rows = [
+    ['API', publicUrl],
+    ['Reference', `${publicUrl}/docs`],
+    ['API key', key],
+    ['Data', databaseUrl === undefined ? `in ${dataDir}` : 'in PostgreSQL (DATABASE_URL)'],
+  ]
+  const next = [
+    ['Watch events', 'npx posthorn listen'],
+    ['Send a test event', 'npx posthorn trigger message.received'],
+    ['Connect a mailbox', `POST ${publicUrl}/auth/sessions`],
+  ]
+  return [
+    '',
+    `  Posthorn ${VERSION}`,
+    '',
+    ...aligned(rows),
+    '',
+    '  Next, in another terminal:',
+    ...aligned(next),
+    '',
+    '  Press Ctrl-C to stop.',
+    '',
+    '',
+  ].join('\n')
+}
+
+function aligned(rows: string[][]): string[] {
+  const width = Math.max(...rows.map(([label = '']) => label.length))
+  return rows.map(([label = '', text]) => `  ${label.padEnd(width)}  ${text}`)
+}
