@@ -29,6 +29,7 @@ export function authScreen(config: Config): AuthScreen {
   return {
     name: config.authScreenName,
     logoUrl: config.authScreenLogoUrl,
+    logoDarkUrl: config.authScreenLogoDarkUrl,
     color: config.authScreenColor,
     supportUrl: config.authScreenSupportUrl,
     privacyUrl: config.authScreenPrivacyUrl,

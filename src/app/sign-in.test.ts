@@ -51,6 +51,7 @@ describe('the sign-in settings', () => {
     expect(lines).toEqual([
       `Register this redirect URI at Google: ${uri}`,
       expect.stringContaining(`Google does not accept the redirect URI ${uri}: `),
+      expect.stringContaining('Set AUTH_SCREEN_NAME'),
     ])
     expect(lines.join()).not.toContain('secret')
   })

@@ -20,7 +20,10 @@ export interface SignInProblem {
 
 const PROVIDERS = ['gmail', 'microsoft'] as const
 
-type SignInConfig = Pick<Config, Extract<keyof Config, `google${string}` | `microsoft${string}`> | 'publicUrl'>
+type SignInConfig = Pick<
+  Config,
+  Extract<keyof Config, `google${string}` | `microsoft${string}`> | 'publicUrl' | 'authScreenName'
+>
 
 export function signIn(config: SignInConfig, clock: Clock): SignIn {
   const { googleClientId, googleClientSecret, microsoftClientId, microsoftClientSecret } = config
@@ -97,6 +100,12 @@ export function reportSignIn(config: SignInConfig, providers: SignIn, log: Log):
     log.info(registration('Microsoft', redirectUri(config.publicUrl, 'microsoft')), fields)
   }
   for (const { message } of signInProblems(config)) log.warn(message, fields)
+  if (config.authScreenName === undefined) {
+    log.warn(
+      'Set AUTH_SCREEN_NAME: without it, the hosted pages show the host of the redirect URI instead of your name.',
+      fields,
+    )
+  }
 }
 
 const registration = (who: string, uri: string) => `Register this redirect URI at ${who}: ${uri}`

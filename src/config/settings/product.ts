@@ -10,7 +10,7 @@ export const productSettings = {
     path: 'service.authScreen.name',
     kind: kinds.text,
     fallback: undefined,
-    about: 'Name of your product on the hosted pages.',
+    about: 'Name of your product on the hosted pages. Default: the host of the redirect URI.',
   }),
   authScreenLogoUrl: setting({
     env: 'AUTH_SCREEN_LOGO_URL',
@@ -18,6 +18,13 @@ export const productSettings = {
     kind: kinds.url('https', 'http'),
     fallback: undefined,
     about: 'URL of the logo on the hosted pages.',
+  }),
+  authScreenLogoDarkUrl: setting({
+    env: 'AUTH_SCREEN_LOGO_DARK_URL',
+    path: 'service.authScreen.logoDarkUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: undefined,
+    about: 'URL of the logo for dark mode. Default: AUTH_SCREEN_LOGO_URL.',
   }),
   authScreenColor: setting({
     env: 'AUTH_SCREEN_COLOR',

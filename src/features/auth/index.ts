@@ -48,7 +48,7 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, ...access })
   const imapForm = imapFormOf({ ...deps, pages, detection })
-  const hosted = { ...deps, brand, sessions, consents, detection, access, pages, imapForm }
+  const hosted = { ...deps, sessions, consents, detection, access, pages, imapForm }
   sessionRoutes(app, hosted)
   hostedRoutes(app, hosted)
   imapRoutes(app, hosted)

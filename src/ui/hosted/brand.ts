@@ -6,6 +6,8 @@ export interface AuthScreen {
   name?: string | undefined
   /** `https:` URL of the logo, shown 32 px high. */
   logoUrl?: string | undefined
+  /** Logo for the dark colour scheme. Default: `logoUrl`. */
+  logoDarkUrl?: string | undefined
   /** Colour of buttons, links and focus rings: `#rgb` or `#rrggbb`. */
   color?: string | undefined
   /** The application's help page. */
@@ -13,10 +15,17 @@ export interface AuthScreen {
   privacyUrl?: string | undefined
 }
 
+interface Logo {
+  url: string
+  /** For the Content-Security-Policy. */
+  origin: string
+}
+
 /** Branding as the pages use it, with colours adjusted for contrast. */
 export interface Brand {
   name: string | undefined
-  logo: { url: string; origin: string } | undefined
+  logo: Logo | undefined
+  logoDark: Logo | undefined
   supportUrl: string | undefined
   privacyUrl: string | undefined
   light: Palette
@@ -45,16 +54,21 @@ const WHITE: Colour = [255, 255, 255]
 const BLACK: Colour = [0, 0, 0]
 
 export function brand(settings: AuthScreen): Brand {
-  const { name, logoUrl, color, supportUrl, privacyUrl } = settings
+  const { name, logoUrl, logoDarkUrl, color, supportUrl, privacyUrl } = settings
   const colour = (color === undefined ? undefined : parseColour(color)) ?? DEFAULT_COLOUR
   return {
     name,
-    logo: logoUrl === undefined ? undefined : { url: logoUrl, origin: new URL(logoUrl).origin },
+    logo: logoAt(logoUrl ?? logoDarkUrl),
+    logoDark: logoUrl === undefined ? undefined : logoAt(logoDarkUrl),
     supportUrl,
     privacyUrl,
     light: palette(colour, SURFACES.light.page, SURFACES.light.card),
     dark: palette(colour, SURFACES.dark.page, SURFACES.dark.card),
   }
+}
+
+function logoAt(url: string | undefined): Logo | undefined {
+  return url === undefined ? undefined : { url, origin: new URL(url).origin }
 }
 
 function palette(colour: Colour, page: string, card: string): Palette {

@@ -67,7 +67,7 @@ function heading(brand: Brand, centred: boolean): Html | undefined {
   // A message page already shows an icon.
   if (centred && brand.logo === undefined && brand.name === undefined) return undefined
   if (brand.logo !== undefined) {
-    return html`<div class="brand"><img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></div>`
+    return html`<div class="brand"><picture>${brand.logoDark !== undefined && html`<source media="(prefers-color-scheme: dark)" srcset="${brand.logoDark.url}">`}<img src="${brand.logo.url}" alt="${brand.name ?? ''}" referrerpolicy="no-referrer"></picture></div>`
   }
   return html`<div class="brand"><span class="tile">${ICONS.mail}</span>${brand.name !== undefined && html`<span>${brand.name}</span>`}</div>`
 }

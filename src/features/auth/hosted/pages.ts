@@ -64,6 +64,12 @@ export interface ErrorPageOptions {
 export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl }: HostedPagesDeps): HostedPages {
   const { origin } = new URL(publicUrl)
 
+  /** Without a configured name, the host that gets the mailbox: users must see who asks. Apps' own schemes have none. */
+  function brandOf(page: SessionPage | undefined): Brand {
+    if (brand.name !== undefined || page === undefined) return brand
+    return { ...brand, name: new URL(page.session.redirectUri).host || undefined }
+  }
+
   function languageOf(request: FastifyRequest, page: SessionPage | undefined): Translate {
     return translate(chooseLanguage(page?.session.locale, request.headers['accept-language']))
   }
@@ -79,7 +85,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
       `default-src 'none'`,
       `style-src 'nonce-${nonce}'`,
       `script-src 'nonce-${nonce}'`,
-      `img-src data:${brand.logo === undefined ? '' : ` ${brand.logo.origin}`}`,
+      ['img-src data:', brand.logo?.origin, brand.logoDark?.origin].filter((part) => part !== undefined).join(' '),
       `form-action ${origin}`,
       `base-uri 'none'`,
       `frame-ancestors 'none'`,
@@ -89,15 +95,15 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
       .type('text/html; charset=utf-8')
       .headers({ ...HARDENED, 'content-security-policy': policy.join('; ') })
       .serializer((body: string) => body)
-    return content({ brand, nonce, t: languageOf(reply.request, page), cancelHref })
+    return content({ brand: brandOf(page), nonce, t: languageOf(reply.request, page), cancelHref })
   }
 
   const render: HostedPages['render'] = (reply, page, content) =>
     send(reply, page, content, { cancelHref: returnUrl(page, 'consent_denied') })
 
-  const returnLink = (t: Translate, href: string) => ({
+  const returnLink = ({ t, brand: { name } }: PageContext, href: string) => ({
     href,
-    label: brand.name === undefined ? t('page.return') : t('page.returnTo', { app: brand.name }),
+    label: name === undefined ? t('page.return') : t('page.returnTo', { app: name }),
   })
 
   const renderError: HostedPages['renderError'] = (request, reply, error, options = {}) => {
@@ -110,7 +116,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
         ...{ ...look, title: t(`${texts}.title`), text: t(`${texts}.text`), code: error.code, requestId: request.id },
         action: actionOf(t, retryHref, continueHref),
         // The continue link already leads to the application.
-        returnTo: page && continueHref === undefined ? returnLink(t, returnUrl(page, error.code)) : undefined,
+        returnTo: page && continueHref === undefined ? returnLink(context, returnUrl(page, error.code)) : undefined,
       })
     }
     return send(reply, page, content, { status })

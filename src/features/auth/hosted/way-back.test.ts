@@ -101,3 +101,24 @@ describeOneDatabase('the way back to the application', 'sqlite', (open) => {
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('body.locale')])
   })
 })
+
+describeOneDatabase('the application on its pages', 'sqlite', (open) => {
+  it('is the host of the redirect URI when it has no name, and has a logo for each colour scheme', async () => {
+    const authScreen = { logoUrl: 'https://cdn.example/a.svg', logoDarkUrl: 'https://dark.example/b.svg' }
+    const hosted = await serveHosted(await open(), { authScreen })
+    try {
+      const { authUrl } = await hosted.session({ redirectUri: REDIRECT })
+      const response = await hosted.call(authUrl, { headers: BROWSER })
+      const page = await response.text()
+      expect(page).toContain('<h1>Connect your mailbox to app.example</h1>')
+      expect(page).toContain('<source media="(prefers-color-scheme: dark)" srcset="https://dark.example/b.svg">')
+      const policy = response.headers.get('content-security-policy')
+      expect(policy).toContain('img-src data: https://cdn.example https://dark.example;')
+
+      const own = await hosted.session({ redirectUri: 'com.example.app:/done' })
+      expect((await hosted.open(own.authUrl)).page).toContain('<h1>Connect your mailbox</h1>')
+    } finally {
+      await hosted.close()
+    }
+  })
+})

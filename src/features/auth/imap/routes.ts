@@ -6,7 +6,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 import { html } from '../../../lib/html.ts'
 import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/contract/index.ts'
-import { type Brand, continuePage } from '../../../ui/hosted/index.ts'
+import { continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
   type FormPorts,
@@ -38,7 +38,6 @@ export interface ImapRoutesDeps {
   clock: Clock
   /** When the form reports an unreachable server, counted from the submit. Default: after the longest check. */
   unreachableMs?: number
-  brand: Brand
   log: Log
 }
 
@@ -58,7 +57,7 @@ const UNREACHABLE_MS = 10_500
 
 /** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
 export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
-  const { sessions, access, pages, imapForm, imap, verifications, formPorts, clock, brand, log } = deps
+  const { sessions, access, pages, imapForm, imap, verifications, formPorts, clock, log } = deps
   const { unreachableMs = UNREACHABLE_MS } = deps
   const tags = ['Hosted authentication']
 
@@ -189,9 +188,9 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       continuePage(context, {
         title: context.t('connected.title'),
         text:
-          brand.name === undefined
+          context.brand.name === undefined
             ? context.t.html('connected.text', { email })
-            : context.t.html('connected.textTo', { email, app: brand.name }),
+            : context.t.html('connected.textTo', { email, app: context.brand.name }),
         href: successUrl(session.redirectUri, code, account, applicationState),
         label: context.t('start.continue'),
         done: true,
