@@ -65,7 +65,10 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           errors: (error && formErrors(context.t, error)) ?? NO_ERRORS,
           note: isKnownServer && folders === undefined ? requirementText(context.t, server) : undefined,
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
-          passwordToken: folders && tokens.make(fields, session.id, state),
+          passwordToken:
+            folders !== undefined || isPasswordKept(fields, error)
+              ? tokens.make(fields, session.id, state, faultyFields(error))
+              : undefined,
           backHref: hasFirstStep ? authorizeUrl(publicUrl, code, state) : undefined,
           knownServers: values.email === '' ? HOST_BY_DOMAIN : undefined,
           hosts: KNOWN_HOSTS,
@@ -152,6 +155,15 @@ const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
   [/^is not an email address$/, 'invalid.address'],
   [/^does not exist/, 'invalid.folder'],
 ]
+
+/** A password survives an error that is not about it. */
+function isPasswordKept({ password }: ImapFields, error: AppError | undefined): boolean {
+  if (error?.code !== 'validation_failed' || fieldText(password) === '') return false
+  return !faultyFields(error).includes('password')
+}
+
+const faultyFields = (error: AppError | undefined): string[] =>
+  (error?.details ?? []).map(({ path }) => path.replace(/^body\./, ''))
 
 const ROLE_ORDER = ['inbox', 'archive', 'all', 'sent', 'drafts', 'flagged', 'junk', 'trash']
 

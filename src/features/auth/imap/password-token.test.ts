@@ -34,6 +34,14 @@ describe('password tokens', () => {
     expect(tokens.fill(empty, token, 'ses_1', 'other')).toMatchObject({ password: '' })
   })
 
+  it('are not bound to the fields that were invalid, but to all others', () => {
+    const free = tokens.make({ ...fields, port: 'x' }, 'ses_1', 'state', ['port', 'mailbox'])
+    expect(tokens.fill(empty, free, 'ses_1', 'state')).toMatchObject({ password: ' geheim ' })
+    expect(tokens.fill({ ...empty, host: 'evil.example' }, free, 'ses_1', 'state')).toMatchObject({ password: '' })
+    const widened = `host ${free}`
+    expect(tokens.fill({ ...empty, host: 'evil.example' }, widened, 'ses_1', 'state')).toMatchObject({ password: '' })
+  })
+
   it('hide the password and reject forged tokens', () => {
     expect(Buffer.from(token.split(':')[1] ?? '', 'base64url').includes('geheim')).toBe(false)
     for (const forged of ['', 'k1:a.b.c', 'nonsense', 7, null, ['x']]) {
