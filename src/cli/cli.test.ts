@@ -38,11 +38,37 @@ describe('posthorn', () => {
     expect(await posthorn(['--version'])).toEqual({ out: `${VERSION}\n`, error: '', code: 0 })
     const lines: string[] = []
     expect(await cli([], { out: (text) => lines.push(text), error: () => {} })).toBe(0)
-    for (const command of ['start', 'migrate up', 'migrate status']) expect(lines.join()).toContain(`  ${command}  `)
+    for (const command of ['start', 'migrate up', 'migrate status', 'listen', 'trigger <type>']) {
+      expect(lines.join()).toContain(`  ${command}  `)
+    }
   })
 
   it.each([
-    [['migrate'], '"migrate" is not a command.'],
+    [['start', '--help'], 'posthorn start: run', '  posthorn start'],
+    [['help', 'listen'], '  --forward URL ', '  posthorn listen --forward http://localhost:3000/hook'],
+    [['trigger', 'message.received', '--help'], '  --list ', '  posthorn trigger --list'],
+    [['help', 'migrate'], 'posthorn migrate up: apply', 'posthorn migrate status: list'],
+  ])('prints the options and examples of a command for %j', async (args, first, second) => {
+    const lines: string[] = []
+    const code = await cli(args, { out: (text) => lines.push(text), error: (text) => lines.push(`error ${text}`) })
+    expect(code).toBe(0)
+    expect(lines.join()).toContain(first)
+    expect(lines.join()).toContain(second)
+    expect(lines.join()).not.toContain('error ')
+  })
+
+  it.each([
+    [['migrate'], '"migrate" is not a command. Did you mean "migrate up" or "migrate status"?'],
+    [['migrate', 'staus'], '"migrate staus" is not a command. Did you mean "migrate status"?'],
+    [['migrate', 'up', 'now'], '"migrate up now" is not a command.'],
+    [['migrate', 'status', '--forward', 'x'], '--forward is not an option of migrate status.'],
+    [['strat'], '"strat" is not a command. Did you mean "start"?'],
+    [['help', 'lisen'], '"lisen" is not a command. Did you mean "listen"?'],
+    [['start', '--port', '1'], "Unknown option '--port'."],
+    [['start', '--list'], '--list is not an option of start.'],
+    [['listen', '--foward', 'x'], `Unknown option '--foward'. Did you mean "--forward"?`],
+    [['listen', 'now'], '"listen now" is not a command.'],
+    [['trigger', 'a', 'b'], '"trigger a b" is not a command.'],
     [['start', 'now'], '"start now" is not a command.'],
     [['toString'], '"toString" is not a command.'],
     [['--force'], "Unknown option '--force'"],

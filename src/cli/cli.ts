@@ -3,41 +3,28 @@ import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'
 import { type Command, type Given, type Terminal, UsageError } from './command.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { commandHelp, overview } from './help.ts'
 import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
 import { triggerCommand } from './trigger.ts'
 
-const HELP = `Posthorn ${VERSION}: mailboxes behind one REST API and signed webhooks.
-
-Usage: posthorn <command>
-
-Commands:
-  start            run the service until SIGINT or SIGTERM
-  migrate up       apply pending database migrations
-  migrate status   list applied and pending migrations
-  listen           forward the events of a running service to a local address as signed webhooks
-    --forward URL    the address, such as http://localhost:3000/hook
-    --type LIST      only these types, such as message.*,account.connected
-    --secret TEXT    the signing secret (whsec_…); default: a new one
-  trigger <type>   make a running service send a test event, such as message.received
-
-Options for listen and trigger:
-  --url URL        the address of the service; default PUBLIC_URL
-  --key KEY        its API key; default SERVICE_API_KEY, else the generated key in DATA_DIR
-
-Options:
-  --help           print this text
-  --version        print the version
-
-Settings come from the environment, then service.config.json (SERVICE_CONFIG names another file), then defaults.
-See docs/settings.md.
-
-Exit codes: 0 success, 1 failure, 2 invalid usage or settings.`
-
-const COMMANDS: Record<string, Command> = {
-  start: { run: main },
-  'migrate up': { run: migrateUpCommand },
-  'migrate status': { run: migrateStatusCommand },
+const COMMANDS: Readonly<Record<string, Command>> = {
+  start: {
+    summary: 'run the service until SIGINT or SIGTERM',
+    examples: ['posthorn start', 'PORT=9000 DATA_DIR=/var/lib/posthorn posthorn start'],
+    run: main,
+  },
+  'migrate up': {
+    summary: 'apply pending database migrations',
+    examples: ['posthorn migrate up'],
+    run: migrateUpCommand,
+  },
+  'migrate status': {
+    summary: 'list applied and pending migrations',
+    examples: ['posthorn migrate status'],
+    run: migrateStatusCommand,
+  },
   listen: listenCommand,
   trigger: triggerCommand,
 }
@@ -46,8 +33,11 @@ const COMMANDS: Record<string, Command> = {
 export async function cli(args: string[], terminal: Terminal): Promise<number> {
   try {
     const { words, options, help, version } = parse(args)
-    if (version === true) return print(terminal, VERSION)
-    if (help === true || words.length === 0) return print(terminal, HELP)
+    if (version) return print(terminal, VERSION)
+    const asksForHelp = help || words[0] === 'help'
+    const named = words[0] === 'help' ? words.slice(1) : words
+    if (named.length === 0) return print(terminal, overview(VERSION, COMMANDS))
+    if (asksForHelp) return print(terminal, helpOf(named))
     const { command, given } = findCommand(words, options)
     await command.run(terminal, given)
     return 0
@@ -59,7 +49,9 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
   }
 }
 
-const VALUES = ['forward', 'type', 'secret', 'url', 'key'] as const
+const OPTIONS = Object.assign({}, ...Object.values(COMMANDS).map(({ options }) => options)) as NonNullable<
+  Command['options']
+>
 
 function parse(args: string[]) {
   try {
@@ -67,32 +59,58 @@ function parse(args: string[]) {
       args,
       allowPositionals: true,
       options: {
+        ...Object.fromEntries(
+          Object.entries(OPTIONS).map(([name, { value }]) => [
+            name,
+            { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+          ]),
+        ),
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
-        ...Object.fromEntries(VALUES.map((name) => [name, { type: 'string' as const }])),
       },
     })
-    const { help, version, ...options } = values
-    return { words: positionals, help, version, options: options as Given['options'] }
+    const { help, version, ...others } = values
+    const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]))
+    return { words: positionals, help: help === true, version: version === true, options }
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const message = error instanceof Error ? error.message : String(error)
+    const unknown = /^Unknown option '--([^']+)'/.exec(message)?.[1]
+    if (unknown === undefined) throw new UsageError(message)
+    const close = didYouMean(unknown, [...Object.keys(OPTIONS), 'help', 'version']).replace('"', '"--')
+    throw new UsageError(`Unknown option '--${unknown}'.${close}`)
   }
+}
+
+/** The help of one command, or of all commands that begin with the word, such as "migrate". */
+function helpOf(words: string[]): string {
+  const name = nameIn(words)
+  const names = name === undefined ? Object.keys(COMMANDS).filter((known) => known.startsWith(`${words[0]} `)) : [name]
+  const texts = names.flatMap((known) => (COMMANDS[known] ? [commandHelp(known, COMMANDS[known])] : []))
+  if (texts.length === 0) throw unknownCommand(words)
+  return texts.join('\n\n')
 }
 
 /** Finds the command whose name the words begin with; the other words are its operands. */
 function findCommand(words: string[], options: Given['options']): { command: Command; given: Given } {
-  const name = Object.keys(COMMANDS).find((known) => ` ${words.join(' ')} `.startsWith(` ${known} `)) ?? ''
+  const name = nameIn(words) ?? ''
   const command = COMMANDS[name]
   const operands = words.slice(name.split(' ').length)
-  const expected = command?.operands ?? []
-  if (command === undefined || operands.length > expected.length) {
-    throw new UsageError(`"${words.join(' ')}" is not a command.`)
-  }
-  const missing = expected[operands.length]
-  if (missing !== undefined) throw new UsageError(`${name} needs ${missing}.`)
-  const other = Object.keys(options).find((option) => !command.options?.includes(option))
+  if (command === undefined || operands.length > (command.operand === undefined ? 0 : 1)) throw unknownCommand(words)
+  const other = Object.keys(options).find((option) => command.options?.[option] === undefined)
   if (other !== undefined) throw new UsageError(`--${other} is not an option of ${name}.`)
   return { command, given: { operands, options } }
+}
+
+function nameIn(words: string[]): string | undefined {
+  return Object.keys(COMMANDS).find((known) => ` ${words.join(' ')} `.startsWith(` ${known} `))
+}
+
+function unknownCommand(words: string[]): UsageError {
+  const text = words.join(' ')
+  const known = Object.keys(COMMANDS)
+  const subcommands = known.filter((name) => name.startsWith(`${text} `)).map((name) => `"${name}"`)
+  const close = subcommands.length > 0 ? ` Did you mean ${subcommands.join(' or ')}?` : didYouMean(text, known)
+  return new UsageError(`"${text}" is not a command.${close}`)
 }
 
 function print(terminal: Terminal, text: string): number {

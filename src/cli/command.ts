@@ -4,28 +4,30 @@ export interface Terminal {
   error(text: string): void
 }
 
-/** The operands and options given to a command. */
+/** The operands and options given to a command. A flag has the value "true". */
 export interface Given {
   operands: string[]
   options: Partial<Record<string, string>>
 }
 
+export interface Option {
+  /** Placeholder of the value in the help, such as URL. Without it the option is a flag. */
+  value?: string
+  about: string
+}
+
 export interface Command {
-  /** Descriptions of the required operands. */
-  operands?: readonly string[]
-  /** Names of the allowed options; each takes a value. */
-  options?: readonly string[]
+  /** One line for the list of commands. */
+  summary: string
+  /** Placeholder of the only operand, such as <type>. The command itself checks that it was given. */
+  operand?: string
+  options?: Readonly<Record<string, Option>>
+  /** Complete command lines. */
+  examples: readonly string[]
   run(terminal: Terminal, given: Given): Promise<void>
 }
 
 /** Invalid usage: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
-}
-
-/** Returns the option, or throws `UsageError` when it is missing. */
-export function required({ options }: Given, name: string): string {
-  const value = options[name]
-  if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`)
-  return value
 }

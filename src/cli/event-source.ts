@@ -4,8 +4,8 @@ import { failureOf, type RunningService, reasonOf } from './running-service.ts'
 
 export interface EventSourceOptions {
   service: RunningService
-  /** The `type` query of GET /events/stream. */
-  type: string | undefined
+  /** The query of GET /events/stream. */
+  query: { type?: string; accountId?: string }
   /** Reconnects after this time without data. The service sends something every 10 s. */
   silenceMs?: number
   onOpen(): void
@@ -44,15 +44,14 @@ export async function* eventSource(options: EventSourceOptions, signal: AbortSig
 class Rejected extends Error {}
 
 async function* connection(
-  { service, type, silenceMs = SILENCE_MS, onOpen }: EventSourceOptions,
+  { service, query, silenceMs = SILENCE_MS, onOpen }: EventSourceOptions,
   lastId: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(new Error('the service sent nothing')), silenceMs)
   try {
-    const query = type === undefined ? '' : `?${new URLSearchParams({ type })}`
-    const response = await fetch(`${service.url}/events/stream${query}`, {
+    const response = await fetch(`${service.url}/events/stream?${new URLSearchParams(query)}`, {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${service.key}`,

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
 import { describeOneDatabase } from '../../test/kit/database.ts'
@@ -16,10 +19,10 @@ interface Running {
 }
 
 /** Runs the built command in its own process, for tests that end it with a signal. */
-function listen(args: string[]): Running {
+function listen(args: string[], home = tmpdir()): Running {
   const entry = new URL('../../dist/posthorn.js', import.meta.url).pathname
   const child = spawn(process.execPath, [entry, 'listen', ...args], {
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const running = { child, out: '', error: '' }
@@ -64,7 +67,9 @@ describeOneDatabase('posthorn listen and posthorn trigger', 'sqlite', (open) => 
     const service = await started({ place })
     const receiver = closing(await startReceiver())
     const reach = ['--url', service.url, '--key', service.key]
-    const listening = listen(['--forward', receiver.url, ...reach, '--type', 'message.*'])
+    const home = mkdtempSync(join(tmpdir(), 'posthorn-home-'))
+    closing({ close: async () => rmSync(home, { recursive: true }) })
+    const listening = listen(['--forward', receiver.url, ...reach, '--events', 'message.*'], home)
     await eventually(() => expect(listening.out).toContain(`Forwarding events of ${service.url} to ${receiver.url}.`))
     const [, secret = ''] = /^Signing secret: (whsec_\S+)$/m.exec(listening.out) ?? []
 
@@ -97,6 +102,31 @@ describeOneDatabase('posthorn listen and posthorn trigger', 'sqlite', (open) => 
 
     listening.child.kill('SIGINT')
     expect(await ended(listening)).toBe(0)
+    const next = listen(['--forward', receiver.url, ...reach], home)
+    await eventually(() => expect(next.out).toContain(`Signing secret: ${secret}\n`))
+  })
+
+  it('print events without a target, as text or as JSON, of the chosen types and account', async () => {
+    const service = await started({ place: await open.place() })
+    const reach = ['--url', service.url, '--key', service.key]
+    const text = listen([...reach, '--events', 'account.*,message.sent'])
+    const json = listen([...reach, '--print-json'])
+    const other = listen([...reach, '--account', 'acc_other'])
+    for (const shown of [() => text.out, () => json.error, () => other.out]) {
+      await eventually(() => expect(shown()).toContain(`Showing events of ${service.url}. Press Ctrl-C to stop.`))
+    }
+    const client = api(service.url, service.key)
+    await client.post('/webhooks/test-event', { type: 'message.received' })
+    await client.post('/webhooks/test-event', { type: 'message.sent' })
+    await eventually(() => expect(text.out).toMatch(/^\d\d:\d\d:\d\d {2}message\.sent +evt_\w+ \(test\)/m))
+    expect(text.out).not.toContain('message.received')
+    await eventually(() => expect(json.out.trim().split('\n')).toHaveLength(2))
+    const types = json.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type)
+    expect(types).toEqual(['message.received', 'message.sent'])
+    expect(other.out).not.toContain('evt_')
   })
 
   it('print the response of each endpoint, and that the local address fails', async () => {
@@ -118,7 +148,6 @@ describeOneDatabase('posthorn listen and posthorn trigger', 'sqlite', (open) => 
 })
 
 it.each([
-  [['listen'], '--forward is missing.', 2],
   [['listen', '--forward', 'nowhere'], '--forward must be an address', 2],
   [['trigger'], 'trigger needs an event type', 2],
   [['trigger', 'message.received', '--forward', 'x'], '--forward is not an option of trigger.', 2],
@@ -128,6 +157,12 @@ it.each([
   expect(await posthorn(...args)).toEqual({ code, out: '', error: expect.stringContaining(`posthorn: ${message}`) })
 })
 
+it('trigger --list prints the event types without a service', async () => {
+  const { code, out } = await posthorn('trigger', '--list')
+  expect(code).toBe(0)
+  expect(out.split('\n')).toContain('message.received')
+})
+
 it('a wrong key and an unknown type fail without a retry', async () => {
   const service = await startService()
   closing({ close: () => service.stop() })
@@ -135,7 +170,7 @@ it('a wrong key and an unknown type fail without a retry', async () => {
   const refused: [string[], string, number][] = [
     [['listen', ...hook, '--key', 'wrong'], 'The service responded 401', 1],
     [['listen', ...hook, '--key', service.key, '--type', 'mail'], 'The service responded 400', 1],
-    [['trigger', 'mail', '--url', service.url, '--key', service.key], 'The service responded 400', 2],
+    [['trigger', 'message.recieved', ...hook.slice(2), '--key', service.key], 'Did you mean "message.received"?', 2],
   ]
   for (const [args, message, code] of refused) {
     expect(await posthorn(...args)).toMatchObject({ code, error: expect.stringContaining(message) })

@@ -1,8 +1,9 @@
 import { systemClock } from '../lib/clock.ts'
-import { generateSigningSecret, webhookHeaders } from '../lib/signature.ts'
+import { webhookHeaders } from '../lib/signature.ts'
 import { isoTime } from '../lib/time.ts'
-import { type Command, required, type Terminal, UsageError } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { eventSource } from './event-source.ts'
+import { listenSecret } from './listen-secret.ts'
 import { reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** An event of `GET /events/stream`. */
@@ -11,53 +12,80 @@ interface StreamedEvent {
   test: boolean
   id: string
   type: string
+  accountId?: string | null
 }
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24
 
 /**
- * For development: sends the events of a running service as webhooks to an address that only this machine can reach, one
- * after the other, without retries, until SIGINT or SIGTERM.
+ * For development: prints the events of a running service until SIGINT or SIGTERM. With --forward it also sends them as
+ * webhooks to an address that only this machine can reach, one after the other, without retries.
  */
 export const listenCommand: Command = {
-  options: [...SERVICE_OPTIONS, 'forward', 'type', 'secret'],
+  summary: 'print the events of a running service, or forward them to a local address',
+  options: {
+    forward: { value: 'URL', about: 'send each event there as a signed webhook' },
+    events: { value: 'LIST', about: 'only these types, such as message.*,account.connected' },
+    account: { value: 'ID', about: 'only the events of this account' },
+    'print-json': { about: 'print each event as one line of JSON; everything else goes to stderr' },
+    secret: { value: 'TEXT', about: 'the signing secret (whsec_…); default: the one in ~/.posthorn/listen-secret' },
+    type: { value: 'LIST', about: 'another name for --events' },
+    ...SERVICE_OPTIONS,
+  },
+  examples: [
+    'posthorn listen',
+    'posthorn listen --forward http://localhost:3000/hook',
+    "posthorn listen --events 'message.*' --print-json | jq .data",
+    'posthorn listen --url https://mail.example.com --key phk_…',
+  ],
   async run(terminal, given) {
-    const forward = required(given, 'forward')
-    if (!URL.canParse(forward) || !/^https?:$/.test(new URL(forward).protocol)) {
+    const { forward, account: accountId, events: type = given.options.type } = given.options
+    if (forward !== undefined && (!URL.canParse(forward) || !/^https?:$/.test(new URL(forward).protocol))) {
       throw new UsageError('--forward must be an address such as http://localhost:3000/hook.')
     }
     const service = runningService(given)
-    const secret = given.options.secret ?? generateSigningSecret()
-    terminal.out(`Signing secret: ${secret}`)
+    const isJson = given.options['print-json'] !== undefined
+    const say = isJson ? terminal.error : terminal.out
+    const secret = forward === undefined ? '' : (given.options.secret ?? listenSecret())
+    if (forward !== undefined) say(`Signing secret: ${secret}`)
+    const doing =
+      forward === undefined ? `Showing events of ${service.url}` : `Forwarding events of ${service.url} to ${forward}`
     await untilSignal(async (signal) => {
       const options = {
         service,
-        type: given.options.type,
-        onOpen: () => terminal.out(`Forwarding events of ${service.url} to ${forward}. Press Ctrl-C to stop.`),
+        query: { ...(type !== undefined && { type }), ...(accountId !== undefined && { accountId }) },
+        onOpen: () => say(`${doing}. Press Ctrl-C to stop.`),
         onDisconnect: (reason: string) => terminal.error(`Cannot reach ${service.url} (${reason}). Retrying.`),
       }
       for await (const { data } of eventSource(options, signal)) {
-        await forwardEvent(JSON.parse(data), forward, secret, terminal, signal)
+        const event: StreamedEvent = JSON.parse(data)
+        if (isJson) terminal.out(data)
+        if (forward !== undefined) await forwardEvent(event, forward, secret, say, signal)
+        else if (!isJson) say(`${lineOf(event)}${event.accountId ? ` [${event.accountId}]` : ''}`)
       }
     })
   },
+}
+
+/** Time, type and id, such as `08:05:09  message.received         evt_… (test)`. */
+function lineOf({ type, id, test }: StreamedEvent): string {
+  const at = isoTime(systemClock.now()).slice(11, 19)
+  return `${at}  ${type.padEnd(WIDEST_TYPE)} ${id}${test ? ' (test)' : ''}`
 }
 
 async function forwardEvent(
   event: StreamedEvent,
   forward: string,
   secret: string,
-  terminal: Terminal,
+  say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const startedMs = systemClock.monotonic()
   const result = await send(event, forward, secret, signal)
   if (signal.aborted) return
   const tookMs = Math.round(systemClock.monotonic() - startedMs)
-  const at = isoTime(systemClock.now()).slice(11, 19)
-  const mark = event.test ? ' (test)' : ''
-  terminal.out(`${at}  ${event.type.padEnd(WIDEST_TYPE)} ${event.id}${mark} -> ${result} in ${tookMs} ms`)
+  say(`${lineOf(event)} -> ${result} in ${tookMs} ms`)
 }
 
 /** Sends the body and headers of a real delivery, with a delivery id derived from the event id. */

@@ -1,6 +1,6 @@
 import { readConfig } from '../config/index.ts'
 import { generatedApiKey } from '../infra/secrets/index.ts'
-import { type Given, UsageError } from './command.ts'
+import { type Given, type Option, UsageError } from './command.ts'
 
 /** The API of a running service. */
 export interface RunningService {
@@ -9,7 +9,10 @@ export interface RunningService {
   key: string
 }
 
-export const SERVICE_OPTIONS = ['url', 'key'] as const
+export const SERVICE_OPTIONS = {
+  url: { value: 'URL', about: 'the address of the service; default PUBLIC_URL' },
+  key: { value: 'KEY', about: 'its API key; default SERVICE_API_KEY, else the generated key in DATA_DIR' },
+} satisfies Record<string, Option>
 
 /** Reads address and key from the options, else from the settings of the service. Throws `UsageError` or `ConfigError`. */
 export function runningService({ options }: Given): RunningService {

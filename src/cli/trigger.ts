@@ -1,4 +1,6 @@
+import { catalogue } from '../app/event-catalogue.ts'
 import { type Command, UsageError } from './command.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */
@@ -11,10 +13,17 @@ interface TestEventResponse {
 
 /** Makes a running service send a test event to its subscribed endpoints, and prints the result of each delivery. */
 export const triggerCommand: Command = {
-  operands: ['an event type, such as message.received'],
-  options: SERVICE_OPTIONS,
+  summary: 'make a running service send a test event',
+  operand: '<type>',
+  options: { list: { about: 'list the event types' }, ...SERVICE_OPTIONS },
+  examples: ['posthorn trigger message.received', 'posthorn trigger --list'],
   async run(terminal, given) {
-    const [type = ''] = given.operands
+    if (given.options.list !== undefined) {
+      for (const type of catalogue.types) terminal.out(type)
+      return
+    }
+    const [type] = given.operands
+    if (type === undefined) throw new UsageError('trigger needs an event type. List them: posthorn trigger --list')
     const { url, key } = runningService(given)
     const response = await fetch(`${url}/webhooks/test-event`, {
       method: 'POST',
@@ -24,7 +33,8 @@ export const triggerCommand: Command = {
     }).catch((error: unknown) => {
       throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url, and that the service is running.`)
     })
-    if (response.status === 400) throw new UsageError(await failureOf(response))
+    if (response.status === 400)
+      throw new UsageError(`${await failureOf(response)}${didYouMean(type, catalogue.types)}`)
     if (!response.ok) throw new Error(await failureOf(response))
     const { eventId, deliveries }: TestEventResponse = JSON.parse(await response.text())
     terminal.out(`${type}  ${eventId}`)

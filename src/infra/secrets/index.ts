@@ -2,4 +2,5 @@
  * The service's own secrets, from the settings or generated once: stored as files of the data folder, or in a shared database for
  * the key ring. Every start checks that the key ring opens the stored data.
  */
+export { findSecret, writeSecret } from './secret-file.ts'
 export { generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

@@ -1,0 +1,48 @@
+import type { Command } from './command.ts'
+
+/** The text of `posthorn --help`. */
+export function overview(version: string, commands: Readonly<Record<string, Command>>): string {
+  const rows = Object.entries(commands).map(
+    ([name, { operand, summary }]) => [titleOf(name, operand), summary] as const,
+  )
+  return `Posthorn ${version}: mailboxes behind one REST API and signed webhooks.
+
+Usage: posthorn <command>
+
+Commands:
+${aligned(rows)}
+
+Options:
+${aligned([
+  ['--help', 'print this text; after a command: its options and examples'],
+  ['--version', 'print the version'],
+])}
+
+Settings come from the environment, then .env, then service.config.json (SERVICE_CONFIG names another file), then
+defaults. See docs/settings.md.
+
+Exit codes: 0 success, 1 failure, 2 invalid usage or settings.`
+}
+
+/** The text of `posthorn <command> --help`. */
+export function commandHelp(name: string, { summary, operand, options = {}, examples }: Command): string {
+  const rows = Object.entries(options).map(([option, { value, about }]) => {
+    return [value === undefined ? `--${option}` : `--${option} ${value}`, about] as const
+  })
+  return [
+    `posthorn ${titleOf(name, operand)}: ${summary}`,
+    '',
+    ...(rows.length > 0 ? ['Options:', aligned(rows), ''] : []),
+    'Examples:',
+    ...examples.map((example) => `  ${example}`),
+  ].join('\n')
+}
+
+function titleOf(name: string, operand: string | undefined): string {
+  return operand === undefined ? name : `${name} ${operand}`
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
+}

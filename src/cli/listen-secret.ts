@@ -1,0 +1,17 @@
+import { mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { findSecret, writeSecret } from '../infra/secrets/index.ts'
+import { generateSigningSecret } from '../lib/signature.ts'
+
+/** The signing secret of this user's `listen`, generated once, so that an application needs to be given it only once. */
+export function listenSecret(): string {
+  const folder = join(homedir(), '.posthorn')
+  const file = join(folder, 'listen-secret')
+  const found = findSecret(file)
+  if (found !== undefined) return found
+  const secret = generateSigningSecret()
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeSecret(file, secret)
+  return secret
+}
