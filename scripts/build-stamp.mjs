@@ -4,7 +4,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const STAMP = 'dist/.build'
-const BUILD_FILES = ['scripts/build.mjs', 'scripts/bundle.mjs', 'package.json', 'package-lock.json']
+const BUILD_FILES = [
+  'scripts/build.mjs',
+  'scripts/bundle.mjs',
+  'scripts/reference.mjs',
+  'package.json',
+  'package-lock.json',
+]
 /** npm's list of the installed packages. */
 const INSTALLED = 'node_modules/.package-lock.json'
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
+import { writeReference } from './reference.mjs'
 
 /** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
 const SERVICE = { posthorn: 'src/cli/posthorn.ts', 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
@@ -19,6 +20,7 @@ await Promise.all([
   bundle({ entryPoints: present(DEMO), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
+await writeReference()
 writeStamp()
 if (!process.argv.includes('--quiet')) {
   const names = Object.keys(present({ ...SERVICE, ...DEMO, ...DEVELOPMENT }))

@@ -1,5 +1,6 @@
 import { errorSchema } from '../schemas.ts'
 import { type Components, components, type Json } from './components.ts'
+import type { Examples } from './examples.ts'
 import { operation } from './operation.ts'
 import type { RouteEntry } from './route-table.ts'
 import { headerParameters, type OpenApiWebhooks, webhookOperations } from './webhooks.ts'
@@ -18,14 +19,15 @@ export type OpenApiDocument = { [name: string]: Json }
 export function openApiDocument(
   routes: readonly RouteEntry[],
   info: ApiInfo,
-  webhooks?: OpenApiWebhooks,
+  { webhooks, examples = {} }: { webhooks?: OpenApiWebhooks | undefined; examples?: Examples } = {},
 ): OpenApiDocument {
   const named = components()
   const shown = routes.filter((route) => route.schema.hide !== true).sort(byPath)
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of shown) {
     const path = route.url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, named) }
+    const example = examples[`${route.method} ${path}`] ?? {}
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, named, example, info.serverUrl) }
   }
   return {
     openapi: '3.1.0',

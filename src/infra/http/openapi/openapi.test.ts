@@ -100,20 +100,24 @@ describe('the OpenAPI document', () => {
     expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
   })
 
-  it('describes the webhooks of the service, and the page lists them', async () => {
+  it('describes the webhooks of the service', async () => {
     app = testServer()
     openApiRoutes(app, info, webhooks)
     const document = (await app.inject('/openapi.json')).json()
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     const { post } = document.webhooks['thing.made']
-    expect(post).toMatchObject({ operationId: 'onThingMade', summary: 'A thing was made.', security: [] })
+    expect(post).toMatchObject({
+      operationId: 'onThingMade',
+      summary: 'thing.made',
+      description: 'A thing was made.',
+      security: [],
+    })
     expect(post.parameters).toEqual([{ $ref: '#/components/parameters/x-note' }])
     expect(document.components.parameters['x-note']).toMatchObject({ in: 'header', required: true, example: '1' })
     expect(post.requestBody.content['application/json']).toEqual({
       schema: { $ref: '#/components/schemas/Thing' },
       examples: { sample: { value: { id: '1', title: 't' } } },
     })
-    expect((await app.inject('/docs')).body).toContain('A thing was made.')
   })
 
   it('spells status classes as OpenAPI does', async () => {
@@ -137,8 +141,6 @@ describe('the OpenAPI document', () => {
     const response = await describedServer().inject('/docs')
     expect(response.headers['content-type']).toContain('text/html')
     expect(response.headers['content-security-policy']).toContain("default-src 'none'")
-    expect(response.body).toContain('/things/{thingId}/parts')
-    expect(response.body).not.toContain('/asset')
     expect(response.body).not.toMatch(/(src|href)="(https?:)?\/\//)
   })
 })

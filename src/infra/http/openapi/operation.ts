@@ -1,13 +1,20 @@
 import { STATUS_CODES } from 'node:http'
 import type { Components, Json } from './components.ts'
+import { curl } from './curl.ts'
+import type { OperationExample } from './examples.ts'
 import type { RouteEntry } from './route-table.ts'
 
 type JsonObject = { [name: string]: Json }
 
 /** Describes one route as an OpenAPI operation. */
-export function operation(route: RouteEntry, components: Components): JsonObject {
+export function operation(
+  route: RouteEntry,
+  components: Components,
+  example: OperationExample,
+  serverUrl: string,
+): JsonObject {
   const { schema, access } = route
-  const body = requestBody(route, components)
+  const body = requestBody(route, components, example.request?.body)
   const scope = access.startsWith('key:') ? [access.slice('key:'.length)] : []
   return {
     operationId: schema.operationId ?? operationId(route),
@@ -18,7 +25,8 @@ export function operation(route: RouteEntry, components: Components): JsonObject
     security: security(access, scope),
     parameters: parameters(route, components),
     ...(body && { requestBody: body }),
-    responses: { ...successResponses(route, components), ...errorResponses(route) },
+    responses: { ...successResponses(route, components, example.response), ...errorResponses(route) },
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(route, example, serverUrl) }],
   }
 }
 
@@ -81,7 +89,7 @@ function properties(schema: unknown): { members: Record<string, unknown>; requir
   return { members, required }
 }
 
-function requestBody(route: RouteEntry, components: Components): Json | undefined {
+function requestBody(route: RouteEntry, components: Components, example: Json | undefined): Json | undefined {
   const { body } = route.schema
   if (body === undefined) return undefined
   const schema = components.reference(body)
@@ -89,13 +97,17 @@ function requestBody(route: RouteEntry, components: Components): Json | undefine
     // A body of optional members may be omitted.
     required: properties(body).required.length > 0,
     content: {
-      'application/json': { schema },
+      'application/json': { schema, ...(example !== undefined && { example }) },
       ...(route.takesForm && { 'application/x-www-form-urlencoded': { schema } }),
     },
   }
 }
 
-function successResponses(route: RouteEntry, components: Components): JsonObject {
+function successResponses(
+  route: RouteEntry,
+  components: Components,
+  example: OperationExample['response'],
+): JsonObject {
   const { response, produces } = route.schema
   if (produces !== undefined) {
     return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, {}])) } }
@@ -103,7 +115,10 @@ function successResponses(route: RouteEntry, components: Components): JsonObject
   const documented = Object.entries((response ?? {}) as Record<string, { description?: string }>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
   return Object.fromEntries(
-    documented.map(([status, schema]) => [status.toUpperCase(), successResponse(status, schema, components)]),
+    documented.map(([status, schema]) => [
+      status.toUpperCase(),
+      successResponse(status, schema, components, status === String(example?.status) ? example?.body : undefined),
+    ]),
   )
 }
 
@@ -111,11 +126,17 @@ function successResponse(
   status: string,
   schema: { description?: string; type?: string },
   components: Components,
+  example: Json | undefined,
 ): Json {
   const description = schema.description ?? STATUS_CODES[status] ?? 'The response.'
   // A redirect has no body.
   if (schema.type === 'null') return { description }
-  return { description, content: { 'application/json': { schema: components.reference(schema) } } }
+  return {
+    description,
+    content: {
+      'application/json': { schema: components.reference(schema), ...(example !== undefined && { example }) },
+    },
+  }
 }
 
 /** The shared error responses that a route can return. */

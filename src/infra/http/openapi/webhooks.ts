@@ -28,7 +28,9 @@ export function webhookOperations({ headers, responses, events }: OpenApiWebhook
       {
         post: {
           operationId: `on${pascal(name)}`,
-          summary,
+          tags: ['Webhook events'],
+          summary: name,
+          description: summary,
           security: [],
           parameters,
           requestBody: {

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { type Service, startService } from '../kit/service.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** Sections repeat the same markup for each operation; checking all of them takes a quarter of a minute. */
+const REPEATED = ['Events', 'Hosted authentication', 'Labels', 'Operation', 'Push', 'Service', 'Webhooks']
+const EXCLUDED = JSON.stringify(REPEATED.map((tag) => [`[data-section-id^="tag/${tag.replaceAll(' ', '-')}/"]`]))
+const FIND_VIOLATIONS = `axe.run({ exclude: ${EXCLUDED}, preload: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
+
+describe.skipIf(!browserAvailable())('the API reference in a browser', () => {
+  let service: Service
+  let browser: Browser
+  let axe: string
+  beforeAll(async () => {
+    service = await startService()
+    browser = await launchBrowser()
+    axe = await readFile(AXE, 'utf8')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  async function visit(
+    path: string,
+    colorScheme: 'light' | 'dark',
+    width: number,
+    check: (page: Page) => Promise<void>,
+  ) {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(String(error)))
+    page.on('request', (request) => {
+      const url = request.url().replace(/^blob:/, '')
+      if (!url.startsWith(`${service.url}/`) && url !== 'data:,') problems.push(`requested ${url}`)
+    })
+    try {
+      await page.goto(service.url + path)
+      await check(page)
+      expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true)
+      expect(problems).toEqual([])
+      expect(await page.evaluate(`${axe};${FIND_VIOLATIONS}`)).toEqual([])
+    } finally {
+      await context.close()
+    }
+  }
+
+  it.each([
+    ['light', 1280],
+    ['dark', 375],
+  ] as const)(
+    'describes every operation, accessibly and without other hosts, in %s at %i px',
+    async (scheme, width) => {
+      await visit('/docs', scheme, width, async (page) => {
+        await page.getByRole('heading', { name: 'List accounts, newest first' }).waitFor()
+        expect(await page.getByText('curl', { exact: true }).count()).toBeGreaterThan(0)
+        expect(await page.locator('a[href="openapi.json"]').count()).toBeGreaterThan(0)
+      })
+    },
+  )
+})
