@@ -33,7 +33,8 @@ describe('the event catalogue', () => {
 
   it.each(types)('%s has a description, a valid example and no undocumented member', (type) => {
     const { post } = document.webhooks[type]
-    expect(post.summary).toMatch(/^[A-Z].*\.$/)
+    expect(post.summary).toBe(type)
+    expect(post.description).toMatch(/^[A-Z].*\.$/)
     expect(schemaErrors(type, sampleEvent(type).data)).toEqual([])
     const { value } = post.requestBody.content['application/json'].examples.sample
     expect(publishedErrors(type, value)).toEqual([])

@@ -51,8 +51,9 @@ const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, 'nothing_00000000
 
 describe('the document', () => {
   it('equals the one that the service returns', async () => {
-    const live = (await stranger.get('/openapi.json')).json
-    expect({ ...live, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] })
+    const { text, json } = await stranger.get('/openapi.json')
+    const live = JSON.parse(text.replaceAll(json.servers[0].url, 'http://localhost:8080'))
+    expect(live).toEqual(JSON.parse(JSON.stringify(document)))
   })
 
   it.each(named(all))('%s has a summary, a tag and schemas that compile', (_name, operation) => {
