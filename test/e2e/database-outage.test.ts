@@ -66,7 +66,7 @@ describePostgres('while PostgreSQL is unreachable', (open) => {
     const { proxy, place } = await behindProxy(await open.place())
     await proxy.cut()
     const start = startServiceProcess(place)
-    await expect(start).rejects.toThrow(/"message":"The service cannot start: [^"]*DATABASE_URL[^"]*ECONNREFUSED/)
+    await expect(start).rejects.toThrow(/"message":"The service cannot start: [^"]*ECONNREFUSED[^"]*DATABASE_URL/)
     await expect(start).rejects.not.toThrow(/posthorn@/)
   })
 })

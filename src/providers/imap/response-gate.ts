@@ -28,6 +28,9 @@ export const RESPONSE_LIMITS: ResponseLimits = {
 /** Mailboxes with more folders are refused. */
 const MAX_FOLDERS = 10_000
 
+/** Bytes of a response that is cut, so that nothing of it is held: a structure of thousands of parts. */
+const MAX_CUT_BYTES = 8 * 1024 * 1024
+
 /** Shorter responses cannot have too many tokens, and are not counted. */
 const COUNTED_FROM = 2048
 const HEAD = 32
@@ -111,7 +114,7 @@ export class ResponseGate {
     const { searchBytes, responseBytes } = this.#limits
     this.#lineBytes += to - from
     this.#responseBytes += to - from
-    if (this.#responseBytes > Math.max(responseBytes, searchBytes)) throw tooLarge(this.#responseBytes)
+    this.#checkSize(Math.max(responseBytes, searchBytes))
     if (this.#lineBytes < COUNTED_FROM) return
     for (let at = from; at < to; at += 1) {
       const byte = chunk[at]
@@ -156,8 +159,13 @@ export class ResponseGate {
     this.#literals += 1
     this.#literalLeft = size
     this.#responseBytes += size
-    if (this.#responseBytes > responseBytes) throw tooLarge(this.#responseBytes)
+    this.#checkSize(responseBytes)
     return true
+  }
+
+  #checkSize(maxBytes: number): void {
+    if (this.#responseBytes <= (this.#isCut ? MAX_CUT_BYTES : maxBytes)) return
+    throw limitExceeded(`the server sent a response that is too large (${this.#responseBytes} bytes)`)
   }
 
   /** False for nearly all responses, without the cost of a string. */
@@ -179,8 +187,4 @@ export class ResponseGate {
     this.#lineBytes = this.#responseBytes = this.#tokens = this.#literals = 0
     this.#isCut = false
   }
-}
-
-function tooLarge(bytes: number) {
-  return limitExceeded(`the server sent a response that is too large (${bytes} bytes)`)
 }
