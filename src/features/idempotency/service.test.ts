@@ -119,6 +119,7 @@ describeEachDatabase('a POST with an Idempotency-Key', (open) => {
       type: 'api',
       message: 'taken',
       details: [{ path: 'body.name', message: 'is taken' }],
+      docUrl: expect.stringMatching(/\/docs\/errors#conflict$/),
     })
     expect((await service.post('pace')).statusCode).toBe(201)
     expect((await service.post('broken')).statusCode).toBe(201)

@@ -36,7 +36,7 @@ function errorPage(): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Errors · Posthorn API</title>
+<title>Errors &middot; Posthorn API</title>
 <style>${trustedHtml(STYLE)}</style>
 </head>
 <body>
