@@ -43,6 +43,8 @@ export class SyncConnection {
   #folder: string
   #isWatching = false
   #running = 0
+  /** An IDLE is in progress, also while a command waits for its end. */
+  #isIdling = false
   #isClosed = false
   #idleRefusals = 0
   #nextCheck: NodeJS.Timeout | undefined
@@ -169,8 +171,10 @@ export class SyncConnection {
     const { imap } = this.#client
     if (this.#isClosed || this.#running > 0 || !imap.usable || !imap.mailbox || imap.idling) return
     const startedMs = this.#clock.monotonic()
+    this.#isIdling = true
     // A failure ends the connection, or shows as an IDLE that ends right away.
     await imap.idle().catch(() => false)
+    this.#isIdling = false
     const endedByItself = !this.#isClosed && imap.usable && this.#running === 0
     if (!endedByItself) return
     this.#idleRefusals = this.#clock.monotonic() - startedMs < REFUSED_IDLE_MS ? this.#idleRefusals + 1 : 0
@@ -190,11 +194,11 @@ export class SyncConnection {
     }
   }
 
-  /** Counts what arrives while no command runs: a server that never stops sending would take an entire CPU. */
+  /** Counts what arrives while no command runs, and until a command has ended the IDLE: a server that never stops sending would take an entire CPU. */
   #countUnasked(total: Traffic) {
     const { lines, bytes } = this.#counted
     this.#counted = total
-    if (this.#running > 0 || this.#isClosed) return
+    if ((this.#running > 0 && !this.#isIdling) || this.#isClosed) return
     const isFlood = this.#flood.add(total.lines - lines, total.bytes - bytes, this.#clock.monotonic())
     if (isFlood) this.#client.closeWith(floodError())
   }
