@@ -31,4 +31,5 @@ export type {
   TypedRequest,
 } from './server/idempotency.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './server/rate-limit.ts'
+export { refuseMisspelledMembers } from './server/schema-compilers.ts'
 export { type App, createServer, type ServerOptions } from './server/server.ts'

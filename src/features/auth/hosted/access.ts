@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sentKey } from '../../../infra/http/index.ts'
+import { refuseMisspelledMembers, sentKey } from '../../../infra/http/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorCode, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import type { Sealer } from '../../../lib/seal.ts'
@@ -88,15 +88,16 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
     },
 
     /**
-     * Admits a post and starts an attempt of its session. Throws validation_failed, not_found, session_used,
-     * session_expired, csrf_failed.
+     * Admits a post and starts an attempt of its session. JSON with a misspelled member is refused first, as on other
+     * routes; forms are ours. Throws validation_failed, not_found, session_used, session_expired, csrf_failed.
      */
     async admit(request: FastifyRequest): Promise<AdmittedPost> {
+      const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
+      if (!isForm) refuseMisspelledMembers(request.routeOptions.schema?.body, request.body)
       const body = bodyOf(request.body)
       const { code, state } = requireCodeAndState(body)
       const session = await sessions.getOpen(code)
       admitted.set(request, { code, state, session })
-      const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
       if (isForm && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
       await sessions.start(code, session, isForm ? {} : { jsonState: state })
       return { body, code, state, session, applicationState: applicationState(code, state) }

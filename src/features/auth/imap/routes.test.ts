@@ -465,6 +465,29 @@ describeEachDatabase('the IMAP form', (open) => {
     })
   })
 
+  it('suggests the right name for a misspelled member of JSON, and ignores one of a form', async () => {
+    const { code } = await hosted.session()
+    const { username: user_name, ...rest } = IMAP_FIELDS
+    const body = { session: code, state: 'x', ...rest, user_name, allow_self_signed: true }
+    for (const path of [PATH, `${PATH}/folders`]) {
+      const response = await hosted.call(path, { json: body, headers: JSON_ACCEPT })
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        {
+          error: {
+            code: 'validation_failed',
+            details: [
+              { path: 'body.user_name', message: 'is unknown; use "username"' },
+              { path: 'body.allow_self_signed', message: 'is unknown; use "allowSelfSigned"' },
+            ],
+          },
+        },
+      ])
+    }
+    expect(await hosted.status(code)).toMatchObject({ status: 'pending' })
+    expect((await submit({ allow_self_signed: 'true' })).page).toContain('Mailbox connected')
+  })
+
   it('rejects a body of another content type', async () => {
     const response = await hosted.call(PATH, {
       method: 'POST',

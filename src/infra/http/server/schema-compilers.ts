@@ -52,6 +52,12 @@ export function serializerCompiler(
   }
 }
 
+/** Throws for misspelled members of a body. For routes that validate the rest of their body themselves. */
+export function refuseMisspelledMembers(schema: unknown, body: unknown): void {
+  const names = misspelledNames(schema)(body, MAX_DETAILS)
+  if (names.length > 0) throw requestError('body', names, [])
+}
+
 /** A required member that the caller misspelled is reported once, by the name that the caller sent. */
 function requestError(part: string, names: readonly MisspelledName[], errors: readonly ErrorObject[]): AppError {
   const meant = new Set(names.map(({ path, known }) => JSON.stringify([...path.slice(0, -1), known])))
