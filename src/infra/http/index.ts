@@ -17,6 +17,7 @@ export {
 } from './outbound/contract.ts'
 export { type OutboundDeps, outbound } from './outbound/outbound.ts'
 export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
+export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './server/access.ts'
 export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/body.ts'
 export { closeServer } from './server/connections.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type App, asAppError } from '../../../infra/http/index.ts'
+import { type App, asAppError, namesHtml, wantsHtml } from '../../../infra/http/index.ts'
 import type { ErrorCode } from '../../../lib/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
 import {
@@ -8,7 +8,9 @@ import {
   chooseLanguage,
   type ErrorPage,
   errorPage,
+  HARDENED,
   type PageContext,
+  pageHeaders,
   type Translate,
   translate,
 } from '../../../ui/hosted/index.ts'
@@ -42,14 +44,6 @@ export interface HostedPages {
 type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 type OnError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => Promise<string>
 
-/** Until a page replaces the policy with its own. */
-const HARDENED = {
-  'cache-control': 'no-store',
-  'content-security-policy': `default-src 'none'; frame-ancestors 'none'`,
-  'referrer-policy': 'no-referrer',
-  'x-frame-options': 'DENY',
-}
-
 export interface ErrorPageOptions {
   /** Where the user can try again. */
   retryHref?: string | undefined
@@ -81,19 +75,10 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
     { status = 200, cancelHref }: { status?: number; cancelHref?: string } = {},
   ): string {
     const nonce = randomBytes(16).toString('base64')
-    const policy = [
-      `default-src 'none'`,
-      `style-src 'nonce-${nonce}'`,
-      `script-src 'nonce-${nonce}'`,
-      ['img-src data:', brand.logo?.origin, brand.logoDark?.origin].filter((part) => part !== undefined).join(' '),
-      `form-action ${origin}`,
-      `base-uri 'none'`,
-      `frame-ancestors 'none'`,
-    ]
     reply
       .code(status)
       .type('text/html; charset=utf-8')
-      .headers({ ...HARDENED, 'content-security-policy': policy.join('; ') })
+      .headers(pageHeaders(brand, { nonce, formAction: origin }))
       .serializer((body: string) => body)
     return content({ brand: brandOf(page), nonce, t: languageOf(reply.request, page), cancelHref })
   }
@@ -153,8 +138,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
             throw new AppError('route_not_found')
           })
           scope.setErrorHandler((thrown: Error, request, reply) => {
-            const { accept } = request.headers
-            const isPage = accept?.toLowerCase().includes('text/html') === true && wantsHtml(accept)
+            const isPage = namesHtml(request.headers.accept)
             return (isPage ? sendPage : sendJson)(thrown, request, reply)
           })
         },
@@ -167,36 +151,4 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
 function actionOf(t: Translate, retryHref: string | undefined, continueHref: string | undefined): ErrorPage['action'] {
   if (continueHref !== undefined) return { href: continueHref, label: t('start.continue') }
   return retryHref === undefined ? undefined : { href: retryHref, label: t('page.retry') }
-}
-
-interface MediaRange {
-  type: string
-  quality: number
-}
-
-/** True when the `Accept` header prefers HTML to JSON. At equal quality the more specific range wins; a tie means HTML. */
-export function wantsHtml(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').split(',').flatMap(parseRange)
-  if (ranges.length === 0) return true
-  const page = bestMatch('text/html', ranges)
-  const json = bestMatch('application/json', ranges)
-  if (page.quality === 0) return false
-  return page.quality === json.quality ? page.precision >= json.precision : page.quality > json.quality
-}
-
-function parseRange(text: string): MediaRange[] {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
-  if (type === '') return []
-  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-  return [{ type, quality: quality === undefined ? 1 : Number(quality) || 0 }]
-}
-
-/** The most specific range that matches a type decides its quality (RFC 9110, section 12.5.1). */
-function bestMatch(type: string, ranges: readonly MediaRange[]): { quality: number; precision: number } {
-  const patterns = ['*/*', `${type.split('/')[0]}/*`, type]
-  for (let precision = patterns.length - 1; precision >= 0; precision -= 1) {
-    const range = ranges.find((candidate) => candidate.type === patterns[precision])
-    if (range !== undefined) return { quality: range.quality, precision }
-  }
-  return { quality: 0, precision: -1 }
 }

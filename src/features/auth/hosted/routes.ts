@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { App } from '../../../infra/http/index.ts'
+import { type App, wantsHtml } from '../../../infra/http/index.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import {
@@ -17,7 +17,7 @@ import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import type { HostedAccess, SessionPage } from './access.ts'
 import { hostedLimits } from './limits.ts'
-import { type HostedPages, wantsHtml } from './pages.ts'
+import type { HostedPages } from './pages.ts'
 
 export interface HostedRoutesDeps {
   sessions: AuthSessions

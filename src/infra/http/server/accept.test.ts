@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { wantsHtml } from './pages.ts'
+import { namesHtml, wantsHtml } from './accept.ts'
 
 it.each([
   [undefined, true],
@@ -17,4 +17,14 @@ it.each([
   ['image/png', false],
 ])('Accept %s prefers a page: %s', (accept, page) => {
   expect(wantsHtml(accept)).toBe(page)
+})
+
+it.each([
+  [undefined, false],
+  ['*/*', false],
+  ['text/*', false],
+  ['text/html, */*;q=0.8', true],
+  ['application/json, text/html;q=0.9', false],
+])('Accept %s asks for a page by name: %s', (accept, page) => {
+  expect(namesHtml(accept)).toBe(page)
 })
