@@ -8,6 +8,7 @@ import { labelRoutes } from '../features/labels/index.ts'
 import { logRoutes } from '../features/logs/index.ts'
 import { messageRoutes } from '../features/messages/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
+import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import {
   deliveryRoutes,
@@ -37,6 +38,7 @@ export function httpServer(
   const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
   const { accounts, claims, idempotency, licence, login, logins, mailboxes, ownership, reader } = features
   const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
+  const pages = site(authScreen(config))
   const server = createServer({
     log,
     ids,
@@ -49,6 +51,7 @@ export function httpServer(
     },
     trustedProxies: config.trustedProxies,
     maxConnections: config.maxConnections,
+    errorPage: pages.errorPage,
   })
 
   healthRoutes(server, {
@@ -83,6 +86,7 @@ export function httpServer(
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })
+  siteRoutes(server, pages)
   errorPageRoute(server)
   openApiRoutes(
     server,

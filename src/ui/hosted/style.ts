@@ -86,7 +86,7 @@ details+details{margin-top:-18px;border-top:0}
 summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
 summary::-webkit-details-marker{display:none}
 summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
-[dir=rtl] :is(summary,.back,.arrow) svg{transform:scaleX(-1)}
+[dir=rtl] :is(summary,.back,.arrow,.links) svg{transform:scaleX(-1)}
 details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
 summary .optional{margin-inline-start:auto;padding-inline-start:12px;font-size:13.5px;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 summary+.field,summary+input+.field{margin-top:6px}
@@ -108,6 +108,11 @@ main .brand+.badge{margin-top:-4px}
 .centred .button+.button{margin-top:10px}
 .address{font-weight:600;color:var(--ink);overflow-wrap:anywhere}
 .small{margin:22px 0 0;font-size:13px;color:var(--soft);overflow-wrap:anywhere}
+ul.links{list-style:none;margin:24px 0 -14px;padding:0}
+ul.links a{display:flex;align-items:center;justify-content:space-between;gap:16px;min-height:48px;padding:11px 0;border-top:1px solid var(--line);font-weight:600;text-decoration:none}
+ul.links a:hover>span>span{text-decoration:underline}
+ul.links small{display:block;font-size:13.5px;font-weight:400;color:var(--soft)}
+ul.links svg{flex:none;width:16px;height:16px;color:var(--soft)}
 footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}
 footer p{margin:0;text-wrap:pretty}
 footer .links{display:flex;gap:6px 18px}

@@ -43,6 +43,8 @@ export interface ServerOptions {
   rateLimits: RateLimits
   /** Addresses and CIDRs whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[]
+  /** Returns the page of an error and sets its headers. Undefined: the error is sent as JSON. Default: always JSON. */
+  errorPage?: (request: FastifyRequest, reply: FastifyReply, error: AppError) => string | undefined
   /** Default: 4000. */
   maxConnections?: number
   /** How long a body may take to arrive on routes that set no `bodyTimeoutMs`. Default: 30 s. */
@@ -126,7 +128,8 @@ export function createServer(options: ServerOptions): App {
   app.setErrorHandler((thrown, request, reply) => {
     const error = asAppError(thrown)
     if (error.status >= 500) request.failure = error.cause ?? error
-    return sendError(request, reply, error)
+    const page = options.errorPage?.(request, reply, error)
+    return page === undefined ? sendError(request, reply, error) : reply.send(page)
   })
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new AppError('route_not_found')))
   return app

@@ -141,6 +141,20 @@ export const de: Texts = {
   'route_not_found.title': 'Seite nicht gefunden',
   'route_not_found.text':
     'Unter dieser Adresse gibt es keine Seite. Kehren Sie zur App zurück, aus der Sie kamen, und beginnen Sie von vorn.',
+  'site.title': 'Posthorn läuft',
+  'site.lead': 'Dieser Dienst verbindet Postfächer mit einer Anwendung, über eine REST-API und signierte Webhooks.',
+  'site.reference': 'API-Referenz',
+  'site.referenceHint': 'Alle Funktionen mit Beispielen zum Kopieren',
+  'site.errors': 'Fehlercodes',
+  'site.errorsHint': 'Was sie bedeuten und ob ein neuer Versuch hilft',
+  'site.openapi': 'OpenAPI-Dokument',
+  'site.openapiHint': 'Für Codegeneratoren und API-Clients',
+  'site.health': 'Zustand',
+  'site.healthHint': 'Der aktuelle Zustand, für die Überwachung',
+  'site.visitor': 'Um ein Postfach zu verbinden, öffnen Sie den Link aus der App, die danach fragt.',
+  'site.notFound':
+    'Unter dieser Adresse gibt es keine Seite. Prüfen Sie sie auf Tippfehler. Um ein Postfach zu verbinden, öffnen Sie den Link aus der App noch einmal.',
+  'site.home': 'Zur Startseite',
   'open_again.title': 'Bitte öffnen Sie den Link noch einmal',
   'open_again.text':
     'Zu Ihrer Sicherheit muss jeder Schritt in dem Browser erfolgen, der den Link geöffnet hat, und in begrenzter Zeit. Es wurde nichts übermittelt.',

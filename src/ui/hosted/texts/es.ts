@@ -139,6 +139,20 @@ export const es: Texts = {
   'route_not_found.title': 'Página no encontrada',
   'route_not_found.text':
     'No hay ninguna página en esta dirección. Vuelve a la aplicación de la que vienes y empieza de nuevo.',
+  'site.title': 'Posthorn está en marcha',
+  'site.lead': 'Este servicio conecta cuentas de correo con una aplicación, mediante una API REST y webhooks firmados.',
+  'site.reference': 'Referencia de la API',
+  'site.referenceHint': 'Todas las operaciones, con ejemplos para copiar',
+  'site.errors': 'Códigos de error',
+  'site.errorsHint': 'Qué significan y si conviene reintentar',
+  'site.openapi': 'Documento OpenAPI',
+  'site.openapiHint': 'Para generadores de código y clientes de API',
+  'site.health': 'Estado',
+  'site.healthHint': 'El estado actual, para la supervisión',
+  'site.visitor': 'Para conectar tu correo, abre el enlace de la aplicación que te lo pide.',
+  'site.notFound':
+    'No hay ninguna página en esta dirección. Comprueba que esté bien escrita. Para conectar tu correo, abre de nuevo el enlace de la aplicación.',
+  'site.home': 'Ir a la página de inicio',
   'open_again.title': 'Abre el enlace otra vez',
   'open_again.text':
     'Por tu seguridad, cada paso debe hacerse en el navegador que abrió el enlace y en un tiempo limitado. No se ha enviado nada.',

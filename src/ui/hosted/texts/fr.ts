@@ -140,6 +140,20 @@ export const fr: Texts = {
   'route_not_found.title': 'Page introuvable',
   'route_not_found.text':
     'Il n’y a pas de page à cette adresse. Revenez à l’application d’où vous venez et recommencez.',
+  'site.title': 'Posthorn fonctionne',
+  'site.lead': 'Ce service connecte des messageries à une application, par une API REST et des webhooks signés.',
+  'site.reference': 'Référence de l’API',
+  'site.referenceHint': 'Toutes les opérations, avec des exemples à copier',
+  'site.errors': 'Codes d’erreur',
+  'site.errorsHint': 'Ce qu’ils signifient, et s’il faut réessayer',
+  'site.openapi': 'Document OpenAPI',
+  'site.openapiHint': 'Pour les générateurs de code et les clients d’API',
+  'site.health': 'État du service',
+  'site.healthHint': 'L’état actuel, pour la supervision',
+  'site.visitor': 'Pour connecter une messagerie, ouvrez le lien de l’application qui vous le demande.',
+  'site.notFound':
+    'Il n’y a pas de page à cette adresse. Vérifiez qu’elle ne contient pas de faute de frappe. Pour connecter une messagerie, ouvrez de nouveau le lien de l’application.',
+  'site.home': 'Aller à la page d’accueil',
   'open_again.title': 'Veuillez rouvrir le lien',
   'open_again.text':
     'Pour votre sécurité, chaque étape doit se faire dans le navigateur qui a ouvert le lien, et dans un temps limité. Rien n’a été envoyé.',

@@ -138,6 +138,20 @@ export const pt: Texts = {
   'route_not_found.title': 'Página não encontrada',
   'route_not_found.text':
     'Não há nenhuma página neste endereço. Volte ao aplicativo de onde você veio e comece de novo.',
+  'site.title': 'O Posthorn está em execução',
+  'site.lead': 'Este serviço conecta contas de e-mail a um aplicativo, por uma API REST e webhooks assinados.',
+  'site.reference': 'Referência da API',
+  'site.referenceHint': 'Todas as operações, com exemplos para copiar',
+  'site.errors': 'Códigos de erro',
+  'site.errorsHint': 'O que significam e se vale tentar de novo',
+  'site.openapi': 'Documento OpenAPI',
+  'site.openapiHint': 'Para geradores de código e clientes de API',
+  'site.health': 'Estado',
+  'site.healthHint': 'O estado atual, para monitoramento',
+  'site.visitor': 'Para conectar seu e-mail, abra o link do aplicativo que pede isso.',
+  'site.notFound':
+    'Não há nenhuma página neste endereço. Verifique se ele está escrito corretamente. Para conectar seu e-mail, abra de novo o link do aplicativo.',
+  'site.home': 'Ir para a página inicial',
   'open_again.title': 'Abra o link de novo',
   'open_again.text':
     'Para sua segurança, cada etapa deve ser feita no navegador que abriu o link e em tempo limitado. Nada foi enviado.',

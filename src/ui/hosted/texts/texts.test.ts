@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { brand } from '../brand.ts'
 import { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from '../imap-page.ts'
+import { landingPage } from '../landing-page.ts'
 import type { PageContext } from '../layout.ts'
 import { continuePage, errorPage } from '../message-page.ts'
 import { consentPage, emailPage } from '../start-page.ts'
@@ -71,6 +72,7 @@ const PAGES: Record<string, string> = {
   imap: imapPage(context, imap),
   folders: imapPage(context, { ...imap, folders: [{ path: '1', label: '1' }], passwordToken: '1' }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
+  landing: landingPage(context),
   continue: continuePage(context, { title: '1', text: '2', href: '/3', label: '4', done: true }),
 }
 
