@@ -55,4 +55,10 @@ describe('the sign-in settings', () => {
     ])
     expect(lines.join()).not.toContain('secret')
   })
+
+  it('are logged without asking for a name while only this machine can open the pages', () => {
+    const lines: string[] = []
+    reportSignIn(configOf({}), {}, { ...silentLog, warn: (message) => void lines.push(message) })
+    expect(lines).toEqual([])
+  })
 })

@@ -100,7 +100,7 @@ export function reportSignIn(config: SignInConfig, providers: SignIn, log: Log):
     log.info(registration('Microsoft', redirectUri(config.publicUrl, 'microsoft')), fields)
   }
   for (const { message } of signInProblems(config)) log.warn(message, fields)
-  if (config.authScreenName === undefined) {
+  if (config.authScreenName === undefined && !isLocal(new URL(config.publicUrl))) {
     log.warn(
       'Set AUTH_SCREEN_NAME: without it, the hosted pages show the host of the redirect URI instead of your name.',
       fields,
