@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { catalogue } from '../app/event-catalogue.ts'
 import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'
@@ -26,7 +27,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: migrateStatusCommand,
   },
   listen: listenCommand,
-  trigger: triggerCommand,
+  trigger: triggerCommand(catalogue.types),
 }
 
 /** Runs a command and returns the exit code. `start` returns when the service is up; the process exits later. */

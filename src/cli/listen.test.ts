@@ -169,7 +169,7 @@ it('a wrong key and an unknown type fail without a retry', async () => {
   const hook = ['--forward', 'http://127.0.0.1:1/', '--url', service.url]
   const refused: [string[], string, number][] = [
     [['listen', ...hook, '--key', 'wrong'], 'The service responded 401', 1],
-    [['listen', ...hook, '--key', service.key, '--type', 'mail'], 'The service responded 400', 1],
+    [['listen', ...hook, '--key', service.key, '--events', 'mail'], 'The service responded 400', 1],
     [['trigger', 'message.recieved', ...hook.slice(2), '--key', service.key], 'Did you mean "message.received"?', 2],
   ]
   for (const [args, message, code] of refused) {

@@ -30,7 +30,6 @@ export const listenCommand: Command = {
     account: { value: 'ID', about: 'only the events of this account' },
     'print-json': { about: 'print each event as one line of JSON; everything else goes to stderr' },
     secret: { value: 'TEXT', about: 'the signing secret (whsec_…); default: the one in ~/.posthorn/listen-secret' },
-    type: { value: 'LIST', about: 'another name for --events' },
     ...SERVICE_OPTIONS,
   },
   examples: [
@@ -40,7 +39,7 @@ export const listenCommand: Command = {
     'posthorn listen --url https://mail.example.com --key phk_…',
   ],
   async run(terminal, given) {
-    const { forward, account: accountId, events: type = given.options.type } = given.options
+    const { forward, account: accountId, events: type } = given.options
     if (forward !== undefined && (!URL.canParse(forward) || !/^https?:$/.test(new URL(forward).protocol))) {
       throw new UsageError('--forward must be an address such as http://localhost:3000/hook.')
     }

@@ -1,4 +1,3 @@
-import { catalogue } from '../app/event-catalogue.ts'
 import { type Command, UsageError } from './command.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { failureOf, reasonOf, runningService, SERVICE_OPTIONS } from './running-service.ts'
@@ -12,14 +11,14 @@ interface TestEventResponse {
 }
 
 /** Makes a running service send a test event to its subscribed endpoints, and prints the result of each delivery. */
-export const triggerCommand: Command = {
+export const triggerCommand = (eventTypes: readonly string[]): Command => ({
   summary: 'make a running service send a test event',
   operand: '<type>',
   options: { list: { about: 'list the event types' }, ...SERVICE_OPTIONS },
   examples: ['posthorn trigger message.received', 'posthorn trigger --list'],
   async run(terminal, given) {
     if (given.options.list !== undefined) {
-      for (const type of catalogue.types) terminal.out(type)
+      for (const type of eventTypes) terminal.out(type)
       return
     }
     const [type] = given.operands
@@ -33,8 +32,7 @@ export const triggerCommand: Command = {
     }).catch((error: unknown) => {
       throw new Error(`Cannot reach ${url} (${reasonOf(error)}). Check --url, and that the service is running.`)
     })
-    if (response.status === 400)
-      throw new UsageError(`${await failureOf(response)}${didYouMean(type, catalogue.types)}`)
+    if (response.status === 400) throw new UsageError(`${await failureOf(response)}${didYouMean(type, eventTypes)}`)
     if (!response.ok) throw new Error(await failureOf(response))
     const { eventId, deliveries }: TestEventResponse = JSON.parse(await response.text())
     terminal.out(`${type}  ${eventId}`)
@@ -46,4 +44,4 @@ export const triggerCommand: Command = {
         '  No active endpoint subscribes to this type. Only event streams, such as `posthorn listen`, receive the event.',
       )
   },
-}
+})
