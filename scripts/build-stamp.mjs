@@ -8,6 +8,7 @@ const BUILD_FILES = [
   'scripts/build.mjs',
   'scripts/bundle.mjs',
   'scripts/reference.mjs',
+  'openapi.json',
   'package.json',
   'package-lock.json',
 ]

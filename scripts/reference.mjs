@@ -1,17 +1,37 @@
-// The files of the API reference: our page, and Redoc without its one request to another host.
+// The files of the API reference: the OpenAPI document, our page, and Redoc without its one request to another host.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const OUTPUT = 'dist/reference'
+const PAGE = 'src/ui/reference'
+const PAGE_FILES = ['index.html', 'reference.js', 'reference.css']
+const DOCUMENT = 'openapi.json'
 const REDOC = 'node_modules/redoc/bundles/redoc.standalone.js'
 /** A logo that Redoc loads from its maker's host. An address that fails makes it omit the image. */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
 export async function writeReference() {
   await mkdir(OUTPUT, { recursive: true })
-  await cp('src/ui/reference', OUTPUT, { recursive: true })
   const redoc = await readFile(REDOC, 'utf8')
   if (!redoc.includes(FOREIGN_LOGO))
     throw new Error(`${REDOC} no longer loads ${FOREIGN_LOGO}. Check what it loads now.`)
-  await writeFile(`${OUTPUT}/redoc.js`, redoc.replaceAll(FOREIGN_LOGO, 'data:,'))
+  // Relative to the document, so that it is right at every PUBLIC_URL.
+  const document = { ...JSON.parse(await readFile(DOCUMENT, 'utf8')), servers: [{ url: '.' }] }
+  await writeServed('redoc.js', redoc.replaceAll(FOREIGN_LOGO, 'data:,'))
+  await writeServed(DOCUMENT, `${JSON.stringify(document, null, 2)}\n`)
+  for (const file of PAGE_FILES) await writeServed(file, await readFile(`${PAGE}/${file}`))
   await cp(`${REDOC}.LICENSE.txt`, `${OUTPUT}/redoc.js.LICENSE.txt`)
+}
+
+/** Writes the file, and its compressed forms beside it. Brotli's highest quality would take 20 times as long to save 8 %. */
+async function writeServed(name, content) {
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(content, brotli),
+    promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }),
+  ])
+  await writeFile(`${OUTPUT}/${name}`, content)
+  await writeFile(`${OUTPUT}/${name}.br`, br)
+  await writeFile(`${OUTPUT}/${name}.gz`, gz)
 }

@@ -10,14 +10,7 @@ import { messageRoutes } from '../features/messages/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
 import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
-import {
-  deliveryRoutes,
-  endpointRoutes,
-  isSubscription,
-  openApiWebhooks,
-  subscribes,
-  testRoutes,
-} from '../features/webhooks/index.ts'
+import { deliveryRoutes, endpointRoutes, isSubscription, subscribes, testRoutes } from '../features/webhooks/index.ts'
 import { createServer, errorPageRoute, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
@@ -88,15 +81,6 @@ export function httpServer(
   logRoutes(server, { logs: features.logs, cache })
   siteRoutes(server, pages)
   errorPageRoute(server)
-  openApiRoutes(
-    server,
-    {
-      title: 'Posthorn',
-      version: VERSION,
-      description: 'Mailboxes behind one REST API and signed webhooks.',
-      serverUrl: config.publicUrl,
-    },
-    openApiWebhooks(catalogue),
-  )
+  openApiRoutes(server)
   return server
 }

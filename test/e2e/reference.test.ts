@@ -61,6 +61,7 @@ describe.skipIf(!browserAvailable())('the API reference in a browser', () => {
         await page.getByRole('heading', { name: 'List accounts, newest first' }).waitFor()
         expect(await page.getByText('curl', { exact: true }).count()).toBeGreaterThan(0)
         expect(await page.locator('a[href="openapi.json"]').count()).toBeGreaterThan(0)
+        await page.getByText(`curl '${service.url}/accounts'`).first().waitFor()
       })
     },
   )

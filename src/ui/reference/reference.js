@@ -50,16 +50,28 @@ function correctMarkup() {
 }
 
 new MutationObserver(correctMarkup).observe(reference, { childList: true, subtree: true })
-Redoc.init(
-  'openapi.json',
-  {
-    theme,
-    scrollYOffset: 48,
-    hideHostname: false,
-    pathInMiddlePanel: false,
-    requiredPropsFirst: true,
-    nativeScrollbars: true,
+
+/** The document is made for a local service. Its commands must work at the address of this one. */
+async function documentOfThisService() {
+  const response = await fetch('openapi.json')
+  if (!response.ok) throw new Error(`openapi.json: ${response.status}`)
+  const here = new URL('.', location.href).href.replace(/\/$/, '').replaceAll("'", '%27')
+  const text = (await response.text()).replaceAll('http://localhost:8080', here)
+  return { ...JSON.parse(text), servers: [{ url: here }] }
+}
+
+const options = {
+  theme,
+  scrollYOffset: 48,
+  hideHostname: false,
+  pathInMiddlePanel: false,
+  requiredPropsFirst: true,
+  nativeScrollbars: true,
+}
+documentOfThisService().then(
+  (spec) => Redoc.init(spec, options, reference, correctMarkup),
+  () => {
+    reference.innerHTML =
+      '<div class="failed" role="alert"><h1>Cannot load openapi.json</h1><p>Wait a minute, then reload this page.</p></div>'
   },
-  reference,
-  correctMarkup,
 )

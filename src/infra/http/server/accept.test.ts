@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { namesHtml, wantsHtml } from './accept.ts'
+import { namesHtml, preferredEncoding, wantsHtml } from './accept.ts'
 
 it.each([
   [undefined, true],
@@ -27,4 +27,15 @@ it.each([
   ['application/json, text/html;q=0.9', false],
 ])('Accept %s asks for a page by name: %s', (accept, page) => {
   expect(namesHtml(accept)).toBe(page)
+})
+
+it.each([
+  [undefined, undefined],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['br;q=0.5, GZIP', 'gzip'],
+  ['br;q=0, gzip;q=0', undefined],
+  ['identity', undefined],
+])('Accept-Encoding %s prefers %s', (acceptEncoding, encoding) => {
+  expect(preferredEncoding(acceptEncoding, ['br', 'gzip'])).toBe(encoding)
 })

@@ -18,6 +18,17 @@ export function namesHtml(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes('text/html') === true && wantsHtml(accept)
 }
 
+/** The best of the available content encodings, the first of equal ones. Undefined: send the content as it is. */
+export function preferredEncoding(
+  acceptEncoding: string | undefined,
+  available: readonly string[],
+): string | undefined {
+  const ranges = (acceptEncoding ?? '').split(',').flatMap(parseRange)
+  const qualityOf = (name: string) => ranges.find(({ type }) => type === name)?.quality ?? 0
+  const best = Math.max(...available.map(qualityOf))
+  return best > 0 ? available.find((name) => qualityOf(name) === best) : undefined
+}
+
 function parseRange(text: string): MediaRange[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   if (type === '') return []

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { preferredEncoding } from '../server/accept.ts'
+
+/** The endings of the compressed files, by content encoding, the smallest first. `scripts/reference.mjs` writes them. */
+const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
+
+/**
+ * Streams a file of `dist/reference`, compressed if the client accepts it. Clients may keep it, but must ask whether it has changed: its
+ * address is the same after an upgrade. A client that has this version gets 304.
+ */
+export async function sendBuiltFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: { name: string; type: string },
+): Promise<FastifyReply> {
+  const encoding = preferredEncoding(request.headers['accept-encoding'], Object.keys(ENDINGS))
+  const ending = encoding === undefined ? '' : ENDINGS[encoding]
+  const handle = await open(new URL(`${file.name}${ending}`, builtFolder()))
+  try {
+    const { size, mtimeMs } = await handle.stat()
+    const etag = `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`
+    reply.headers({ 'cache-control': 'public, no-cache', vary: 'accept-encoding', etag })
+    if (isCurrent(request.headers['if-none-match'], etag)) {
+      await handle.close()
+      return reply.code(304).send()
+    }
+    if (encoding !== undefined) reply.header('content-encoding', encoding)
+    // The stream closes the file.
+    return reply.type(file.type).header('content-length', size).send(handle.createReadStream())
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** A proxy that compresses makes the tag a weak one (RFC 9110, section 13.1.2). */
+function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
+
+/** Beside the running program, or in `dist/` when Node runs the sources. */
+function builtFolder(): URL {
+  const besideProgram = new URL('./reference/', import.meta.url)
+  return existsSync(besideProgram) ? besideProgram : new URL('../../../../dist/reference/', import.meta.url)
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testServer } from '../../../../test/kit/server.ts'
+import { type App, openApiRoutes } from '../index.ts'
+
+/** Every file that the routes serve. */
+const PATHS = ['/docs', '/docs/redoc.js', '/docs/reference.js', '/docs/reference.css', '/openapi.json']
+
+describe('the files of the API reference', () => {
+  let app: App
+  beforeAll(() => {
+    app = testServer()
+    openApiRoutes(app)
+  })
+  afterAll(() => app.close())
+
+  const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+
+  it.each(PATHS)('%s is the same file in every encoding', async (path) => {
+    const [plain, gzip, brotli] = await Promise.all([
+      get(path),
+      get(path, { 'accept-encoding': 'gzip, deflate' }),
+      get(path, { 'accept-encoding': 'gzip, deflate, br' }),
+    ])
+    expect([plain.statusCode, gzip.statusCode, brotli.statusCode]).toEqual([200, 200, 200])
+    expect([gzip.headers['content-encoding'], brotli.headers['content-encoding']]).toEqual(['gzip', 'br'])
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true)
+    expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true)
+    expect(brotli.headers).toMatchObject({ vary: 'accept-encoding', 'cache-control': 'public, no-cache' })
+    expect(new Set([plain, gzip, brotli].map(({ headers }) => headers.etag)).size).toBe(3)
+  })
+
+  it.each(PATHS)('%s is not sent again to a client that has it', async (path) => {
+    const { etag } = (await get(path)).headers
+    for (const tag of [String(etag), `"other", W/${etag}`]) {
+      const { statusCode, headers, body } = await get(path, { 'if-none-match': tag })
+      expect([statusCode, headers.etag, body.length]).toEqual([304, etag, 0])
+    }
+    expect((await get(path, { 'if-none-match': '"other"' })).statusCode).toBe(200)
+  })
+
+  it('are the committed document, for a server at the address of the document', async () => {
+    const { body, headers } = await get('/openapi.json')
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    const committed = JSON.parse(await readFile('openapi.json', 'utf8'))
+    expect(JSON.parse(body)).toEqual({ ...committed, servers: [{ url: '.' }] })
+  })
+
+  it('are a page that loads nothing from other hosts', async () => {
+    const { headers, body } = await get('/docs')
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(body).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+
+  it.each(['/docs/examples.json', '/docs/redoc.js.br', '/docs/..%2f..%2fposthorn.js'])(
+    'do not include %s',
+    async (path) => {
+      expect((await get(path)).statusCode).toBe(404)
+    },
+  )
+})
