@@ -154,7 +154,7 @@ function whatToOpen(service: DemoService, accountId: string, howToConnect: strin
 function byHand(mail: DemoMailServer): string[] {
   return [
     `   email and username ${mail.user} · password ${mail.password} · server ${mail.host} · port ${mail.port}`,
-    '   Under "Advanced settings", allow the self-signed certificate.',
+    '   Under "More settings", allow the self-signed certificate.',
   ]
 }
 

@@ -94,6 +94,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
     async function fillServer(page: Page, password: string): Promise<void> {
       await page.getByLabel('Password', { exact: true }).fill(password)
       await page.getByLabel('IMAP server').fill('localhost')
+      const isOpen = await page.locator('#settings[open]').count()
+      if (isOpen === 0) await page.getByText('More settings').click()
       await page.getByLabel('Port', { exact: true }).fill(String(dovecot.imapsPort))
     }
 
@@ -126,7 +128,6 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
         await page.getByRole('heading', { name: 'The connection is not secure' }).waitFor()
 
         await fillServer(page, 'wrong')
-        await page.getByText('Advanced settings').click()
         await page.getByLabel('Accept a certificate that cannot be verified').check()
         await page.getByLabel('Password', { exact: true }).press('Enter')
         await page.getByRole('heading', { name: 'The mail server rejected the sign-in' }).waitFor()
@@ -165,7 +166,6 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       await second.goto(authUrl)
       for (const page of [first, second]) {
         await fillServer(page, PASSWORD)
-        await page.getByText('Advanced settings').click()
         await page.getByLabel('Accept a certificate that cannot be verified').check()
       }
       await first.getByRole('button', { name: 'Connect mailbox' }).click()
@@ -198,14 +198,39 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       expect(consoleErrors.splice(0).join()).toContain('frame-ancestors')
     })
 
-    it('with JavaScript fills in the server, reveals the password and prevents a second submit', async () => {
+    it.each([
+      ['without', false],
+      ['with', true],
+    ])(
+      'asks for the password only where the server is known, and lets the user change it %s JavaScript',
+      async (_title, javaScriptEnabled) => {
+        const page = await visit({ javaScriptEnabled })
+        const { authUrl } = await hosted.session({ provider: 'imap', redirectUri: done })
+        await page.goto(authUrl)
+        await page.getByLabel('Email address').fill('ada@fastmail.com')
+        await page.getByLabel('Email address').press('Enter')
+        await page.getByText('Server: imap.fastmail.com').waitFor()
+        expect(await page.getByLabel('IMAP server').isVisible()).toBe(false)
+        expect(await page.getByRole('button', { name: 'Choose a folder' }).isVisible()).toBe(false)
+        expect(await focused(page)).toBe('password')
+
+        await page.getByRole('button', { name: 'Edit' }).click()
+        await page.getByLabel('IMAP server').waitFor()
+        expect(await focused(page)).toBe('host')
+        expect(await page.getByLabel('IMAP server').inputValue()).toBe('imap.fastmail.com')
+        expect(await page.getByRole('button', { name: 'Choose a folder' }).isVisible()).toBe(true)
+
+        await page.getByRole('button', { name: 'Use a different address' }).click()
+        await page.getByRole('heading', { name: 'Connect your mailbox to Northwind' }).waitFor()
+        expect(await page.getByLabel('Email address').inputValue()).toBe('ada@fastmail.com')
+      },
+    )
+
+    it('with JavaScript reveals the password and prevents a second submit', async () => {
       const page = await visit()
-      const { authUrl } = await hosted.session({ provider: 'imap', redirectUri: done })
+      const { authUrl } = await hosted.session({ provider: 'imap', email: 'ada@fastmail.com', redirectUri: done })
       await page.goto(authUrl)
-      await page.getByLabel('Email address').fill('ada@fastmail.com')
       await page.getByLabel('Password', { exact: true }).fill('geheim')
-      expect(await page.getByLabel('IMAP server').inputValue()).toBe('imap.fastmail.com')
-      expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('ada@fastmail.com')
       await page.getByRole('button', { name: 'Show password' }).first().click()
       expect(await page.locator('#password').getAttribute('type')).toBe('text')
       await page.getByRole('button', { name: 'Hide password' }).click()
@@ -241,20 +266,16 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
         await page.getByText('app password').waitFor()
         await check()
         expect(await tabOrder(page)).toEqual([
-          'email',
+          'Edit',
           'password',
           'Show',
-          'host',
-          'port',
-          'username',
-          'Advanced settingsoptional',
+          'More settings',
           'Connect mailbox',
-          'Choose a folder',
           'Use a different address',
           'Cancel',
         ])
 
-        await page.getByText('Advanced settings').click()
+        await page.getByText('More settings').click()
         await page.getByLabel('IMAP server').fill('')
         await page.getByLabel('Port', { exact: true }).fill('x')
         await page.getByRole('button', { name: 'Connect mailbox' }).click()

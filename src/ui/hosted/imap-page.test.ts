@@ -4,38 +4,98 @@ import {
   IMAP_FORM_FIELDS,
   type ImapFormParts,
   type ImapFormValues,
+  type ImapPage,
   imapPage,
   NO_ERRORS,
   translate,
 } from './index.ts'
 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
+const SERVER = { host: 'imap.example.com', port: '993', username: 'ada@example.com', secure: '' }
+const PARTS: ImapFormParts = { smtp: false, caldav: false }
+const OPEN = '<details class="more" id="settings" open>'
 
-function render(parts: ImapFormParts, given: Partial<ImapFormValues> = {}, errors = NO_ERRORS): string {
-  const page = { action: '/', session: 'code', state: 's', hosts: [], values: { ...EMPTY, ...given }, errors, parts }
-  return imapPage({ brand: brand({}), nonce: 'n', t: translate('en') }, page)
+function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
+  const page = {
+    ...{ action: '/', editAction: '/edit', session: 'code', state: 's', hosts: [], errors: NO_ERRORS, parts: PARTS },
+    values: { ...EMPTY, email: 'ada@example.com', ...given },
+  }
+  return imapPage({ brand: brand({}), nonce: 'n', t: translate('en') }, { ...page, ...over })
 }
 
-describe('the optional parts of the IMAP form', () => {
-  it('are shown separately', () => {
-    const parts = (page: string) => [page.includes('Sending (SMTP)'), page.includes('Calendar (CalDAV)')]
-    expect(parts(render({ smtp: true, caldav: false }))).toEqual([true, false])
-    expect(parts(render({ smtp: false, caldav: true }))).toEqual([false, true])
+/** The names of the fields that a user sees before opening the settings. */
+function fieldsInSight(page: string): string[] {
+  const rest = page.replace(/<details class="more".*?<\/details>/s, '')
+  return [...rest.matchAll(/<(?:input|select) (?!type="hidden")[^>]*name="(\w+)"/g)].map(([, name]) => name ?? '')
+}
+
+describe('the IMAP page', () => {
+  it('asks for the password only when the server was found', () => {
+    const page = render(SERVER, { proposed: SERVER })
+    expect(fieldsInSight(page)).toEqual(['password'])
+    expect(page).toContain('Server: <bdi>imap.example.com</bdi>')
+    expect(page).not.toContain(OPEN)
   })
 
-  it('open the advanced settings when one of their fields has a value or an error', () => {
-    const all = { smtp: true, caldav: true }
-    expect(render(all)).not.toContain('<details open>')
-    expect(render(all, { smtpHost: 'smtp.example.com' })).toContain('<details open>')
-    const page = render(all, {}, { fields: { smtpPort: 'The SMTP port must be a number.' } })
-    expect(page).toContain('<details open>')
-    expect(page).toMatch(/id="smtpPort"[^>]* aria-invalid="true" aria-describedby="smtpPort-error"/)
+  it('asks for the server, too, when none was found', () => {
+    const page = render({ username: 'ada@example.com' })
+    expect(fieldsInSight(page)).toEqual(['host', 'password'])
+    expect(page).not.toContain(OPEN)
+  })
+
+  it.each([
+    ['another host', { host: 'mail.example.com' }],
+    ['another port', { port: '143' }],
+    ['another username', { username: 'ada' }],
+    ['a folder', { mailbox: 'Work' }],
+    ['an encryption', { secure: 'false' }],
+    ['any certificate', { allowSelfSigned: 'true' }],
+  ])('opens the settings when they contain %s than what was proposed', (_what, changed) => {
+    expect(render({ ...SERVER, ...changed }, { proposed: SERVER })).toContain(OPEN)
+  })
+
+  it('opens the settings to edit them, and for an error in them', () => {
+    expect(render(SERVER, { proposed: SERVER, isEditing: true })).toContain(OPEN)
+    const form = { code: 'imap_tls', title: '', text: '', fields: ['host', 'port'] }
+    expect(render(SERVER, { proposed: SERVER, errors: { fields: {}, form } })).toContain(OPEN)
+    expect(render(SERVER, { proposed: SERVER, errors: { fields: { password: 'x' } } })).not.toContain(OPEN)
+    const port = render({ host: 'imap.example.com' }, { errors: { fields: { port: 'x' } } })
+    expect(port).toContain(OPEN)
+    expect(port).toMatch(/id="port"[^>]* aria-invalid="true" aria-describedby="port-error"/)
+  })
+
+  it.each([undefined, SERVER])('keeps every setting while the user chooses a folder', (proposed) => {
+    const page = render(SERVER, { proposed, folders: [{ path: 'INBOX', label: 'INBOX' }], passwordToken: 'sealed' })
+    expect(fieldsInSight(page)).toEqual(['mailbox'])
+    for (const name of ['email', 'host', 'port', 'username', 'secure', 'password', 'passwordToken']) {
+      expect(page.split(` name="${name}"`)).toHaveLength(name === 'email' ? 3 : 2)
+    }
+  })
+
+  it('connects with the Enter key: the first button of the form signs in', () => {
+    const form = /<form method="post".*?<\/form>/s.exec(render(SERVER, { proposed: SERVER }))?.[0] ?? ''
+    const buttons = [...form.matchAll(/<button [^>]*type="submit"[^>]*>/g)].filter(([tag]) => !tag.includes(' form='))
+    expect(buttons[0]?.[0]).toContain('class="button primary"')
+  })
+})
+
+describe('the optional parts of the settings', () => {
+  it('are shown separately', () => {
+    const parts = (page: string) => [page.includes('Sending (SMTP)'), page.includes('Calendar (CalDAV)')]
+    expect(parts(render({}, { parts: { smtp: true, caldav: false } }))).toEqual([true, false])
+    expect(parts(render({}, { parts: { smtp: false, caldav: true } }))).toEqual([false, true])
+  })
+
+  it('open the settings when one of their fields has a value', () => {
+    const parts = { smtp: true, caldav: true }
+    expect(render({}, { parts })).not.toContain(OPEN)
+    expect(render({ smtpHost: 'smtp.example.com' }, { parts })).toContain(OPEN)
   })
 
   it('keep their values while they are not shown', () => {
-    const page = render({ smtp: false, caldav: false }, { smtpHost: 'smtp.example.com' })
+    const page = render({ smtpHost: 'smtp.example.com' })
     expect(page).toContain('<input type="hidden" name="smtpHost" value="smtp.example.com">')
-    expect(page).not.toContain('<details open>')
+    expect(page).not.toContain(OPEN)
     expect(page).not.toContain('name="smtpPort"')
   })
 })

@@ -1,6 +1,7 @@
-import { type Html, html, trustedHtml } from '../../lib/html.ts'
-import { checkField, errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
+import { type Html, html } from '../../lib/html.ts'
+import { errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
+import { hostField, isHostAbove, moreSettings } from './imap-settings.ts'
 import { cancelLink, document, type PageContext } from './layout.ts'
 import type { Translate } from './texts/index.ts'
 
@@ -26,9 +27,17 @@ export type ImapFormValues = Readonly<Record<(typeof IMAP_FORM_FIELDS)[number], 
 export interface ImapPage {
   /** URL that the form posts to. */
   action: string
+  /** URL of the first step, to which the user returns for another address or server. */
+  editAction: string
   session: string
   state: string
   values: ImapFormValues
+  /** The server that was found. The page then asks for the password only. Undefined: the user enters the server. */
+  proposed?: Pick<ImapFormValues, 'host' | 'port' | 'username' | 'secure'> | undefined
+  /** `proposed` as a form field, for the next page. */
+  proposedField?: string | undefined
+  /** The user wants to change the settings. */
+  isEditing?: boolean | undefined
   errors: FormErrors
   /** What this provider requires of its users first, such as an app password. */
   note?: string | undefined
@@ -36,10 +45,6 @@ export interface ImapPage {
   folders?: readonly { path: string; label: string }[] | undefined
   /** Replaces the passwords typed in the previous step. Valid only for the same servers and users. */
   passwordToken?: string | undefined
-  /** Link to the first step. Absent when the session has none. */
-  backHref?: string | undefined
-  /** IMAP host by email domain, which the script fills in as the user types the address. */
-  knownServers?: Readonly<Record<string, string>> | undefined
   /** Hosts that the server field suggests. */
   hosts: readonly string[]
   parts: ImapFormParts
@@ -51,83 +56,72 @@ export interface ImapFormParts {
   caldav: boolean
 }
 
-const securityChoices = (t: Translate) => [
-  { value: '', label: t('secure.automatic') },
-  { value: 'true', label: 'TLS' },
-  { value: 'false', label: 'STARTTLS' },
-]
-
-/** The second step for IMAP: sign in to the mail server. Both buttons work without JavaScript. */
+/** The second step for IMAP: sign in to the mail server. Every button works without JavaScript. */
 export function imapPage(context: PageContext, page: ImapPage): string {
-  const { values, errors } = page
+  const { values, errors, proposed, folders } = page
   const { t } = context
-  const title = t(page.folders === undefined ? 'imap.title' : 'folders.title')
+  const title = t(folders === undefined ? 'imap.title' : 'folders.title')
+  const lead = folders === undefined ? proposed === undefined && t('imap.lead') : t('folders.lead')
   return document(context, {
     title: firstInvalid(errors) === undefined ? title : t('page.error', { title }),
     body: html`<h1>${title}</h1>
-<p class="lead">${t(page.folders === undefined ? 'imap.lead' : 'folders.lead')}</p>
+${lead !== false && html`<p class="lead">${lead}</p>`}
 ${errorSummary(t, errors)}
-${page.note !== undefined && html`<p class="note">${page.note}</p>`}
+${errors.fields.email === undefined && identity(t, page)}
 <form method="post" action="${page.action}" novalidate>
-${hidden('session', page.session)}${hidden('state', page.state)}
-${
-  page.folders === undefined
-    ? account(t, page)
-    : html`${folderSelect(t, page, page.folders)}<details><summary>${ICONS.chevron}${t('imap.account')}<span class="optional">${values.email}</span></summary>${account(t, page)}</details>`
+${hidden('session', page.session)}${hidden('state', page.state)}${
+  page.proposedField !== undefined && hidden('proposed', page.proposedField)
 }
-${advanced(t, page)}
+${errors.fields.email === undefined ? hidden('email', values.email) : emailField(t, page)}
+${
+  folders === undefined
+    ? html`${page.note !== undefined && html`<p class="note">${page.note}</p>`}${isHostAbove(page) && hostField(t, page)}${passwordField(t, page)}`
+    : folderSelect(t, page, folders)
+}
+${moreSettings(t, page, folders && passwordField(t, page))}
 <button class="button primary" type="submit" data-busy="${t('imap.connecting')}">${t('imap.connect')}</button>
-<button class="button secondary" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(page.folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>
+<button class="button secondary${folders === undefined && ' later'}" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>
 <p class="status" role="status"></p>
 </form>
-<div class="ways">${page.backHref !== undefined && html`<a class="back" href="${page.backHref}">${ICONS.back}${t('imap.back')}</a>`}${cancelLink(context)}</div>
-${page.knownServers !== undefined && knownServers(page.knownServers)}`,
+<div class="ways">${edit('address', html`${ICONS.back}${t('imap.back')}`)}${cancelLink(context)}</div>
+${editForm(page)}`,
     footnote: html`<p>${ICONS.lock}${t('imap.promise')}</p>`,
   })
 }
 
-/** Address, password and server. */
-function account(t: Translate, page: ImapPage): Html {
-  const { values, errors } = page
-  return html`${textField(t, {
-    name: 'email',
-    label: t('email.label'),
-    value: values.email,
-    type: 'email',
-    inputmode: 'email',
-    autocomplete: 'email',
-    required: true,
-    focus: values.email === '' && firstInvalid(errors) === undefined,
-    errors,
-  })}
-${passwordField(t, page)}
-<div class="row">
-${textField(t, {
-  name: 'host',
-  label: t('host.label'),
-  value: values.host,
-  inputmode: 'url',
-  placeholder: 'imap.example.com',
-  required: true,
-  list: 'known-hosts',
-  errors,
-})}
-${textField(t, { name: 'port', label: t('port.label'), value: values.port, inputmode: 'numeric', placeholder: '993', maxLength: 5, errors })}
-</div>
-<datalist id="known-hosts">${page.hosts.map((host) => html`<option value="${host}"></option>`)}</datalist>
-${textField(t, {
-  name: 'username',
-  label: t('username.label'),
-  value: values.username,
-  autocomplete: 'username',
-  hint: t('username.hint'),
-  required: true,
-  errors,
-})}`
+/** The mailbox, and the server that was found for it. */
+function identity(t: Translate, { values, proposed }: ImapPage): Html {
+  return html`<div class="identity"><span class="tile">${ICONS.mail}</span><div><p class="address">${values.email}</p>${
+    proposed !== undefined &&
+    html`<p class="server">${t.html('imap.server', { host: html`<bdi>${values.host}</bdi>` })} · ${edit('server', html`${t('imap.edit')}`)}</p>`
+  }</div></div>`
+}
+
+/** Only for an address that is not valid; the first step lets no such address through. */
+function emailField(t: Translate, { values, errors }: ImapPage): Html {
+  const shared = { name: 'email', label: t('email.label'), value: values.email, errors }
+  return textField(t, { ...shared, type: 'email', inputmode: 'email', autocomplete: 'email', required: true })
+}
+
+/**
+ * A button of the form below, which is apart from the sign-in: the Enter key must press "Connect mailbox", and the first
+ * button of a form is the one that it presses.
+ */
+function edit(what: 'address' | 'server', label: Html): Html {
+  const script = what === 'server' && html` data-opens="settings" data-focus="host"`
+  return html`<button class="link" type="submit" form="edit" name="edit" value="${what}"${script}>${label}</button>`
+}
+
+function editForm(page: ImapPage): Html {
+  return html`<form id="edit" method="post" action="${page.editAction}" hidden>${hidden('session', page.session)}${hidden(
+    'state',
+    page.state,
+  )}${hidden('email', page.values.email)}${hidden('provider', 'imap')}</form>`
 }
 
 function passwordField(t: Translate, page: ImapPage): Html {
   const isEntered = page.passwordToken !== undefined
+  const hasServer = page.proposed !== undefined || page.values.host !== ''
   return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField(t, {
     name: 'password',
     label: t('password.label'),
@@ -137,7 +131,7 @@ function passwordField(t: Translate, page: ImapPage): Html {
     placeholder: isEntered ? t('password.entered') : undefined,
     hint: isEntered ? t('password.enteredHint') : undefined,
     required: !isEntered,
-    focus: page.values.email !== '' && firstInvalid(page.errors) === undefined && !isEntered,
+    focus: hasServer && firstInvalid(page.errors) === undefined && !isEntered && page.isEditing !== true,
     maxLength: 1024,
     errors: page.errors,
   })}`
@@ -151,85 +145,4 @@ function folderSelect(t: Translate, page: ImapPage, folders: readonly { path: st
     options: folders.map((folder) => ({ value: folder.path, label: folder.label })),
     errors: page.errors,
   })
-}
-
-/** Open when one of its fields has a value or an error. */
-function advanced(t: Translate, page: ImapPage): Html {
-  const { values, errors, parts } = page
-  const shown = ['secure', 'allowSelfSigned', 'mailbox', ...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]
-  const isFilled = Object.entries(values).some(
-    ([name, value]) =>
-      shown.includes(name) && value !== '' && !(name === 'mailbox' && (value === 'INBOX' || page.folders)),
-  )
-  const isOpen = isFilled || Object.keys(errors.fields).some((name) => shown.includes(name))
-  return html`<details${isOpen && html` open`}>
-<summary>${ICONS.chevron}${t('imap.advanced')}<span class="optional">${t('page.optional')}</span></summary>
-<fieldset><legend>IMAP</legend>
-${
-  page.folders === undefined &&
-  textField(t, {
-    name: 'mailbox',
-    label: t('mailbox.label'),
-    value: values.mailbox,
-    placeholder: 'INBOX',
-    hint: t('mailbox.hint'),
-    maxLength: 1000,
-    errors,
-  })
-}
-${selectField({
-  name: 'secure',
-  label: t('secure.label'),
-  value: values.secure,
-  options: securityChoices(t),
-  hint: t('secure.hint'),
-  errors,
-})}
-${checkField({
-  name: 'allowSelfSigned',
-  label: t('certificate.label'),
-  hint: t('certificate.hint'),
-  checked: values.allowSelfSigned === 'true',
-  errors,
-})}
-</fieldset>
-${parts.smtp ? smtp(t, page) : carried(page, SMTP)}
-${parts.caldav ? caldav(t, page) : carried(page, CALDAV)}
-</details>`
-}
-
-const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const
-const CALDAV = ['caldavUrl', 'caldavUsername', 'caldavPassword'] as const
-
-/** The values of a part that the form does not show. Passwords are in the token. */
-function carried({ values }: ImapPage, names: readonly string[]): Html[] {
-  return Object.entries(values).flatMap(([name, value]) =>
-    names.includes(name) && value !== '' ? hidden(name, value) : [],
-  )
-}
-
-function smtp(t: Translate, { values, errors }: ImapPage): Html {
-  return html`<fieldset><legend>${t('smtp.legend')}</legend><p class="hint">${t('smtp.hint')}</p>
-<div class="row">
-${textField(t, { name: 'smtpHost', label: t('smtp.host'), value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
-${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
-</div>
-${selectField({ name: 'smtpSecure', label: t('smtp.secure'), value: values.smtpSecure, options: securityChoices(t), errors })}
-${textField(t, { name: 'smtpUsername', label: t('smtp.username'), value: values.smtpUsername, hint: t('same.username'), errors })}
-${textField(t, { name: 'smtpPassword', label: t('smtp.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
-</fieldset>`
-}
-
-function caldav(t: Translate, { values, errors }: ImapPage): Html {
-  return html`<fieldset><legend>${t('caldav.legend')}</legend><p class="hint">${t('caldav.hint')}</p>
-${textField(t, { name: 'caldavUrl', label: t('caldav.url'), value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
-${textField(t, { name: 'caldavUsername', label: t('caldav.username'), value: values.caldavUsername, hint: t('same.username'), errors })}
-${textField(t, { name: 'caldavPassword', label: t('caldav.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
-</fieldset>`
-}
-
-/** A JSON data block, not a script. Escaping `<` keeps the data from ending the element. */
-function knownServers(servers: Readonly<Record<string, string>>): Html {
-  const json = JSON.stringify(servers).replaceAll('<', '\\u003c')
-  return html`<script type="application/json" id="known-servers">${trustedHtml(json)}</script>`
 }

@@ -1,6 +1,6 @@
 /**
  * Optional improvements; every page works without JavaScript. It blocks a second submit and shows progress, lets the user
- * show the password, and fills in the mail server when the user types the address of a known provider.
+ * show the password, and opens the settings without a new page.
  */
 export const SCRIPT = `(() => {
   const forms = document.querySelectorAll('form')
@@ -41,14 +41,11 @@ export const SCRIPT = `(() => {
       input.focus()
     })
   }
-  const known = document.getElementById('known-servers')
-  if (known) {
-    const servers = JSON.parse(known.textContent)
-    const [email, host, port, username] = ['email', 'host', 'port', 'username'].map((id) => document.getElementById(id))
-    email.addEventListener('change', () => {
-      const server = servers[email.value.slice(email.value.lastIndexOf('@') + 1).trim().toLowerCase()]
-      if (server && !host.value) { host.value = server; port.value = '993' }
-      if (!username.value) username.value = email.value.trim()
+  for (const button of document.querySelectorAll('[data-opens]')) {
+    button.addEventListener('click', (event) => {
+      event.preventDefault()
+      document.getElementById(button.dataset.opens).open = true
+      document.getElementById(button.dataset.focus).focus()
     })
   }
 })()`

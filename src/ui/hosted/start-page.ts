@@ -14,6 +14,8 @@ interface StartPage {
 export interface EmailPage extends StartPage {
   /** Providers that the user can choose without an address, in display order. When empty, the page shows no choice. */
   choices: readonly { provider: string; label: string }[]
+  /** The provider that the user chose before. The page then asks for the address only. */
+  provider?: string | undefined
   errors: FormErrors
 }
 
@@ -26,7 +28,7 @@ export function emailPage(context: PageContext, page: EmailPage): string {
     body: html`<h1>${heading(context)}</h1>
 <p class="lead">${t('start.lead')}</p>
 <form method="post" action="${page.action}" novalidate>
-${hidden('session', page.session)}${hidden('state', page.state)}
+${hidden('session', page.session)}${hidden('state', page.state)}${page.provider !== undefined && hidden('provider', page.provider)}
 ${textField(t, {
   name: 'email',
   label: t('email.label'),

@@ -81,22 +81,30 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .alert p{margin:2px 0 0}
 .alert ul{margin:4px 0 0;padding:0;padding-inline-start:18px}
 .alert a{color:var(--danger)}
+.identity{display:flex;gap:12px;align-items:center;margin:22px 0 0;padding:12px 14px;border:1px solid var(--line);border-radius:12px}
+.identity>div{min-width:0}
+.identity p{margin:0;overflow-wrap:anywhere}
+.identity .server{font-size:13.5px;line-height:1.4;color:var(--soft)}
+.identity .link{padding:3px 0}
+.identity+form{margin-top:20px}
+.link{padding:6px 0;border:0;background:none;color:var(--accent-text);font:inherit;text-decoration:underline;text-decoration-thickness:1px;text-underline-offset:3px;cursor:pointer}
+.link:hover{text-decoration-thickness:2px}
+.ways .link{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}
+.ways .link svg{width:16px;height:16px}
 details{margin:0 0 18px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
-details+details{margin-top:-18px;border-top:0}
+.more:not([open])~.later{display:none}
 summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
 summary::-webkit-details-marker{display:none}
 summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
-[dir=rtl] :is(summary,.back,.arrow,.links) svg{transform:scaleX(-1)}
+[dir=rtl] :is(summary,.ways,.arrow,.links) svg{transform:scaleX(-1)}
 details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
-summary .optional{margin-inline-start:auto;padding-inline-start:12px;font-size:13.5px;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 summary+.field,summary+input+.field{margin-top:6px}
 fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
 legend{margin:0 0 2px;font-weight:650}
 fieldset>.hint{margin:0 0 14px}
 .ways{display:flex;flex-wrap:wrap;gap:4px 20px;justify-content:center;margin-top:16px}
-.back,.cancel{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}
+.cancel{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}
 form+.cancel{display:flex;justify-content:center;margin-top:12px}
-.back svg{width:16px;height:16px}
 .centred{text-align:center}
 .centred .brand{justify-content:center}
 .badge{display:grid;place-items:center;width:56px;height:56px;margin:4px auto 20px;border-radius:50%;background:var(--tint);color:var(--accent-text)}

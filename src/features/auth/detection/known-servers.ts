@@ -114,11 +114,6 @@ export const KNOWN_HOSTS: readonly string[] = [...new Set(SERVERS.map(([, host])
   .filter((host) => host !== '')
   .sort()
 
-/** IMAP host by email domain, for the form. */
-export const HOST_BY_DOMAIN: Readonly<Record<string, string>> = Object.fromEntries(
-  [...BY_DOMAIN].flatMap(([domain, server]) => (server.host === undefined ? [] : [[domain, server.host]])),
-)
-
 /** The server of an address whose domain is in the table. Makes no network request. */
 export function knownServer(email: string): KnownServer | undefined {
   return BY_DOMAIN.get(domainOf(email))

@@ -210,7 +210,7 @@ describeEachDatabase('the hosted pages', (open) => {
   it('build every URL from PUBLIC_URL, never from the Host header', async () => {
     const publicUrl = 'https://mail.example.com/tools/posthorn'
     const proxied = await serveHosted(db, { publicUrl })
-    const { code, authUrl } = await proxied.session({ provider: 'imap' })
+    const { code, authUrl } = await proxied.session({ provider: 'imap', email: 'ada@example.com' })
     expect(authUrl).toBe(`${publicUrl}/auth/authorize?session=${code}`)
     const path = `/auth/authorize?session=${code}`
     const response = await proxied.call(path, {
@@ -233,8 +233,25 @@ describeEachDatabase('the hosted pages', (open) => {
       'posteo.de',
       'ada@posteo.de',
     ])
-    const { authUrl: bare } = await hosted.session({ provider: 'imap' })
-    expect((await hosted.open(bare)).page).toContain('Sign in to your mailbox')
+  })
+
+  it('ask for the address first when the session has none, and then for the password only', async () => {
+    const { code, authUrl } = await hosted.session({ provider: 'imap' })
+    const opened = await hosted.open(authUrl)
+    expect(opened.page).toContain('Enter the email address of the mailbox')
+    expect(opened.page).not.toMatch(/type="password"|name="provider"/)
+    const post = async (fields: Record<string, string>) => {
+      const form = { session: code, state: opened.state, ...fields }
+      return (await hosted.call('/auth/authorize', { form, headers: { cookie: opened.cookie, ...HTML_ACCEPT } })).text()
+    }
+    expect(await post({ email: '' })).toContain('Enter your email address.')
+    const short = await post({ email: 'ada@posteo.de' })
+    expect(short).toContain('Server: <bdi>posteo.de</bdi>')
+    expect(short).not.toContain('<details class="more" id="settings" open>')
+    const form = { email: 'ada@posteo.de', provider: 'imap' }
+    expect(await post({ ...form, edit: 'server' })).toContain('<details class="more" id="settings" open>')
+    const again = await post({ ...form, edit: 'address' })
+    expect([again.includes('type="password"'), fieldValue(again, 'email')]).toEqual([false, 'ada@posteo.de'])
   })
 
   it('fill in the email hint in the first step', async () => {
@@ -303,7 +320,11 @@ describeEachDatabase('the choice of a provider', (open) => {
     expect(consent.origin + consent.pathname).toBe('https://accounts.example/auth')
     expect(consent.searchParams.has('login_hint')).toBe(false)
     expect(consent.searchParams.get('redirect_uri')).toBe(`${hosted.url}/providers/gmail/callback`)
-    expect((await post(code, authUrl, { email: '', provider: 'imap' })).page).toContain('Sign in to your mailbox')
+    const other = await post(code, authUrl, { email: '', provider: 'imap' })
+    expect([other.page.includes('type="password"'), fieldValue(other.page, 'provider')]).toEqual([false, 'imap'])
+    expect(other.page).not.toMatch(/<input[^>]* aria-invalid/)
+    const chosen = await post(code, authUrl, { email: 'ada@gmail.com', provider: 'imap' })
+    expect(chosen.page).toContain('Sign in to your mailbox')
   })
 
   it('follows the address and uses a new state for the consent', async () => {

@@ -63,8 +63,8 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const page = { code, session, state: request.query.state || access.mintState(code) }
       access.allowPost(request, reply, page)
       const { provider, providerFixed, email } = session
-      if (provider === 'imap') return imapForm.render(reply, page, { fields: { email: email ?? '' } })
-      if (!providerFixed || provider === null) return renderEmailPage(reply, page, email ?? '')
+      if (provider === 'imap' && email !== null) return imapForm.render(reply, page, { fields: { email } })
+      if (!providerFixed || provider === null || provider === 'imap') return renderEmailPage(reply, page, email ?? '')
       requireConnectable(provider)
       return pages.render(reply, page, (context) =>
         consentPage(context, {
@@ -95,14 +95,18 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const { body, code, session, state, applicationState } = post
       const email = (typeof body.email === 'string' && body.email.trim()) || (session.email ?? '')
       access.allowPost(request, reply, post)
+      if (body.edit === 'address') return renderEmailPage(reply, post, email)
       const choice = await chooseProvider(post, body.provider, email)
       if ('error' in choice) {
         if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.error.message)
-        return renderEmailPage(reply, post, email, choice.error.text)
+        return renderEmailPage(reply, post, email, { error: choice.error.text })
       }
       const { provider } = choice
       requireProvider(session, provider)
-      if (provider === 'imap') return imapForm.render(reply, post, { fields: { email } })
+      if (provider === 'imap') {
+        if (email === '') return renderEmailPage(reply, post, email, { provider })
+        return imapForm.render(reply, post, { fields: { email }, isEditing: body.edit === 'server' })
+      }
       requireConnectable(provider)
       const href = await consents.begin(provider, {
         ...{ code, session, email: email || null, pageState: state, applicationState },
@@ -126,17 +130,23 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     throw new AppError('consent_refused', { message: 'The provider of this session is no longer configured.' })
   }
 
-  function renderEmailPage(reply: FastifyReply, page: SessionPage, email: string, error?: TextKey): string {
+  /** With `provider`, the user chose it before, and the page asks for the address only. */
+  function renderEmailPage(
+    reply: FastifyReply,
+    page: SessionPage,
+    email: string,
+    { error, provider }: { error?: TextKey; provider?: ProviderName } = {},
+  ): string {
     const { connectable } = consents
+    const isChosen = provider !== undefined || page.session.providerFixed || connectable.length === 1
     return pages.render(reply, page, (context) => {
       const { t } = context
-      const choices = (connectable.length > 1 ? connectable : []).map((provider) => {
-        const label =
-          provider === 'imap' ? t('start.otherProvider') : t('start.choose', { provider: DISPLAY_NAMES[provider] })
-        return { provider, label }
+      const choices = (isChosen ? [] : connectable).map((name) => {
+        const label = name === 'imap' ? t('start.otherProvider') : t('start.choose', { provider: DISPLAY_NAMES[name] })
+        return { provider: name, label }
       })
       const errors: FormErrors = error === undefined ? NO_ERRORS : { fields: { email: t(error) } }
-      return emailPage(context, { action, session: page.code, state: page.state, email, choices, errors })
+      return emailPage(context, { action, session: page.code, state: page.state, email, choices, provider, errors })
     })
   }
 
@@ -154,7 +164,10 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       if (provider === undefined) throw invalid('body.provider', `must be one of: ${connectable.join(', ')}`)
       return { provider }
     }
-    if (session.providerFixed && session.provider !== null) return { provider: session.provider }
+    if (session.providerFixed && session.provider !== null) {
+      const isAddressMissing = session.provider === 'imap' && email === ''
+      return isAddressMissing ? failed('is required', 'invalid.noAddress') : { provider: session.provider }
+    }
     if (email === '') {
       return connectable.length === 1
         ? failed('is required', 'invalid.noAddress')

@@ -2,16 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { folder } from '../../../../test/kit/hosted.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { translate } from '../../../ui/hosted/index.ts'
-import { formErrors, formValues, selectableFolders } from './form.ts'
+import { formErrors, formValues, proposalOf, selectableFolders } from './form.ts'
 
 describe('the IMAP form', () => {
-  it('proposes the server of a known address, but keeps one that was typed', () => {
-    expect(formValues({ email: 'ada@gmx.de' })).toMatchObject({
-      host: 'imap.gmx.net',
-      port: '993',
-      username: 'ada@gmx.de',
+  it('shows the server that was found, but keeps one that was typed', () => {
+    const found = proposalOf({ host: 'imap.gmx.net', port: 143, secure: false }, 'ada@gmx.de')
+    const values = { host: 'imap.gmx.net', port: '143', username: 'ada@gmx.de', secure: '' }
+    expect(formValues({ email: 'ada@gmx.de' }, found)).toMatchObject(values)
+    expect(proposalOf({ host: 'x.example', port: 143, secure: true, username: 'ada' }, 'a@x.example')).toEqual({
+      ...{ host: 'x.example', port: '143', username: 'ada', secure: 'true' },
     })
-    expect(formValues({ email: 'ada@gmx.de', host: 'mail.example', port: 143, username: 'x' })).toMatchObject({
+    expect(formValues({ email: 'ada@gmx.de', host: 'mail.example', port: 143, username: 'x' }, found)).toMatchObject({
       host: 'mail.example',
       port: '143',
       username: 'x',
@@ -33,6 +34,14 @@ describe('the IMAP form', () => {
     expect(formErrors(translate('en'), new AppError('validation_failed', { details }))?.fields).toEqual({
       host: 'Enter the IMAP server.',
       port: 'The port must be a number from 1 to 65535.',
+    })
+  })
+
+  it('doubts only the password when the username is the expected one', () => {
+    const error = new AppError('imap_auth_failed')
+    expect(formErrors(translate('en'), error)?.form?.fields).toEqual(['password', 'username'])
+    expect(formErrors(translate('en'), error, true)?.form).toMatchObject({
+      ...{ text: 'Check the password and try again.', fields: ['password'] },
     })
   })
 

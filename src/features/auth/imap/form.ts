@@ -7,6 +7,7 @@ import {
   IMAP_FORM_FIELDS,
   type ImapFormParts,
   type ImapFormValues,
+  type ImapPage,
   imapPage,
   NO_ERRORS,
   type TextKey,
@@ -15,10 +16,9 @@ import {
 import type { ImapField, ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'
 import type { Detection } from '../detection/detection.ts'
-import { HOST_BY_DOMAIN, KNOWN_HOSTS, knownServer, requirementText } from '../detection/known-servers.ts'
+import { KNOWN_HOSTS, knownServer, requirementText } from '../detection/known-servers.ts'
 import type { SessionPage } from '../hosted/access.ts'
 import type { HostedPages } from '../hosted/pages.ts'
-import { authorizeUrl } from '../sessions/urls.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
 
 export interface ImapFormDeps {
@@ -29,10 +29,17 @@ export interface ImapFormDeps {
 }
 
 export interface ImapFormContent {
-  fields: ImapFields
+  fields: ImapFormFields
   error?: AppError | undefined
   /** The folders to choose from. Present after a successful sign-in. */
   folders?: readonly RemoteFolder[]
+  /** Opens the settings. */
+  isEditing?: boolean
+}
+
+export interface ImapFormFields extends ImapFields {
+  /** What an earlier page proposed for this address, as JSON. It decides only what the next page shows. */
+  proposed?: unknown
 }
 
 export type ImapForm = ReturnType<typeof imapForm>
@@ -43,34 +50,44 @@ const FORM_PARTS: ImapFormParts = { smtp: false, caldav: false }
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
 export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
   const tokens = passwordTokens(sealer)
+
+  /** Looks up a server only while none was chosen: rendering an error must not depend on the network. */
+  async function proposalFor({ email, host, proposed }: ImapFormFields): Promise<Proposal | undefined> {
+    const address = fieldText(email).trim()
+    if (address === '') return undefined
+    const offered = proposalOfTable(address) ?? parseProposal(proposed, address)
+    if (offered !== undefined || fieldText(host).trim() !== '') return offered
+    const found = await detection.serverOf(address)
+    return found && proposalOf(found, address)
+  }
+
   return {
     fillPasswords: tokens.fill,
 
     async render(reply: FastifyReply, page: SessionPage, content: ImapFormContent): Promise<string> {
       const { code, state, session } = page
-      const { fields, error, folders } = content
-      const isHostEmpty = fields.host === undefined || fields.host === ''
-      const email = fieldText(fields.email)
-      const proposal = isHostEmpty && email !== '' ? await detection.serverOf(email) : undefined
-      const values = formValues(fields, proposal)
+      const { fields, error, folders, isEditing } = content
+      const proposed = await proposalFor(fields)
+      const values = formValues(fields, proposed)
       const server = knownServer(values.email)
       const isKnownServer = server !== undefined && (server.host === undefined || server.host === values.host)
-      const hasFirstStep = !session.providerFixed && session.provider !== 'imap'
       return pages.render(reply, page, (context) =>
         imapPage(context, {
           action: `${publicUrl}/auth/authorize/imap`,
+          editAction: `${publicUrl}/auth/authorize`,
           session: code,
           state,
           values: folders === undefined ? values : { ...values, mailbox: values.mailbox || 'INBOX' },
-          errors: (error && formErrors(context.t, error)) ?? NO_ERRORS,
+          proposed,
+          proposedField: proposed && JSON.stringify({ email: values.email, ...proposed }),
+          isEditing,
+          errors: (error && formErrors(context.t, error, values.username === proposed?.username)) ?? NO_ERRORS,
           note: isKnownServer && folders === undefined ? requirementText(context.t, server) : undefined,
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
           passwordToken:
             folders !== undefined || isPasswordKept(fields, error)
               ? tokens.make(fields, session.id, state, faultyFields(error))
               : undefined,
-          backHref: hasFirstStep ? authorizeUrl(publicUrl, code, state) : undefined,
-          knownServers: values.email === '' ? HOST_BY_DOMAIN : undefined,
           hosts: KNOWN_HOSTS,
           parts: FORM_PARTS,
         }),
@@ -79,21 +96,46 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
   }
 }
 
-/** The values that the form shows again, without passwords. When the host is empty, they propose a server. */
-export function formValues(fields: ImapFields, proposal?: ProposedServer): ImapFormValues {
-  const username = fieldText(fields.username).trim() || proposal?.username || fieldText(fields.email).trim()
-  const shown: ImapFields = { ...fields, ...proposedFields(fields, proposal), username }
-  return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
+/** A server as the form shows it. */
+export type Proposal = NonNullable<ImapPage['proposed']>
+
+export function proposalOf({ host, port, secure, username }: ProposedServer, email: string): Proposal {
+  // The encryption field stays on "Automatic" unless that would choose wrongly.
+  const isAutomatic = secure === (port !== STARTTLS_PORT)
+  return { host, port: String(port), secure: isAutomatic ? '' : String(secure), username: username ?? email }
 }
 
-function proposedFields({ email, host }: ImapFields, proposal: ProposedServer | undefined): ImapFields {
-  if (fieldText(host).trim() !== '') return {}
-  const known = knownServer(fieldText(email))
-  if (known?.host !== undefined) return { host: known.host, port: known.port }
-  if (proposal === undefined) return {}
-  // The encryption field stays on "Automatic" unless that would choose wrongly.
-  const isAutomatic = proposal.secure === (proposal.port !== STARTTLS_PORT)
-  return { host: proposal.host, port: proposal.port, ...(!isAutomatic && { secure: String(proposal.secure) }) }
+function proposalOfTable(email: string): Proposal | undefined {
+  const { host, port } = knownServer(email) ?? {}
+  return host === undefined || port === undefined ? undefined : proposalOf({ host, port, secure: true }, email)
+}
+
+/** Undefined unless it is a proposal for this address. */
+function parseProposal(json: unknown, address: string): Proposal | undefined {
+  const given = parseObject(json)
+  const [email, host, port, secure, username] = ['email', 'host', 'port', 'secure', 'username'].map(
+    (name) => given[name],
+  )
+  if (typeof host !== 'string' || typeof port !== 'string' || typeof secure !== 'string') return undefined
+  return email === address && typeof username === 'string' ? { host, port, secure, username } : undefined
+}
+
+function parseObject(json: unknown): Readonly<Record<string, unknown>> {
+  if (typeof json !== 'string') return {}
+  try {
+    return { ...JSON.parse(json) }
+  } catch {
+    // Only a changed page sends anything else.
+    return {}
+  }
+}
+
+/** The values that the form shows again, without passwords. When the host is empty, they are those of the proposal. */
+export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormValues {
+  const isHostEmpty = fieldText(fields.host).trim() === ''
+  const username = fieldText(fields.username).trim() || proposed?.username || fieldText(fields.email)
+  const shown: ImapFields = { ...fields, ...(isHostEmpty && proposed), username }
+  return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
 }
 
 const STARTTLS_PORT = 143
@@ -118,14 +160,17 @@ export function isFormError(error: AppError): boolean {
   return error.code === 'validation_failed' || isSignInError(error.code)
 }
 
-/** What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. */
-export function formErrors(t: Translate, { code, details }: AppError): FormErrors | undefined {
+/**
+ * What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. After a
+ * rejected sign-in only the password is in doubt when the username is the one that the provider expects.
+ */
+export function formErrors(t: Translate, { code, details }: AppError, isUsernameSure = false): FormErrors | undefined {
   if (code === 'validation_failed') return fieldErrors(t, details)
   if (!isSignInError(code)) return undefined
-  return {
-    fields: {},
-    form: { code, title: t(`${code}.title`), text: t(`${code}.text`), fields: SIGN_IN_ERRORS[code] },
-  }
+  const isPasswordWrong = code === 'imap_auth_failed' && isUsernameSure
+  const text = t(isPasswordWrong ? 'imap_auth_failed.textPassword' : `${code}.text`)
+  const fields = isPasswordWrong ? ['password'] : SIGN_IN_ERRORS[code]
+  return { fields: {}, form: { code, title: t(`${code}.title`), text, fields } }
 }
 
 /** Validation errors in the words and the order of the form. */
@@ -156,9 +201,9 @@ const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
   [/^does not exist/, 'invalid.folder'],
 ]
 
-/** A password survives an error that is not about it. */
+/** A password survives an error that is not about it. The token stays bound to the server, even to one that failed. */
 function isPasswordKept({ password }: ImapFields, error: AppError | undefined): boolean {
-  if (error?.code !== 'validation_failed' || fieldText(password) === '') return false
+  if (error === undefined || error.code === 'imap_auth_failed' || fieldText(password) === '') return false
   return !faultyFields(error).includes('password')
 }
 

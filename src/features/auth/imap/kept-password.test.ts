@@ -1,8 +1,38 @@
 import { expect, it } from 'vitest'
 import { describeOneDatabase } from '../../../../test/kit/database.ts'
 import { fieldValue, imapForm, serveHosted } from '../../../../test/kit/hosted.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 
 describeOneDatabase('the password of the IMAP form', 'sqlite', (open) => {
+  it.each([
+    ['imap_unreachable', 'unavailable'],
+    ['imap_tls', 'tls'],
+  ] as const)('survives %s for the same server only, and the settings open', async (code, kind) => {
+    const hosted = await serveHosted(await open())
+    try {
+      const email = 'ada@posteo.de'
+      const session = await hosted.session({ provider: 'imap', email })
+      const opened = await hosted.open(session.authUrl)
+      const fields = Object.fromEntries(
+        ['email', 'host', 'port', 'username', 'proposed'].map((name) => [name, fieldValue(opened.page, name)]),
+      )
+      const post = async (given: Record<string, string>) =>
+        (await hosted.call('/auth/authorize/imap', imapForm(session.code, opened, { ...fields, ...given }))).text()
+
+      hosted.mail.failure = new ProviderError(kind, 'x')
+      const failed = await post({ password: 'right' })
+      expect(failed).toContain(`data-code="${code}"`)
+      expect(failed).toContain('<details class="more" id="settings" open>')
+      expect(failed).not.toContain('"right"')
+      const passwordToken = fieldValue(failed, 'passwordToken')
+      hosted.mail.failure = undefined
+      expect(await post({ password: '', passwordToken, host: 'mail.posteo.de' })).toContain('Enter the password.')
+      expect(await post({ password: '', passwordToken })).toContain('Mailbox connected')
+    } finally {
+      await hosted.close()
+    }
+  })
+
   it('survives an error of another field, and is asked for again after a rejected sign-in', async () => {
     const hosted = await serveHosted(await open())
     try {

@@ -29,7 +29,8 @@ export const de: Texts = {
   'page.optional': 'optional',
 
   'imap.title': 'Beim Postfach anmelden',
-  'imap.lead': 'Verwenden Sie dieselben Einstellungen wie in Ihrem E-Mail-Programm.',
+  'imap.lead':
+    'Wir haben den Mailserver dieser Adresse nicht gefunden. Verwenden Sie dieselben Einstellungen wie in Ihrem E-Mail-Programm.',
   'imap.connect': 'Postfach verbinden',
   'imap.connecting': 'Anmeldung beim Mailserver. Das kann einige Sekunden dauern.',
   'imap.chooseFolder': 'Ordner auswählen',
@@ -37,8 +38,9 @@ export const de: Texts = {
   'imap.loadingFolders': 'Ihre Ordner werden geladen. Das kann einige Sekunden dauern.',
   'imap.promise': 'Ihr Passwort wird verschlüsselt und nur für den Zugriff auf dieses Postfach verwendet.',
   'imap.back': 'Andere Adresse verwenden',
-  'imap.account': 'Konto',
-  'imap.advanced': 'Erweiterte Einstellungen',
+  'imap.more': 'Weitere Einstellungen',
+  'imap.server': 'Server: {host}',
+  'imap.edit': 'Ändern',
   'folders.title': 'Ordner auswählen',
   'folders.lead': 'Sie sind angemeldet. Wählen Sie den Ordner, der verbunden werden soll.',
   'folders.label': 'Zu verbindender Ordner',
@@ -51,7 +53,8 @@ export const de: Texts = {
   'password.showIt': 'Passwort anzeigen',
   'password.hideIt': 'Passwort verbergen',
   'password.entered': 'Bereits eingegeben',
-  'password.enteredHint': 'Leer lassen, um das bereits eingegebene Passwort zu verwenden.',
+  'password.enteredHint':
+    'Leer lassen, um das bereits eingegebene Passwort zu verwenden. Wenn Sie den Server oder den Benutzernamen ändern, geben Sie es noch einmal ein.',
   'host.label': 'IMAP-Server',
   'port.label': 'Port',
   'username.label': 'Benutzername',
@@ -123,6 +126,7 @@ export const de: Texts = {
   'imap_auth_failed.title': 'Der Mailserver hat die Anmeldung abgelehnt',
   'imap_auth_failed.text':
     'Prüfen Sie Benutzername und Passwort. Manche Anbieter verlangen ein App-Passwort oder dass Sie zuerst den IMAP-Zugriff einschalten.',
+  'imap_auth_failed.textPassword': 'Prüfen Sie das Passwort und versuchen Sie es erneut.',
   'imap_unreachable.title': 'Der Mailserver ist nicht erreichbar',
   'imap_unreachable.text': 'Prüfen Sie den Namen des IMAP-Servers, den Port und die Verschlüsselung.',
   'imap_tls.title': 'Die Verbindung ist nicht sicher',

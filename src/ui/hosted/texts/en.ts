@@ -30,7 +30,7 @@ export const en = {
   'page.optional': 'optional',
 
   'imap.title': 'Sign in to your mailbox',
-  'imap.lead': 'Use the same settings as in your email app.',
+  'imap.lead': 'We could not find the mail server of this address. Use the same settings as in your email app.',
   'imap.connect': 'Connect mailbox',
   'imap.connecting': 'Signing in to your mail server. This can take a few seconds.',
   'imap.chooseFolder': 'Choose a folder',
@@ -38,8 +38,9 @@ export const en = {
   'imap.loadingFolders': 'Loading your folders. This can take a few seconds.',
   'imap.promise': 'Your password is encrypted and used only to access this mailbox.',
   'imap.back': 'Use a different address',
-  'imap.account': 'Account',
-  'imap.advanced': 'Advanced settings',
+  'imap.more': 'More settings',
+  'imap.server': 'Server: {host}',
+  'imap.edit': 'Edit',
   'folders.title': 'Choose a folder',
   'folders.lead': 'You are signed in. Choose the folder to connect.',
   'folders.label': 'Folder to connect',
@@ -52,7 +53,8 @@ export const en = {
   'password.showIt': 'Show password',
   'password.hideIt': 'Hide password',
   'password.entered': 'Already entered',
-  'password.enteredHint': 'Leave empty to use the password you already entered.',
+  'password.enteredHint':
+    'Leave empty to use the password you already entered. If you change the server or the username, enter it again.',
   'host.label': 'IMAP server',
   'port.label': 'Port',
   'username.label': 'Username',
@@ -121,6 +123,7 @@ export const en = {
   'imap_auth_failed.title': 'The mail server rejected the sign-in',
   'imap_auth_failed.text':
     'Check the username and the password. Some providers require an app password, or that you turn on IMAP access first.',
+  'imap_auth_failed.textPassword': 'Check the password and try again.',
   'imap_unreachable.title': 'The mail server could not be reached',
   'imap_unreachable.text': 'Check the name of the IMAP server, the port and the encryption.',
   'imap_tls.title': 'The connection is not secure',

@@ -29,7 +29,8 @@ export const es: Texts = {
   'page.optional': 'opcional',
 
   'imap.title': 'Inicia sesión en tu correo',
-  'imap.lead': 'Usa los mismos ajustes que en tu aplicación de correo.',
+  'imap.lead':
+    'No hemos encontrado el servidor de correo de esta dirección. Usa la misma configuración que en tu aplicación de correo.',
   'imap.connect': 'Conectar el correo',
   'imap.connecting': 'Iniciando sesión en tu servidor de correo. Puede tardar unos segundos.',
   'imap.chooseFolder': 'Elegir una carpeta',
@@ -37,8 +38,9 @@ export const es: Texts = {
   'imap.loadingFolders': 'Cargando tus carpetas. Puede tardar unos segundos.',
   'imap.promise': 'Tu contraseña se cifra y solo se usa para acceder a esta cuenta.',
   'imap.back': 'Usar otra dirección',
-  'imap.account': 'Cuenta',
-  'imap.advanced': 'Ajustes avanzados',
+  'imap.more': 'Más ajustes',
+  'imap.server': 'Servidor: {host}',
+  'imap.edit': 'Editar',
   'folders.title': 'Elige una carpeta',
   'folders.lead': 'Has iniciado sesión. Elige la carpeta que quieres conectar.',
   'folders.label': 'Carpeta que se conecta',
@@ -51,7 +53,8 @@ export const es: Texts = {
   'password.showIt': 'Mostrar la contraseña',
   'password.hideIt': 'Ocultar la contraseña',
   'password.entered': 'Ya introducida',
-  'password.enteredHint': 'Déjalo vacío para usar la contraseña que ya has introducido.',
+  'password.enteredHint':
+    'Déjalo vacío para usar la contraseña que ya has introducido. Si cambias el servidor o el nombre de usuario, vuelve a introducirla.',
   'host.label': 'Servidor IMAP',
   'port.label': 'Puerto',
   'username.label': 'Nombre de usuario',
@@ -122,6 +125,7 @@ export const es: Texts = {
   'imap_auth_failed.title': 'El servidor de correo ha rechazado el inicio de sesión',
   'imap_auth_failed.text':
     'Comprueba el usuario y la contraseña. Algunos proveedores exigen una contraseña de aplicación o que actives antes el acceso IMAP.',
+  'imap_auth_failed.textPassword': 'Comprueba la contraseña e inténtalo de nuevo.',
   'imap_unreachable.title': 'No se puede acceder al servidor de correo',
   'imap_unreachable.text': 'Comprueba el nombre del servidor IMAP, el puerto y el cifrado.',
   'imap_tls.title': 'La conexión no es segura',

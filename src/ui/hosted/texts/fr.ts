@@ -29,7 +29,8 @@ export const fr: Texts = {
   'page.optional': 'facultatif',
 
   'imap.title': 'Connectez-vous à votre messagerie',
-  'imap.lead': 'Utilisez les mêmes paramètres que dans votre application de messagerie.',
+  'imap.lead':
+    'Nous n’avons pas trouvé le serveur de messagerie de cette adresse. Utilisez les mêmes paramètres que dans votre application de messagerie.',
   'imap.connect': 'Connecter la messagerie',
   'imap.connecting': 'Connexion à votre serveur de messagerie. Cela peut prendre quelques secondes.',
   'imap.chooseFolder': 'Choisir un dossier',
@@ -37,8 +38,9 @@ export const fr: Texts = {
   'imap.loadingFolders': 'Chargement de vos dossiers. Cela peut prendre quelques secondes.',
   'imap.promise': 'Votre mot de passe est chiffré et ne sert qu’à accéder à cette messagerie.',
   'imap.back': 'Utiliser une autre adresse',
-  'imap.account': 'Compte',
-  'imap.advanced': 'Paramètres avancés',
+  'imap.more': 'Autres paramètres',
+  'imap.server': 'Serveur : {host}',
+  'imap.edit': 'Modifier',
   'folders.title': 'Choisissez un dossier',
   'folders.lead': 'Vous êtes connecté. Choisissez le dossier à relier.',
   'folders.label': 'Dossier à relier',
@@ -51,7 +53,8 @@ export const fr: Texts = {
   'password.showIt': 'Afficher le mot de passe',
   'password.hideIt': 'Masquer le mot de passe',
   'password.entered': 'Déjà saisi',
-  'password.enteredHint': 'Laissez vide pour utiliser le mot de passe déjà saisi.',
+  'password.enteredHint':
+    'Laissez vide pour utiliser le mot de passe déjà saisi. Si vous modifiez le serveur ou le nom d’utilisateur, saisissez-le à nouveau.',
   'host.label': 'Serveur IMAP',
   'port.label': 'Port',
   'username.label': 'Nom d’utilisateur',
@@ -123,6 +126,7 @@ export const fr: Texts = {
   'imap_auth_failed.title': 'Le serveur de messagerie a refusé la connexion',
   'imap_auth_failed.text':
     'Vérifiez le nom d’utilisateur et le mot de passe. Certains fournisseurs exigent un mot de passe d’application, ou l’activation préalable de l’accès IMAP.',
+  'imap_auth_failed.textPassword': 'Vérifiez le mot de passe et réessayez.',
   'imap_unreachable.title': 'Le serveur de messagerie est injoignable',
   'imap_unreachable.text': 'Vérifiez le nom du serveur IMAP, le port et le chiffrement.',
   'imap_tls.title': 'La connexion n’est pas sécurisée',

@@ -29,7 +29,8 @@ export const it: Texts = {
   'page.optional': 'facoltativo',
 
   'imap.title': 'Accedi alla tua casella',
-  'imap.lead': 'Usa le stesse impostazioni della tua app di posta.',
+  'imap.lead':
+    'Non abbiamo trovato il server di posta di questo indirizzo. Usa le stesse impostazioni della tua app di posta.',
   'imap.connect': 'Collega la casella',
   'imap.connecting': 'Accesso al server di posta in corso. Può richiedere qualche secondo.',
   'imap.chooseFolder': 'Scegli una cartella',
@@ -37,8 +38,9 @@ export const it: Texts = {
   'imap.loadingFolders': 'Caricamento delle cartelle in corso. Può richiedere qualche secondo.',
   'imap.promise': 'La tua password viene cifrata e usata solo per accedere a questa casella.',
   'imap.back': 'Usa un altro indirizzo',
-  'imap.account': 'Account',
-  'imap.advanced': 'Impostazioni avanzate',
+  'imap.more': 'Altre impostazioni',
+  'imap.server': 'Server: {host}',
+  'imap.edit': 'Modifica',
   'folders.title': 'Scegli una cartella',
   'folders.lead': 'Hai effettuato l’accesso. Scegli la cartella da collegare.',
   'folders.label': 'Cartella da collegare',
@@ -51,7 +53,8 @@ export const it: Texts = {
   'password.showIt': 'Mostra la password',
   'password.hideIt': 'Nascondi la password',
   'password.entered': 'Già inserita',
-  'password.enteredHint': 'Lascia vuoto per usare la password già inserita.',
+  'password.enteredHint':
+    'Lascia vuoto per usare la password già inserita. Se cambi il server o il nome utente, inseriscila di nuovo.',
   'host.label': 'Server IMAP',
   'port.label': 'Porta',
   'username.label': 'Nome utente',
@@ -122,6 +125,7 @@ export const it: Texts = {
   'imap_auth_failed.title': 'Il server di posta ha rifiutato l’accesso',
   'imap_auth_failed.text':
     'Controlla il nome utente e la password. Alcuni provider richiedono una password per le app, o di attivare prima l’accesso IMAP.',
+  'imap_auth_failed.textPassword': 'Controlla la password e riprova.',
   'imap_unreachable.title': 'Il server di posta non è raggiungibile',
   'imap_unreachable.text': 'Controlla il nome del server IMAP, la porta e la crittografia.',
   'imap_tls.title': 'La connessione non è sicura',

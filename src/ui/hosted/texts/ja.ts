@@ -29,7 +29,7 @@ export const ja: Texts = {
   'page.optional': '任意',
 
   'imap.title': 'メールボックスにログイン',
-  'imap.lead': 'お使いのメールアプリと同じ設定を入力してください。',
+  'imap.lead': 'このアドレスのメールサーバーが見つかりませんでした。お使いのメールアプリと同じ設定を入力してください。',
   'imap.connect': 'メールボックスを接続',
   'imap.connecting': 'メールサーバーにログインしています。数秒かかることがあります。',
   'imap.chooseFolder': 'フォルダを選択',
@@ -37,8 +37,9 @@ export const ja: Texts = {
   'imap.loadingFolders': 'フォルダを読み込んでいます。数秒かかることがあります。',
   'imap.promise': 'パスワードは暗号化され、このメールボックスへのアクセスにのみ使用されます。',
   'imap.back': '別のアドレスを使用',
-  'imap.account': 'アカウント',
-  'imap.advanced': '詳細設定',
+  'imap.more': 'その他の設定',
+  'imap.server': 'サーバー: {host}',
+  'imap.edit': '変更',
   'folders.title': 'フォルダを選択',
   'folders.lead': 'ログインしました。接続するフォルダを選択してください。',
   'folders.label': '接続するフォルダ',
@@ -51,7 +52,8 @@ export const ja: Texts = {
   'password.showIt': 'パスワードを表示',
   'password.hideIt': 'パスワードを非表示',
   'password.entered': '入力済み',
-  'password.enteredHint': '空欄のままにすると、入力済みのパスワードを使用します。',
+  'password.enteredHint':
+    '入力済みのパスワードを使う場合は空欄のままにしてください。サーバーまたはユーザー名を変更する場合は、もう一度入力してください。',
   'host.label': 'IMAP サーバー',
   'port.label': 'ポート',
   'username.label': 'ユーザー名',
@@ -120,6 +122,7 @@ export const ja: Texts = {
   'imap_auth_failed.title': 'メールサーバーがログインを拒否しました',
   'imap_auth_failed.text':
     'ユーザー名とパスワードを確認してください。プロバイダーによっては、アプリパスワードや IMAP アクセスの有効化が必要です。',
+  'imap_auth_failed.textPassword': 'パスワードを確認して、もう一度お試しください。',
   'imap_unreachable.title': 'メールサーバーに接続できませんでした',
   'imap_unreachable.text': 'IMAP サーバーの名前、ポート、暗号化を確認してください。',
   'imap_tls.title': '接続が安全ではありません',

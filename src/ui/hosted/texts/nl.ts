@@ -29,7 +29,8 @@ export const nl: Texts = {
   'page.optional': 'optioneel',
 
   'imap.title': 'Log in bij je mailbox',
-  'imap.lead': 'Gebruik dezelfde instellingen als in je e-mailapp.',
+  'imap.lead':
+    'We hebben de mailserver van dit adres niet gevonden. Gebruik dezelfde instellingen als in je e-mailapp.',
   'imap.connect': 'Mailbox koppelen',
   'imap.connecting': 'Bezig met inloggen bij je mailserver. Dit kan enkele seconden duren.',
   'imap.chooseFolder': 'Map kiezen',
@@ -37,8 +38,9 @@ export const nl: Texts = {
   'imap.loadingFolders': 'Je mappen worden geladen. Dit kan enkele seconden duren.',
   'imap.promise': 'Je wachtwoord wordt versleuteld en alleen gebruikt voor toegang tot deze mailbox.',
   'imap.back': 'Een ander adres gebruiken',
-  'imap.account': 'Account',
-  'imap.advanced': 'Geavanceerde instellingen',
+  'imap.more': 'Meer instellingen',
+  'imap.server': 'Server: {host}',
+  'imap.edit': 'Wijzigen',
   'folders.title': 'Kies een map',
   'folders.lead': 'Je bent ingelogd. Kies de map die je wilt koppelen.',
   'folders.label': 'Te koppelen map',
@@ -51,7 +53,8 @@ export const nl: Texts = {
   'password.showIt': 'Wachtwoord tonen',
   'password.hideIt': 'Wachtwoord verbergen',
   'password.entered': 'Al ingevuld',
-  'password.enteredHint': 'Laat leeg om het eerder ingevulde wachtwoord te gebruiken.',
+  'password.enteredHint':
+    'Laat leeg om het al ingevoerde wachtwoord te gebruiken. Als je de server of de gebruikersnaam wijzigt, voer het dan opnieuw in.',
   'host.label': 'IMAP-server',
   'port.label': 'Poort',
   'username.label': 'Gebruikersnaam',
@@ -121,6 +124,7 @@ export const nl: Texts = {
   'imap_auth_failed.title': 'De mailserver heeft het inloggen geweigerd',
   'imap_auth_failed.text':
     'Controleer de gebruikersnaam en het wachtwoord. Sommige providers vragen om een app-wachtwoord, of dat je eerst IMAP-toegang inschakelt.',
+  'imap_auth_failed.textPassword': 'Controleer het wachtwoord en probeer het opnieuw.',
   'imap_unreachable.title': 'De mailserver is niet bereikbaar',
   'imap_unreachable.text': 'Controleer de naam van de IMAP-server, de poort en de versleuteling.',
   'imap_tls.title': 'De verbinding is niet veilig',

@@ -29,7 +29,8 @@ export const pt: Texts = {
   'page.optional': 'opcional',
 
   'imap.title': 'Entre no seu e-mail',
-  'imap.lead': 'Use as mesmas configurações do seu aplicativo de e-mail.',
+  'imap.lead':
+    'Não encontramos o servidor de e-mail deste endereço. Use as mesmas configurações do seu aplicativo de e-mail.',
   'imap.connect': 'Conectar e-mail',
   'imap.connecting': 'Entrando no seu servidor de e-mail. Isso pode levar alguns segundos.',
   'imap.chooseFolder': 'Escolher uma pasta',
@@ -37,8 +38,9 @@ export const pt: Texts = {
   'imap.loadingFolders': 'Carregando suas pastas. Isso pode levar alguns segundos.',
   'imap.promise': 'Sua senha é criptografada e usada apenas para acessar esta conta.',
   'imap.back': 'Usar outro endereço',
-  'imap.account': 'Conta',
-  'imap.advanced': 'Configurações avançadas',
+  'imap.more': 'Mais configurações',
+  'imap.server': 'Servidor: {host}',
+  'imap.edit': 'Editar',
   'folders.title': 'Escolha uma pasta',
   'folders.lead': 'Você entrou. Escolha a pasta que quer conectar.',
   'folders.label': 'Pasta a conectar',
@@ -51,7 +53,8 @@ export const pt: Texts = {
   'password.showIt': 'Mostrar a senha',
   'password.hideIt': 'Ocultar a senha',
   'password.entered': 'Já digitada',
-  'password.enteredHint': 'Deixe em branco para usar a senha que você já digitou.',
+  'password.enteredHint':
+    'Deixe em branco para usar a senha que você já digitou. Se mudar o servidor ou o nome de usuário, digite-a de novo.',
   'host.label': 'Servidor IMAP',
   'port.label': 'Porta',
   'username.label': 'Nome de usuário',
@@ -121,6 +124,7 @@ export const pt: Texts = {
   'imap_auth_failed.title': 'O servidor de e-mail recusou o login',
   'imap_auth_failed.text':
     'Confira o usuário e a senha. Alguns provedores exigem uma senha de app ou que você ative antes o acesso IMAP.',
+  'imap_auth_failed.textPassword': 'Confira a senha e tente novamente.',
   'imap_unreachable.title': 'Não foi possível acessar o servidor de e-mail',
   'imap_unreachable.text': 'Confira o nome do servidor IMAP, a porta e a criptografia.',
   'imap_tls.title': 'A conexão não é segura',

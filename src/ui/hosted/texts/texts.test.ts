@@ -63,13 +63,18 @@ const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('ar', 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 const ERRORS = { fields: { host: '1', port: '2' } }
 const form = { action: '/', session: '1', state: '2', email: '' }
-const imap = { ...form, values: EMPTY, errors: ERRORS, hosts: [], parts: { smtp: true, caldav: true }, backHref: '/1' }
+const imap = {
+  ...{ ...form, editAction: '/', values: EMPTY, errors: ERRORS, hosts: [], parts: { smtp: true, caldav: true } },
+  ...{ note: '1', proposedField: '2' },
+}
+const proposed = { host: '1', port: '2', username: '3', secure: '4' }
 
 const PAGES: Record<string, string> = {
   email: emailPage(context, { ...form, choices: [{ provider: '1', label: '1' }], errors: ERRORS }),
   consent: consentPage(context, { ...form, provider: '1' }),
   'consent with an address': consentPage(context, { ...form, email: '1', provider: '1' }),
   imap: imapPage(context, imap),
+  'imap with a server that was found': imapPage(context, { ...imap, proposed }),
   folders: imapPage(context, { ...imap, folders: [{ path: '1', label: '1' }], passwordToken: '1' }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
   landing: landingPage(context),

@@ -1,0 +1,141 @@
+import { type Html, html } from '../../lib/html.ts'
+import { checkField, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
+import { ICONS } from './icons.ts'
+import type { ImapFormValues, ImapPage } from './imap-page.ts'
+import type { Translate } from './texts/index.ts'
+
+const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const
+const CALDAV = ['caldavUrl', 'caldavUsername', 'caldavPassword'] as const
+
+/** What each setting is when neither the user nor the service chose it. */
+const DEFAULTS: Partial<ImapFormValues> = { port: '993', mailbox: 'INBOX' }
+
+const securityChoices = (t: Translate) => [
+  { value: '', label: t('secure.automatic') },
+  { value: 'true', label: 'TLS' },
+  { value: 'false', label: 'STARTTLS' },
+]
+
+/**
+ * What most users leave alone. The details element is open when the user asked for it, and when it contains an error or a
+ * value that nobody proposed: a closed one must never hide why a sign-in fails.
+ */
+export function moreSettings(t: Translate, page: ImapPage, password: Html | undefined): Html {
+  const { values, errors, parts, folders } = page
+  return html`<details class="more" id="settings"${isOpen(page) && html` open`}>
+<summary>${ICONS.chevron}${t('imap.more')}</summary>
+<fieldset>${(parts.smtp || parts.caldav) && html`<legend>IMAP</legend>`}
+${password}
+${isHostAbove(page) ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
+${textField(t, {
+  name: 'username',
+  label: t('username.label'),
+  value: values.username,
+  autocomplete: 'username',
+  hint: t('username.hint'),
+  required: true,
+  errors,
+})}
+${selectField({
+  name: 'secure',
+  label: t('secure.label'),
+  value: values.secure,
+  options: securityChoices(t),
+  hint: t('secure.hint'),
+  errors,
+})}
+${checkField({
+  name: 'allowSelfSigned',
+  label: t('certificate.label'),
+  hint: t('certificate.hint'),
+  checked: values.allowSelfSigned === 'true',
+  errors,
+})}
+${
+  folders === undefined &&
+  textField(t, {
+    name: 'mailbox',
+    label: t('mailbox.label'),
+    value: values.mailbox,
+    placeholder: 'INBOX',
+    hint: t('mailbox.hint'),
+    maxLength: 1000,
+    errors,
+  })
+}
+</fieldset>
+${parts.smtp ? smtp(t, values, errors) : carried(values, SMTP)}
+${parts.caldav ? caldav(t, values, errors) : carried(values, CALDAV)}
+</details>`
+}
+
+/** While no server was found, the user has to enter one: its field is above the settings. */
+export function isHostAbove({ proposed, folders }: ImapPage): boolean {
+  return proposed === undefined && folders === undefined
+}
+
+export function hostField(t: Translate, { values, errors, hosts, proposed, isEditing }: ImapPage): Html {
+  return html`${textField(t, {
+    name: 'host',
+    label: t('host.label'),
+    value: values.host,
+    inputmode: 'url',
+    placeholder: 'imap.example.com',
+    required: true,
+    list: 'known-hosts',
+    focus: isEditing === true || (proposed === undefined && values.host === '' && firstInvalid(errors) === undefined),
+    errors,
+  })}<datalist id="known-hosts">${hosts.map((host) => html`<option value="${host}"></option>`)}</datalist>`
+}
+
+function portField(t: Translate, { values, errors }: ImapPage): Html {
+  return textField(t, {
+    name: 'port',
+    label: t('port.label'),
+    value: values.port,
+    inputmode: 'numeric',
+    placeholder: '993',
+    maxLength: 5,
+    errors,
+  })
+}
+
+function isOpen({ values, errors, parts, proposed, folders, isEditing }: ImapPage): boolean {
+  const names = new Set<string>(['port', 'username', 'secure', 'allowSelfSigned'])
+  if (proposed !== undefined) names.add('host')
+  if (folders === undefined) names.add('mailbox')
+  for (const name of [...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]) names.add(name)
+  const expected: Partial<ImapFormValues> = { ...DEFAULTS, username: values.email, ...proposed }
+  const isChanged = Object.entries({ ...values }).some(
+    ([name, value]) => names.has(name) && value !== '' && value !== (expected[name as keyof ImapFormValues] ?? ''),
+  )
+  const faulty = [...Object.keys(errors.fields), ...(errors.form?.fields ?? [])]
+  return isEditing === true || isChanged || faulty.some((name) => names.has(name))
+}
+
+/** The values of a part that the form does not show. Passwords are in the token. */
+function carried(values: ImapFormValues, names: readonly string[]): Html[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    names.includes(name) && value !== '' ? hidden(name, value) : [],
+  )
+}
+
+function smtp(t: Translate, values: ImapFormValues, errors: FormErrors): Html {
+  return html`<fieldset><legend>${t('smtp.legend')}</legend><p class="hint">${t('smtp.hint')}</p>
+<div class="row">
+${textField(t, { name: 'smtpHost', label: t('smtp.host'), value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
+${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
+</div>
+${selectField({ name: 'smtpSecure', label: t('smtp.secure'), value: values.smtpSecure, options: securityChoices(t), errors })}
+${textField(t, { name: 'smtpUsername', label: t('smtp.username'), value: values.smtpUsername, hint: t('same.username'), errors })}
+${textField(t, { name: 'smtpPassword', label: t('smtp.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
+</fieldset>`
+}
+
+function caldav(t: Translate, values: ImapFormValues, errors: FormErrors): Html {
+  return html`<fieldset><legend>${t('caldav.legend')}</legend><p class="hint">${t('caldav.hint')}</p>
+${textField(t, { name: 'caldavUrl', label: t('caldav.url'), value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
+${textField(t, { name: 'caldavUsername', label: t('caldav.username'), value: values.caldavUsername, hint: t('same.username'), errors })}
+${textField(t, { name: 'caldavPassword', label: t('caldav.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
+</fieldset>`
+}
