@@ -263,10 +263,11 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
         expect(await tabOrder(page)).toEqual(['email', 'Continue', 'Cancel'])
         await page.getByLabel('Email address').fill('ada@icloud.com')
         await page.getByRole('button', { name: 'Continue' }).click()
-        await page.getByText('app password').waitFor()
+        await page.getByText('requires an app password').waitFor()
         await check()
         expect(await tabOrder(page)).toEqual([
           'Edit',
+          'How to create an app password',
           'password',
           'Show',
           'More settings',
@@ -275,6 +276,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
           'Cancel',
         ])
 
+        await page.getByText('How to create an app password').click()
+        await check()
         await page.getByText('More settings').click()
         await page.getByLabel('IMAP server').fill('')
         await page.getByLabel('Port', { exact: true }).fill('x')

@@ -1,7 +1,12 @@
 import type { ProviderName } from './provider.ts'
 
+const PERMISSIONS = [
+  ...(['mail.read', 'mail.change', 'mail.delete', 'mail.send'] as const),
+  ...(['calendar.read', 'calendar.change'] as const),
+] as const
+
 /** What a feature does at the provider. Reading includes listing and searching; deleting is for good. */
-export type Permission = 'mail.read' | 'mail.change' | 'mail.delete' | 'mail.send' | 'calendar.read' | 'calendar.change'
+export type Permission = (typeof PERMISSIONS)[number]
 
 type OAuthProvider = Exclude<ProviderName, 'imap'>
 
@@ -44,6 +49,14 @@ export function missingFor(
     return enough.some((scope) => isCovered(nameOf(scope), names)) ? [] : enough.slice(0, 1)
   })
   return [...new Set(missing)]
+}
+
+const OF_A_PASSWORD: readonly Permission[] = ['mail.read', 'mail.change', 'mail.delete', 'mail.send']
+
+/** What these scopes permit. For imap, what the password of a mailbox permits. */
+export function permissionsOf(provider: ProviderName, granted: readonly string[]): Permission[] {
+  if (provider === 'imap') return [...OF_A_PASSWORD]
+  return PERMISSIONS.filter((permission) => missingFor(provider, granted, [permission]).length === 0)
 }
 
 /** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */

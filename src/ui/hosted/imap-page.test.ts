@@ -18,6 +18,7 @@ const OPEN = '<details class="more" id="settings" open>'
 function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
   const page = {
     ...{ action: '/', editAction: '/edit', session: 'code', state: 's', hosts: [], errors: NO_ERRORS, parts: PARTS },
+    grants: [],
     values: { ...EMPTY, email: 'ada@example.com', ...given },
   }
   return imapPage({ brand: brand({}), nonce: 'n', t: translate('en') }, { ...page, ...over })

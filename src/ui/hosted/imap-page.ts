@@ -1,6 +1,9 @@
 import { type Html, html } from '../../lib/html.ts'
 import { errorSummary, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
+import { type Grant, grantList } from './grants.ts'
+import { type Guide, guideList } from './guide.ts'
 import { ICONS } from './icons.ts'
+import { editButton, editForm, identity } from './identity.ts'
 import { hostField, isHostAbove, moreSettings } from './imap-settings.ts'
 import { cancelLink, document, type PageContext } from './layout.ts'
 import type { Translate } from './texts/index.ts'
@@ -39,8 +42,15 @@ export interface ImapPage {
   /** The user wants to change the settings. */
   isEditing?: boolean | undefined
   errors: FormErrors
+  /** Name of the mail provider, if known. */
+  provider?: string | undefined
+  grants: readonly Grant[]
   /** What this provider requires of its users first, such as an app password. */
   note?: string | undefined
+  /** How users do what the note says. Open after a rejected password. */
+  guide?: Guide | undefined
+  /** The provider accepts no other password. */
+  isAppPassword?: boolean | undefined
   /** Folders to choose from, after a successful sign-in. */
   folders?: readonly { path: string; label: string }[] | undefined
   /** Replaces the passwords typed in the previous step. Valid only for the same servers and users. */
@@ -67,7 +77,8 @@ export function imapPage(context: PageContext, page: ImapPage): string {
     body: html`<h1>${title}</h1>
 ${lead !== false && html`<p class="lead">${lead}</p>`}
 ${errorSummary(t, errors)}
-${errors.fields.email === undefined && identity(t, page)}
+${errors.fields.email === undefined && identity(t, { email: values.email, provider: page.provider, host: proposed && values.host })}
+${folders === undefined && grantList(context, page.grants)}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}${
   page.proposedField !== undefined && hidden('proposed', page.proposedField)
@@ -75,7 +86,7 @@ ${hidden('session', page.session)}${hidden('state', page.state)}${
 ${errors.fields.email === undefined ? hidden('email', values.email) : emailField(t, page)}
 ${
   folders === undefined
-    ? html`${page.note !== undefined && html`<p class="note">${page.note}</p>`}${isHostAbove(page) && hostField(t, page)}${passwordField(t, page)}`
+    ? html`${requirement(t, page)}${isHostAbove(page) && hostField(t, page)}${passwordField(t, page)}`
     : folderSelect(t, page, folders)
 }
 ${moreSettings(t, page, folders && passwordField(t, page))}
@@ -83,18 +94,10 @@ ${moreSettings(t, page, folders && passwordField(t, page))}
 <button class="button secondary${folders === undefined && ' later'}" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>
 <p class="status" role="status"></p>
 </form>
-<div class="ways">${edit('address', html`${ICONS.back}${t('imap.back')}`)}${cancelLink(context)}</div>
-${editForm(page)}`,
+<div class="ways">${editButton('address', html`${ICONS.back}${t('imap.back')}`)}${cancelLink(context)}</div>
+${editForm(page, values.email)}`,
     footnote: html`<p>${ICONS.lock}${t('imap.promise')}</p>`,
   })
-}
-
-/** The mailbox, and the server that was found for it. */
-function identity(t: Translate, { values, proposed }: ImapPage): Html {
-  return html`<div class="identity"><span class="tile">${ICONS.mail}</span><div><p class="address">${values.email}</p>${
-    proposed !== undefined &&
-    html`<p class="server">${t.html('imap.server', { host: html`<bdi>${values.host}</bdi>` })} · ${edit('server', html`${t('imap.edit')}`)}</p>`
-  }</div></div>`
 }
 
 /** Only for an address that is not valid; the first step lets no such address through. */
@@ -103,20 +106,10 @@ function emailField(t: Translate, { values, errors }: ImapPage): Html {
   return textField(t, { ...shared, type: 'email', inputmode: 'email', autocomplete: 'email', required: true })
 }
 
-/**
- * A button of the form below, which is apart from the sign-in: the Enter key must press "Connect mailbox", and the first
- * button of a form is the one that it presses.
- */
-function edit(what: 'address' | 'server', label: Html): Html {
-  const script = what === 'server' && html` data-opens="settings" data-focus="host"`
-  return html`<button class="link" type="submit" form="edit" name="edit" value="${what}"${script}>${label}</button>`
-}
-
-function editForm(page: ImapPage): Html {
-  return html`<form id="edit" method="post" action="${page.editAction}" hidden>${hidden('session', page.session)}${hidden(
-    'state',
-    page.state,
-  )}${hidden('email', page.values.email)}${hidden('provider', 'imap')}</form>`
+function requirement(t: Translate, { note, guide, errors }: ImapPage): Html {
+  return html`${note !== undefined && html`<p class="note">${note}</p>`}${
+    guide !== undefined && guideList(t, guide, errors.form?.code === 'imap_auth_failed')
+  }`
 }
 
 function passwordField(t: Translate, page: ImapPage): Html {
@@ -124,7 +117,7 @@ function passwordField(t: Translate, page: ImapPage): Html {
   const hasServer = page.proposed !== undefined || page.values.host !== ''
   return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField(t, {
     name: 'password',
-    label: t('password.label'),
+    label: t(page.isAppPassword ? 'password.appLabel' : 'password.label'),
     value: '',
     type: 'password',
     autocomplete: 'current-password',

@@ -4,10 +4,13 @@
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { type FormErrors, NO_ERRORS } from './fields.ts'
+export type { Grant } from './grants.ts'
+export type { Guide, GuideStep } from './guide.ts'
 export { IMAP_FORM_FIELDS, type ImapFormParts, type ImapFormValues, type ImapPage, imapPage } from './imap-page.ts'
 export { landingPage } from './landing-page.ts'
 export type { PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
+export { type ObstaclePage, obstaclePage } from './obstacle-page.ts'
 export { HARDENED, pageHeaders } from './page-headers.ts'
 export { consentPage, emailPage } from './start-page.ts'
 export { chooseLanguage, type TextKey, type Translate, translate } from './texts/index.ts'

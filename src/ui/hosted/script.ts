@@ -44,8 +44,9 @@ export const SCRIPT = `(() => {
   for (const button of document.querySelectorAll('[data-opens]')) {
     button.addEventListener('click', (event) => {
       event.preventDefault()
-      document.getElementById(button.dataset.opens).open = true
-      document.getElementById(button.dataset.focus).focus()
+      const settings = document.getElementById(button.dataset.opens)
+      settings.open = true
+      settings.querySelector('input:not([type=hidden])').focus()
     })
   }
 })()`

@@ -1,6 +1,7 @@
 import { html } from '../../lib/html.ts'
 import { type FormErrors, firstInvalid, hidden, textField } from './fields.ts'
-import { ICONS } from './icons.ts'
+import { type Grant, grantList } from './grants.ts'
+import { ICONS, providerMark } from './icons.ts'
 import { cancelLink, document, type PageContext } from './layout.ts'
 
 interface StartPage {
@@ -13,7 +14,7 @@ interface StartPage {
 
 export interface EmailPage extends StartPage {
   /** Providers that the user can choose without an address, in display order. When empty, the page shows no choice. */
-  choices: readonly { provider: string; label: string }[]
+  choices: readonly { provider: string; label: string; mark?: string | undefined }[]
   /** The provider that the user chose before. The page then asks for the address only. */
   provider?: string | undefined
   errors: FormErrors
@@ -47,7 +48,7 @@ ${
   page.choices.length > 0 &&
   html`<div class="divider">${t('start.or')}</div>${page.choices.map(
     (choice) =>
-      html`<button class="button secondary" type="submit" name="provider" value="${choice.provider}">${choice.label}</button>`,
+      html`<button class="button secondary" type="submit" name="provider" value="${choice.provider}">${providerMark(choice.mark)}${choice.label}</button>`,
   )}`
 }
 </form>
@@ -59,6 +60,7 @@ ${cancelLink(context)}`,
 export interface ConsentPage extends StartPage {
   /** Display name, such as `Google`. */
   provider: string
+  grants: readonly Grant[]
 }
 
 /** The first step of a session that is limited to one OAuth provider. There is nothing to fill in. */
@@ -73,9 +75,10 @@ export function consentPage(context: PageContext, page: ConsentPage): string {
         ? t('consent.lead', { provider })
         : t.html('consent.leadAs', { provider, email: html`<span class="address">${email}</span>` })
     }</p>
+${grantList(context, page.grants)}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email', page.email)}
-<button class="button primary" type="submit">${t('start.choose', { provider })}</button>
+<button class="button primary" type="submit">${providerMark(provider)}${t('start.choose', { provider })}</button>
 </form>
 ${cancelLink(context)}`,
     footnote: html`<p>${ICONS.lock}${t('consent.promise')}</p>`,

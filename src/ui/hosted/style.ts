@@ -87,6 +87,24 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .identity .server{font-size:13.5px;line-height:1.4;color:var(--soft)}
 .identity .link{padding:3px 0}
 .identity+form{margin-top:20px}
+.initial{font-size:17px;font-weight:650;line-height:1}
+.button .initial{width:18px;font-size:15px}
+.grants{margin:18px 0 0;font-size:14px}
+.grants p{margin:0;font-weight:550}
+.grants ul{list-style:none;margin:6px 0 0;padding:0;color:var(--soft)}
+.grants li{display:grid;grid-template-columns:18px minmax(0,1fr);gap:8px;padding:2px 0}
+.grants svg{width:18px;height:18px;margin-top:1px;color:var(--good)}
+.grants+form{margin-top:22px}
+.guide ol{margin:0 0 14px;padding:0;padding-inline-start:22px;font-size:14px}
+.guide li{margin:6px 0;padding-inline-start:2px;overflow-wrap:anywhere}
+.guide b{font-weight:600}
+.guide a{overflow-wrap:anywhere}
+form>.note:first-of-type{margin-top:0}
+.note+.guide{margin-top:6px;border-top:0}
+.note+.field{margin-top:18px}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.action{margin:22px 0 0}
+.action+.action,form+.action{margin-top:10px}
 .link{padding:6px 0;border:0;background:none;color:var(--accent-text);font:inherit;text-decoration:underline;text-decoration-thickness:1px;text-underline-offset:3px;cursor:pointer}
 .link:hover{text-decoration-thickness:2px}
 .ways .link{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}

@@ -17,7 +17,7 @@ export interface DetectionDeps {
 export interface Detection {
   /** By the domain, else by its MX records; takes at most 2 s. */
   providerOf(email: string): Promise<ProviderName>
-  /** The IMAP server that a domain publishes; takes at most 4 s. Undefined for domains in the built-in table. */
+  /** The IMAP server that a domain publishes; or that its MX records imply; takes at most 6 s. Undefined for domains in the built-in table. */
   serverOf(email: string): Promise<ProposedServer | undefined>
 }
 
@@ -25,6 +25,7 @@ const MAX_DOMAINS = 2000
 const FOUND_TTL_MS = 600_000
 const NOT_FOUND_TTL_MS = 60_000
 const IMAPS_PORT = 993
+const GMAIL_HOST = 'imap.gmail.com'
 const GOOGLE_MX = /(^|\.)google(mail)?\.com$/
 const MICROSOFT_MX = /\.(protection\.outlook\.com|mx\.microsoft|protection\.office365\.us|partner\.outlook\.cn)$/
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})?(\.[a-z0-9]([a-z0-9-]{0,62})?)+$/
@@ -52,19 +53,27 @@ export function detection({ records, outbound, clock }: DetectionDeps): Detectio
     return imap?.[0] && { ...imap[0], secure: imap[0].port === IMAPS_PORT }
   }
 
+  /** Google Workspace domains rarely publish anything else. */
+  async function serverByMx(email: string): Promise<ProposedServer | undefined> {
+    const provider = await providerOf(email)
+    return provider === 'gmail' ? { host: GMAIL_HOST, port: IMAPS_PORT, secure: true } : undefined
+  }
+
+  async function providerOf(email: string): Promise<ProviderName> {
+    const provider = providerOfDomain(email)
+    const domain = publicDomain(email)
+    if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
+    const search = () => providerByMx(domain).catch(() => 'imap' as const)
+    return cached(providers, domain, search, (found) => found !== 'imap')
+  }
+
   async function lookUpServer(email: string, domain: string) {
     const [configured, published] = await Promise.all([autoconfigServer(outbound, email, domain), serverBySrv(domain)])
-    return { server: configured ?? published }
+    return { server: configured ?? published ?? (await serverByMx(email)) }
   }
 
   return {
-    async providerOf(email) {
-      const provider = providerOfDomain(email)
-      const domain = publicDomain(email)
-      if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
-      const search = () => providerByMx(domain).catch(() => 'imap' as const)
-      return cached(providers, domain, search, (found) => found !== 'imap')
-    },
+    providerOf,
 
     async serverOf(email) {
       const domain = publicDomain(email)

@@ -29,7 +29,9 @@ describe('known mail servers', () => {
       requirementText(translate('en'), knownServer(email) ?? { name: '', host: '', port: 1, requirement: undefined })
     expect(text('ada@icloud.com')).toContain('app password')
     expect(text('ada@gmx.net')).toContain('turn on IMAP access')
-    expect(text('ada@proton.me')).toContain('Bridge')
+    expect(text('ada@mail.ru')).toContain('security settings of your Mail.ru account')
+    expect(text('ada@proton.me')).toBeUndefined()
+    expect(text('ada@outlook.com')).toBeUndefined()
     expect(text('ada@posteo.de')).toBeUndefined()
   })
 

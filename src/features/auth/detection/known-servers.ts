@@ -1,5 +1,6 @@
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import type { TextKey, Translate } from '../../../ui/hosted/index.ts'
+import { guideFor } from './guides.ts'
 
 /** What a provider requires of its users before another mail client can sign in. */
 type Requirement = 'app password' | 'imap enabled' | 'mail password' | 'bridge' | 'no passwords'
@@ -109,6 +110,13 @@ const BY_DOMAIN: ReadonlyMap<string, KnownServer> = new Map(
   ),
 )
 
+const BY_HOST: ReadonlyMap<string, KnownServer> = new Map(
+  SERVERS.filter(([, host]) => host !== '').map(([name, host, requirement]) => [
+    host,
+    { name, host, port: PORT, requirement: requirement || undefined },
+  ]),
+)
+
 /** Every IMAP host in the table, as suggestions for the form. */
 export const KNOWN_HOSTS: readonly string[] = [...new Set(SERVERS.map(([, host]) => host))]
   .filter((host) => host !== '')
@@ -124,17 +132,24 @@ export function providerOfDomain(email: string): ProviderName {
   return OAUTH[knownServer(email)?.name ?? ''] ?? 'imap'
 }
 
-/** Shown to users of this provider before they sign in. */
-export function requirementText(t: Translate, { name: provider, requirement }: KnownServer): string | undefined {
-  return requirement && t(REQUIREMENT_TEXTS[requirement], { provider })
+/** The provider that runs this server, for addresses with a domain of their own. */
+export function serverAt(host: string): KnownServer | undefined {
+  return BY_HOST.get(host.trim().toLowerCase())
 }
 
-const REQUIREMENT_TEXTS: Readonly<Record<Requirement, TextKey>> = {
+/** Shown to users of this provider before they sign in. Undefined also where a page of its own explains it. */
+export function requirementText(t: Translate, { name: provider, requirement, host }: KnownServer): string | undefined {
+  if (requirement === 'app password' && host !== undefined && guideFor(host) !== undefined) {
+    return t('requirement.appPasswordHere', { provider })
+  }
+  const text = requirement && REQUIREMENT_TEXTS[requirement]
+  return text && t(text, { provider })
+}
+
+const REQUIREMENT_TEXTS: Readonly<Partial<Record<Requirement, TextKey>>> = {
   'app password': 'requirement.appPassword',
   'imap enabled': 'requirement.imapEnabled',
   'mail password': 'requirement.mailPassword',
-  bridge: 'requirement.bridge',
-  'no passwords': 'requirement.noPasswords',
 }
 
 function domainOf(email: string): string {

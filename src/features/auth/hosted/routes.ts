@@ -8,14 +8,17 @@ import {
   emailPage,
   type FormErrors,
   NO_ERRORS,
+  obstaclePage,
   type TextKey,
 } from '../../../ui/hosted/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
 import type { Detection } from '../detection/detection.ts'
+import { obstacleFor } from '../detection/obstacles.ts'
 import type { ImapForm } from '../imap/form.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import type { HostedAccess, SessionPage } from './access.ts'
+import { grantsFor } from './grants.ts'
 import { hostedLimits } from './limits.ts'
 import type { HostedPages } from './pages.ts'
 
@@ -63,13 +66,14 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const page = { code, session, state: request.query.state || access.mintState(code) }
       access.allowPost(request, reply, page)
       const { provider, providerFixed, email } = session
-      if (provider === 'imap' && email !== null) return imapForm.render(reply, page, { fields: { email } })
+      if (provider === 'imap' && email !== null) return renderSignIn(reply, page, email)
       if (!providerFixed || provider === null || provider === 'imap') return renderEmailPage(reply, page, email ?? '')
       requireConnectable(provider)
       return pages.render(reply, page, (context) =>
         consentPage(context, {
           ...{ action, session: code, state: page.state, email: email ?? '' },
           provider: DISPLAY_NAMES[provider],
+          grants: grantsFor(provider, consents.login(provider).scopes),
         }),
       )
     },
@@ -105,7 +109,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       requireProvider(session, provider)
       if (provider === 'imap') {
         if (email === '') return renderEmailPage(reply, post, email, { provider })
-        return imapForm.render(reply, post, { fields: { email }, isEditing: body.edit === 'server' })
+        return renderSignIn(reply, post, email, { isEditing: body.edit === 'server' })
       }
       requireConnectable(provider)
       const href = await consents.begin(provider, {
@@ -130,6 +134,34 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     throw new AppError('consent_refused', { message: 'The provider of this session is no longer configured.' })
   }
 
+  /** The form for the mail server, or why no password can work. A user who enters a server has seen that page. */
+  async function renderSignIn(
+    reply: FastifyReply,
+    page: SessionPage,
+    email: string,
+    { isEditing = false } = {},
+  ): Promise<string> {
+    const obstacle = isEditing ? undefined : await obstacleFor(detection, email)
+    if (obstacle === undefined) return imapForm.render(reply, page, { fields: { email }, isEditing })
+    const { name, kind, isCertain } = obstacle
+    const canSignIn =
+      kind === 'no passwords' && !page.session.providerFixed && consents.connectable.includes('microsoft')
+    return pages.render(reply, page, (context) => {
+      const { t } = context
+      const text = kind === 'bridge' ? 'bridge.text' : canSignIn ? 'noPasswords.signIn' : 'noPasswords.text'
+      return obstaclePage(context, {
+        ...{ editAction: action, session: page.code, state: page.state, email, provider: name },
+        title: t(kind === 'bridge' ? 'bridge.title' : 'noPasswords.title'),
+        text: t(text, { provider: name }),
+        signIn: canSignIn
+          ? { provider: 'microsoft', label: t('start.choose', { provider: DISPLAY_NAMES.microsoft }) }
+          : undefined,
+        canEnterServer: !isCertain,
+        canChangeAddress: true,
+      })
+    })
+  }
+
   /** With `provider`, the user chose it before, and the page asks for the address only. */
   function renderEmailPage(
     reply: FastifyReply,
@@ -143,7 +175,7 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const { t } = context
       const choices = (isChosen ? [] : connectable).map((name) => {
         const label = name === 'imap' ? t('start.otherProvider') : t('start.choose', { provider: DISPLAY_NAMES[name] })
-        return { provider: name, label }
+        return { provider: name, label, mark: name === 'imap' ? undefined : DISPLAY_NAMES[name] }
       })
       const errors: FormErrors = error === undefined ? NO_ERRORS : { fields: { email: t(error) } }
       return emailPage(context, { action, session: page.code, state: page.state, email, choices, provider, errors })

@@ -16,8 +16,10 @@ import {
 import type { ImapField, ImapFields } from '../../accounts/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'
 import type { Detection } from '../detection/detection.ts'
-import { KNOWN_HOSTS, knownServer, requirementText } from '../detection/known-servers.ts'
+import { guideFor } from '../detection/guides.ts'
+import { KNOWN_HOSTS, knownServer, requirementText, serverAt } from '../detection/known-servers.ts'
 import type { SessionPage } from '../hosted/access.ts'
+import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
 
@@ -69,8 +71,7 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
       const { fields, error, folders, isEditing } = content
       const proposed = await proposalFor(fields)
       const values = formValues(fields, proposed)
-      const server = knownServer(values.email)
-      const isKnownServer = server !== undefined && (server.host === undefined || server.host === values.host)
+      const server = serverAt(values.host)
       return pages.render(reply, page, (context) =>
         imapPage(context, {
           action: `${publicUrl}/auth/authorize/imap`,
@@ -82,7 +83,11 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           proposedField: proposed && JSON.stringify({ email: values.email, ...proposed }),
           isEditing,
           errors: (error && formErrors(context.t, error, values.username === proposed?.username)) ?? NO_ERRORS,
-          note: isKnownServer && folders === undefined ? requirementText(context.t, server) : undefined,
+          provider: server?.name,
+          grants: grantsFor('imap', []),
+          note: server && requirementText(context.t, server),
+          guide: guideFor(values.host),
+          isAppPassword: server?.requirement === 'app password',
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
           passwordToken:
             folders !== undefined || isPasswordKept(fields, error)

@@ -10,9 +10,18 @@ export const de: Texts = {
   'start.choose': 'Weiter mit {provider}',
   'start.otherProvider': 'Weiter mit einem anderen Anbieter',
   'start.disconnect': 'Sie können die Verbindung jederzeit trennen.',
+  'reconnect.title': 'Postfach erneut verbinden',
+  'reconnect.text': 'Melden Sie sich noch einmal an, damit es verbunden bleibt.',
   'consent.lead': 'Melden Sie sich bei {provider} an und prüfen Sie die Berechtigungen.',
   'consent.leadAs': 'Melden Sie sich bei {provider} als {email} an und prüfen Sie die Berechtigungen.',
   'consent.promise': 'Ihr Passwort bekommen wir nie zu sehen. Sie können die Verbindung jederzeit trennen.',
+  'grants.title': 'Die App bittet um Erlaubnis für Folgendes:',
+  'grants.titleTo': '{app} bittet um Erlaubnis für Folgendes:',
+  'grants.read': 'Ihre Nachrichten lesen',
+  'grants.change': 'Nachrichten markieren, verschieben und löschen',
+  'grants.send': 'Nachrichten in Ihrem Namen senden',
+  'grants.calendarRead': 'Ihre Kalender ansehen',
+  'grants.calendarChange': 'Termine in Ihren Kalendern ansehen und ändern',
   'continue.title': 'Weiter mit {provider}',
   'continue.text': 'Sie werden zur Anmeldung weitergeleitet.',
   'connected.title': 'Postfach verbunden',
@@ -41,6 +50,7 @@ export const de: Texts = {
   'imap.more': 'Weitere Einstellungen',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Ändern',
+  'imap.enterServer': 'Mailserver selbst eingeben',
   'folders.title': 'Ordner auswählen',
   'folders.lead': 'Sie sind angemeldet. Wählen Sie den Ordner, der verbunden werden soll.',
   'folders.label': 'Zu verbindender Ordner',
@@ -48,6 +58,7 @@ export const de: Texts = {
   'email.label': 'E-Mail-Adresse',
   'email.placeholder': 'name@beispiel.de',
   'password.label': 'Passwort',
+  'password.appLabel': 'App-Passwort',
   'password.show': 'Anzeigen',
   'password.hide': 'Verbergen',
   'password.showIt': 'Passwort anzeigen',
@@ -114,14 +125,39 @@ export const de: Texts = {
 
   'requirement.appPassword':
     '{provider} verlangt hier ein App-Passwort statt des üblichen Passworts. Sie können es in den Sicherheitseinstellungen Ihres {provider}-Kontos erstellen.',
+  'requirement.appPasswordHere': '{provider} verlangt hier ein App-Passwort statt des üblichen Passworts.',
   'requirement.imapEnabled':
     'Bei {provider} müssen Sie zuerst in den E-Mail-Einstellungen den IMAP-Zugriff einschalten.',
   'requirement.mailPassword':
     '{provider} verlangt das eigene Passwort für E-Mail-Programme, das Sie im Kundencenter festlegen.',
-  'requirement.bridge':
-    '{provider} unterstützt IMAP nur über die Bridge-App, die auf einem eigenen Server laufen muss.',
-  'requirement.noPasswords':
-    '{provider} akzeptiert keine Passwörter aus E-Mail-Programmen mehr. Diese Anmeldung wird daher vermutlich abgelehnt.',
+
+  'noPasswords.title': 'Ein Passwort funktioniert hier nicht',
+  'noPasswords.signIn': '{provider} lässt Apps nur über die eigene Anmeldeseite zu. Melden Sie sich dort an.',
+  'noPasswords.text':
+    '{provider} lässt Apps nur über die eigene Anmeldeseite zu, und diese App kann solche Postfächer noch nicht verbinden.',
+  'bridge.title': 'Dieses Postfach kann noch nicht verbunden werden',
+  'bridge.text':
+    '{provider} öffnet Postfächer für andere Apps nur über die Bridge-App. Diese App kann solche Postfächer nicht direkt verbinden.',
+
+  'guide.appPassword': 'So erstellen Sie ein App-Passwort',
+  'guide.imap': 'So schalten Sie den IMAP-Zugriff ein',
+  'guide.newTab': 'öffnet einen neuen Tab',
+  'guide.open': 'Öffnen Sie {link} und melden Sie sich an.',
+  'guide.menu': 'Wählen Sie {menu}.',
+  'guide.verification': 'Falls {menu} ausgeschaltet ist, schalten Sie es unter {link} ein.',
+  'guide.check': 'Schalten Sie {menu} ein und speichern Sie.',
+  'guide.name': 'Geben Sie einen Namen wie „Mail“ ein und wählen Sie {menu}.',
+  'guide.twoFactor':
+    'Wenn Sie die Zwei-Faktor-Authentifizierung nutzen, erstellen Sie unter {link} ein App-Passwort und geben Sie es hier statt des üblichen Passworts ein.',
+  'guide.code': 'Bestätigen Sie Ihre Identität. Ihr Passwort für diese Seite ist der angezeigte Code ({menu}).',
+  'guide.paste': 'Kopieren Sie das neue Passwort und fügen Sie es auf dieser Seite in das Feld ein.',
+  'menu.googleVerification': 'Bestätigung in zwei Schritten',
+  'menu.googleCreate': 'Erstellen',
+  'menu.appleSecurity': 'Anmelden und Sicherheit',
+  'menu.applePasswords': 'App-spezifische Passwörter',
+  'menu.appleGenerate': 'App-spezifisches Passwort erstellen',
+  'menu.yahooCreate': 'App-Passwort generieren',
+  'menu.yahooGenerate': 'Passwort generieren',
 
   'imap_auth_failed.title': 'Der Mailserver hat die Anmeldung abgelehnt',
   'imap_auth_failed.text':
@@ -182,6 +218,9 @@ export const de: Texts = {
   'mailbox_refused.title': 'Das Postfach konnte nicht geöffnet werden',
   'mailbox_refused.text':
     'Sie sind angemeldet, aber Ihr Anbieter hat zu diesem Konto kein Postfach. Wenn Sie ein anderes Konto haben, versuchen Sie es damit.',
+  'mailbox_mismatch.title': 'Das ist ein anderes Postfach',
+  'mailbox_mismatch.text':
+    'Dieser Link verbindet {email} erneut. Versuchen Sie es noch einmal und melden Sie sich bei diesem Postfach an.',
   'rate_limited.title': 'Zu viele Versuche',
   'rate_limited.text':
     'Warten Sie einige Minuten und versuchen Sie es erneut. Wenn es dann nicht klappt, fordern Sie einen neuen Link an.',

@@ -11,9 +11,18 @@ export const en = {
   'start.choose': 'Continue with {provider}',
   'start.otherProvider': 'Continue with another provider',
   'start.disconnect': 'You can disconnect the mailbox at any time.',
+  'reconnect.title': 'Reconnect your mailbox',
+  'reconnect.text': 'Sign in again to keep it connected.',
   'consent.lead': 'Sign in with {provider} and review the permissions.',
   'consent.leadAs': 'Sign in with {provider} as {email} and review the permissions.',
   'consent.promise': 'We never see your password. You can disconnect the mailbox at any time.',
+  'grants.title': 'The app asks for permission to:',
+  'grants.titleTo': '{app} asks for permission to:',
+  'grants.read': 'Read your messages',
+  'grants.change': 'Mark, move and delete messages',
+  'grants.send': 'Send messages in your name',
+  'grants.calendarRead': 'See your calendars',
+  'grants.calendarChange': 'See and change the events in your calendars',
   'continue.title': 'Continue with {provider}',
   'continue.text': 'Taking you to the sign-in page.',
   'connected.title': 'Mailbox connected',
@@ -41,6 +50,7 @@ export const en = {
   'imap.more': 'More settings',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Edit',
+  'imap.enterServer': 'Enter a mail server',
   'folders.title': 'Choose a folder',
   'folders.lead': 'You are signed in. Choose the folder to connect.',
   'folders.label': 'Folder to connect',
@@ -48,6 +58,7 @@ export const en = {
   'email.label': 'Email address',
   'email.placeholder': 'you@example.com',
   'password.label': 'Password',
+  'password.appLabel': 'App password',
   'password.show': 'Show',
   'password.hide': 'Hide',
   'password.showIt': 'Show password',
@@ -113,12 +124,38 @@ export const en = {
 
   'requirement.appPassword':
     '{provider} requires an app password here instead of your usual one. Create one in the security settings of your {provider} account.',
+  'requirement.appPasswordHere': '{provider} requires an app password here instead of your usual one.',
   'requirement.imapEnabled': '{provider} requires that you turn on IMAP access in its mail settings first.',
   'requirement.mailPassword':
     '{provider} requires the separate password for email apps, which you set in its customer centre.',
-  'requirement.bridge': '{provider} supports IMAP only through its Bridge app, which must run on a server of your own.',
-  'requirement.noPasswords':
-    '{provider} no longer accepts passwords from email apps, so this sign-in will probably be rejected.',
+
+  'noPasswords.title': 'A password does not work here',
+  'noPasswords.signIn': '{provider} lets apps in only through its own sign-in page. Continue there.',
+  'noPasswords.text':
+    '{provider} lets apps in only through its own sign-in page, and this app cannot connect such mailboxes yet.',
+  'bridge.title': 'This mailbox cannot be connected yet',
+  'bridge.text':
+    '{provider} opens mailboxes to other apps only through its Bridge app. This app cannot connect such mailboxes directly.',
+
+  'guide.appPassword': 'How to create an app password',
+  'guide.imap': 'How to turn on IMAP access',
+  'guide.newTab': 'opens in a new tab',
+  'guide.open': 'Open {link} and sign in.',
+  'guide.menu': 'Select {menu}.',
+  'guide.verification': 'If {menu} is off, turn it on at {link}.',
+  'guide.check': 'Turn on {menu} and save.',
+  'guide.name': 'Enter a name, such as “Mail”, and select {menu}.',
+  'guide.twoFactor':
+    'If you use two-factor authentication, create an app password at {link} and enter it here instead of your usual password.',
+  'guide.code': 'Confirm that it is you. Your password for this page is the code that appears ({menu}).',
+  'guide.paste': 'Copy the new password and paste it into the field on this page.',
+  'menu.googleVerification': '2-Step Verification',
+  'menu.googleCreate': 'Create',
+  'menu.appleSecurity': 'Sign-In and Security',
+  'menu.applePasswords': 'App-Specific Passwords',
+  'menu.appleGenerate': 'Generate an app-specific password',
+  'menu.yahooCreate': 'Generate app password',
+  'menu.yahooGenerate': 'Generate password',
 
   'imap_auth_failed.title': 'The mail server rejected the sign-in',
   'imap_auth_failed.text':
@@ -174,6 +211,8 @@ export const en = {
   'mailbox_refused.title': 'The mailbox could not be opened',
   'mailbox_refused.text':
     'You signed in, but your email provider has no mailbox for this account. If you have another account, try again with that one.',
+  'mailbox_mismatch.title': 'This is a different mailbox',
+  'mailbox_mismatch.text': 'This link reconnects {email}. Try again and sign in to that mailbox.',
   'rate_limited.title': 'Too many attempts',
   'rate_limited.text': 'Wait a few minutes, then try again. If it still does not work, ask for a new link.',
   'licence_limit.title': 'This app has reached its mailbox limit',

@@ -10,9 +10,18 @@ export const es: Texts = {
   'start.choose': 'Continuar con {provider}',
   'start.otherProvider': 'Continuar con otro proveedor',
   'start.disconnect': 'Puedes desconectar la cuenta en cualquier momento.',
+  'reconnect.title': 'Vuelve a conectar tu correo',
+  'reconnect.text': 'Inicia sesión de nuevo para que siga conectado.',
   'consent.lead': 'Inicia sesión en {provider} y revisa los permisos.',
   'consent.leadAs': 'Inicia sesión en {provider} como {email} y revisa los permisos.',
   'consent.promise': 'Nunca vemos tu contraseña. Puedes desconectar la cuenta en cualquier momento.',
+  'grants.title': 'La aplicación pide permiso para:',
+  'grants.titleTo': '{app} pide permiso para:',
+  'grants.read': 'Leer tus mensajes',
+  'grants.change': 'Marcar, mover y eliminar mensajes',
+  'grants.send': 'Enviar mensajes en tu nombre',
+  'grants.calendarRead': 'Ver tus calendarios',
+  'grants.calendarChange': 'Ver y modificar los eventos de tus calendarios',
   'continue.title': 'Continuar con {provider}',
   'continue.text': 'Te llevamos a la página de inicio de sesión.',
   'connected.title': 'Correo conectado',
@@ -41,6 +50,7 @@ export const es: Texts = {
   'imap.more': 'Más ajustes',
   'imap.server': 'Servidor: {host}',
   'imap.edit': 'Editar',
+  'imap.enterServer': 'Introducir un servidor de correo',
   'folders.title': 'Elige una carpeta',
   'folders.lead': 'Has iniciado sesión. Elige la carpeta que quieres conectar.',
   'folders.label': 'Carpeta que se conecta',
@@ -48,6 +58,7 @@ export const es: Texts = {
   'email.label': 'Correo electrónico',
   'email.placeholder': 'nombre@ejemplo.es',
   'password.label': 'Contraseña',
+  'password.appLabel': 'Contraseña de aplicación',
   'password.show': 'Mostrar',
   'password.hide': 'Ocultar',
   'password.showIt': 'Mostrar la contraseña',
@@ -114,13 +125,39 @@ export const es: Texts = {
 
   'requirement.appPassword':
     '{provider} exige aquí una contraseña de aplicación en lugar de la habitual. Créala en los ajustes de seguridad de tu cuenta de {provider}.',
+  'requirement.appPasswordHere': '{provider} exige aquí una contraseña de aplicación en lugar de la habitual.',
   'requirement.imapEnabled': '{provider} exige que actives antes el acceso IMAP en sus ajustes de correo.',
   'requirement.mailPassword':
     '{provider} exige la contraseña aparte para aplicaciones de correo, que defines en su área de clientes.',
-  'requirement.bridge':
-    '{provider} solo admite IMAP mediante su aplicación Bridge, que debe ejecutarse en un servidor propio.',
-  'requirement.noPasswords':
-    '{provider} ya no acepta contraseñas de aplicaciones de correo, así que es probable que rechace este inicio de sesión.',
+
+  'noPasswords.title': 'Aquí no sirve una contraseña',
+  'noPasswords.signIn':
+    '{provider} solo da acceso a las aplicaciones desde su propia página de inicio de sesión. Continúa allí.',
+  'noPasswords.text':
+    '{provider} solo da acceso a las aplicaciones desde su propia página de inicio de sesión, y esta aplicación todavía no puede conectar esas cuentas.',
+  'bridge.title': 'Esta cuenta todavía no se puede conectar',
+  'bridge.text':
+    '{provider} solo da acceso a otras aplicaciones mediante su aplicación Bridge. Esta aplicación no puede conectar esas cuentas directamente.',
+
+  'guide.appPassword': 'Cómo crear una contraseña de aplicación',
+  'guide.imap': 'Cómo activar el acceso IMAP',
+  'guide.newTab': 'se abre en una pestaña nueva',
+  'guide.open': 'Abre {link} e inicia sesión.',
+  'guide.menu': 'Selecciona {menu}.',
+  'guide.verification': 'Si {menu} está desactivada, actívala en {link}.',
+  'guide.check': 'Activa {menu} y guarda los cambios.',
+  'guide.name': 'Escribe un nombre, por ejemplo «Correo», y selecciona {menu}.',
+  'guide.twoFactor':
+    'Si usas la autenticación en dos pasos, crea una contraseña de aplicación en {link} y escríbela aquí en lugar de la habitual.',
+  'guide.code': 'Confirma tu identidad. Tu contraseña para esta página es el código que aparece ({menu}).',
+  'guide.paste': 'Copia la nueva contraseña y pégala en el campo de esta página.',
+  'menu.googleVerification': 'Verificación en dos pasos',
+  'menu.googleCreate': 'Crear',
+  'menu.appleSecurity': 'Inicio de sesión y seguridad',
+  'menu.applePasswords': 'Contraseñas específicas para apps',
+  'menu.appleGenerate': 'Generar una contraseña específica para apps',
+  'menu.yahooCreate': 'Generar contraseña de aplicación',
+  'menu.yahooGenerate': 'Generar contraseña',
 
   'imap_auth_failed.title': 'El servidor de correo ha rechazado el inicio de sesión',
   'imap_auth_failed.text':
@@ -178,6 +215,8 @@ export const es: Texts = {
   'mailbox_refused.title': 'No se ha podido abrir el correo',
   'mailbox_refused.text':
     'Has iniciado sesión, pero tu proveedor no tiene correo para esta cuenta. Si tienes otra cuenta, inténtalo con ella.',
+  'mailbox_mismatch.title': 'Esta es otra cuenta de correo',
+  'mailbox_mismatch.text': 'Este enlace vuelve a conectar {email}. Inténtalo de nuevo e inicia sesión con esa cuenta.',
   'rate_limited.title': 'Demasiados intentos',
   'rate_limited.text': 'Espera unos minutos e inténtalo de nuevo. Si sigue sin funcionar, pide un enlace nuevo.',
   'licence_limit.title': 'Esta aplicación ha llegado a su límite de cuentas',

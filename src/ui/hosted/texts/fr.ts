@@ -10,9 +10,18 @@ export const fr: Texts = {
   'start.choose': 'Continuer avec {provider}',
   'start.otherProvider': 'Continuer avec un autre fournisseur',
   'start.disconnect': 'Vous pouvez déconnecter la messagerie à tout moment.',
+  'reconnect.title': 'Reconnectez votre messagerie',
+  'reconnect.text': 'Identifiez-vous à nouveau pour qu’elle reste connectée.',
   'consent.lead': 'Connectez-vous à {provider} et vérifiez les autorisations.',
   'consent.leadAs': 'Connectez-vous à {provider} avec {email} et vérifiez les autorisations.',
   'consent.promise': 'Nous ne voyons jamais votre mot de passe. Vous pouvez déconnecter la messagerie à tout moment.',
+  'grants.title': 'L’application demande l’autorisation de :',
+  'grants.titleTo': '{app} demande l’autorisation de :',
+  'grants.read': 'Lire vos messages',
+  'grants.change': 'Marquer, déplacer et supprimer des messages',
+  'grants.send': 'Envoyer des messages en votre nom',
+  'grants.calendarRead': 'Consulter vos agendas',
+  'grants.calendarChange': 'Consulter et modifier les événements de vos agendas',
   'continue.title': 'Continuer avec {provider}',
   'continue.text': 'Redirection vers la page de connexion.',
   'connected.title': 'Messagerie connectée',
@@ -41,6 +50,7 @@ export const fr: Texts = {
   'imap.more': 'Autres paramètres',
   'imap.server': 'Serveur : {host}',
   'imap.edit': 'Modifier',
+  'imap.enterServer': 'Saisir un serveur de messagerie',
   'folders.title': 'Choisissez un dossier',
   'folders.lead': 'Vous êtes connecté. Choisissez le dossier à relier.',
   'folders.label': 'Dossier à relier',
@@ -48,6 +58,7 @@ export const fr: Texts = {
   'email.label': 'Adresse e-mail',
   'email.placeholder': 'vous@exemple.fr',
   'password.label': 'Mot de passe',
+  'password.appLabel': 'Mot de passe d’application',
   'password.show': 'Afficher',
   'password.hide': 'Masquer',
   'password.showIt': 'Afficher le mot de passe',
@@ -114,14 +125,41 @@ export const fr: Texts = {
 
   'requirement.appPassword':
     '{provider} exige ici un mot de passe d’application à la place du mot de passe habituel. Créez-le dans les paramètres de sécurité de votre compte {provider}.',
+  'requirement.appPasswordHere':
+    '{provider} exige ici un mot de passe d’application à la place du mot de passe habituel.',
   'requirement.imapEnabled':
     '{provider} exige que vous activiez d’abord l’accès IMAP dans ses paramètres de messagerie.',
   'requirement.mailPassword':
     '{provider} exige le mot de passe réservé aux applications de messagerie, que vous définissez dans l’espace client.',
-  'requirement.bridge':
-    '{provider} ne propose IMAP que par son application Bridge, qui doit fonctionner sur votre propre serveur.',
-  'requirement.noPasswords':
-    '{provider} n’accepte plus les mots de passe des applications de messagerie : cette connexion sera sans doute refusée.',
+
+  'noPasswords.title': 'Un mot de passe ne fonctionne pas ici',
+  'noPasswords.signIn':
+    '{provider} n’ouvre l’accès aux applications que par sa propre page de connexion. Continuez sur cette page.',
+  'noPasswords.text':
+    '{provider} n’ouvre l’accès aux applications que par sa propre page de connexion, et cette application ne peut pas encore connecter ces messageries.',
+  'bridge.title': 'Cette messagerie ne peut pas encore être connectée',
+  'bridge.text':
+    '{provider} n’ouvre ses messageries aux autres applications que par son application Bridge. Cette application ne peut pas les connecter directement.',
+
+  'guide.appPassword': 'Comment créer un mot de passe d’application',
+  'guide.imap': 'Comment activer l’accès IMAP',
+  'guide.newTab': 's’ouvre dans un nouvel onglet',
+  'guide.open': 'Ouvrez {link} et connectez-vous.',
+  'guide.menu': 'Sélectionnez {menu}.',
+  'guide.verification': 'Si l’option {menu} est désactivée, activez-la sur {link}.',
+  'guide.check': 'Activez {menu} et enregistrez.',
+  'guide.name': 'Saisissez un nom, par exemple « Mail », puis sélectionnez {menu}.',
+  'guide.twoFactor':
+    'Si vous utilisez l’authentification à deux facteurs, créez un mot de passe d’application sur {link} et saisissez-le ici à la place du mot de passe habituel.',
+  'guide.code': 'Confirmez votre identité. Votre mot de passe pour cette page est le code qui s’affiche ({menu}).',
+  'guide.paste': 'Copiez le nouveau mot de passe et collez-le dans le champ de cette page.',
+  'menu.googleVerification': 'Validation en deux étapes',
+  'menu.googleCreate': 'Créer',
+  'menu.appleSecurity': 'Connexion et sécurité',
+  'menu.applePasswords': 'Mots de passe pour applications',
+  'menu.appleGenerate': 'Générer un mot de passe pour application',
+  'menu.yahooCreate': 'Générer un mot de passe d’application',
+  'menu.yahooGenerate': 'Générer un mot de passe',
 
   'imap_auth_failed.title': 'Le serveur de messagerie a refusé la connexion',
   'imap_auth_failed.text':
@@ -180,6 +218,8 @@ export const fr: Texts = {
   'mailbox_refused.title': 'La messagerie n’a pas pu être ouverte',
   'mailbox_refused.text':
     'Vous êtes connecté, mais ce compte n’a pas de messagerie chez votre fournisseur. Si vous avez un autre compte, réessayez avec celui-ci.',
+  'mailbox_mismatch.title': 'Il s’agit d’une autre messagerie',
+  'mailbox_mismatch.text': 'Ce lien sert à reconnecter {email}. Réessayez et identifiez-vous avec cette messagerie.',
   'rate_limited.title': 'Trop de tentatives',
   'rate_limited.text':
     'Attendez quelques minutes, puis réessayez. Si cela ne fonctionne toujours pas, demandez un nouveau lien.',

@@ -10,9 +10,18 @@ export const it: Texts = {
   'start.choose': 'Continua con {provider}',
   'start.otherProvider': 'Continua con un altro provider',
   'start.disconnect': 'Puoi scollegare la casella in qualsiasi momento.',
+  'reconnect.title': 'Ricollega la tua casella di posta',
+  'reconnect.text': 'Accedi di nuovo per mantenerla collegata.',
   'consent.lead': 'Accedi a {provider} e controlla le autorizzazioni.',
   'consent.leadAs': 'Accedi a {provider} come {email} e controlla le autorizzazioni.',
   'consent.promise': 'Non vediamo mai la tua password. Puoi scollegare la casella in qualsiasi momento.',
+  'grants.title': 'L’app chiede l’autorizzazione per:',
+  'grants.titleTo': '{app} chiede l’autorizzazione per:',
+  'grants.read': 'Leggere i tuoi messaggi',
+  'grants.change': 'Contrassegnare, spostare ed eliminare messaggi',
+  'grants.send': 'Inviare messaggi a tuo nome',
+  'grants.calendarRead': 'Vedere i tuoi calendari',
+  'grants.calendarChange': 'Vedere e modificare gli eventi dei tuoi calendari',
   'continue.title': 'Continua con {provider}',
   'continue.text': 'Ti portiamo alla pagina di accesso.',
   'connected.title': 'Casella collegata',
@@ -41,6 +50,7 @@ export const it: Texts = {
   'imap.more': 'Altre impostazioni',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Modifica',
+  'imap.enterServer': 'Inserisci un server di posta',
   'folders.title': 'Scegli una cartella',
   'folders.lead': 'Hai effettuato l’accesso. Scegli la cartella da collegare.',
   'folders.label': 'Cartella da collegare',
@@ -48,6 +58,7 @@ export const it: Texts = {
   'email.label': 'Indirizzo email',
   'email.placeholder': 'nome@esempio.it',
   'password.label': 'Password',
+  'password.appLabel': 'Password per le app',
   'password.show': 'Mostra',
   'password.hide': 'Nascondi',
   'password.showIt': 'Mostra la password',
@@ -114,13 +125,38 @@ export const it: Texts = {
 
   'requirement.appPassword':
     '{provider} richiede qui una password per le app al posto di quella abituale. Creala nelle impostazioni di sicurezza del tuo account {provider}.',
+  'requirement.appPasswordHere': '{provider} richiede qui una password per le app al posto di quella abituale.',
   'requirement.imapEnabled': '{provider} richiede di attivare prima l’accesso IMAP nelle impostazioni di posta.',
   'requirement.mailPassword':
     '{provider} richiede la password separata per le app di posta, che imposti nell’area clienti.',
-  'requirement.bridge':
-    '{provider} supporta IMAP solo con la sua app Bridge, che deve essere in esecuzione su un tuo server.',
-  'requirement.noPasswords':
-    '{provider} non accetta più password dalle app di posta, quindi questo accesso sarà probabilmente rifiutato.',
+
+  'noPasswords.title': 'Qui non funziona una password',
+  'noPasswords.signIn': '{provider} consente l’accesso alle app solo dalla propria pagina di accesso. Continua lì.',
+  'noPasswords.text':
+    '{provider} consente l’accesso alle app solo dalla propria pagina di accesso, e questa app non può ancora collegare queste caselle.',
+  'bridge.title': 'Questa casella non può ancora essere collegata',
+  'bridge.text':
+    '{provider} apre le caselle ad altre app solo con la sua app Bridge. Questa app non può collegarle direttamente.',
+
+  'guide.appPassword': 'Come creare una password per le app',
+  'guide.imap': 'Come attivare l’accesso IMAP',
+  'guide.newTab': 'si apre in una nuova scheda',
+  'guide.open': 'Apri {link} e accedi.',
+  'guide.menu': 'Seleziona {menu}.',
+  'guide.verification': 'Se {menu} non è attiva, attivala su {link}.',
+  'guide.check': 'Attiva {menu} e salva.',
+  'guide.name': 'Inserisci un nome, per esempio «Posta», e seleziona {menu}.',
+  'guide.twoFactor':
+    'Se usi l’autenticazione a due fattori, crea una password per le app su {link} e inseriscila qui al posto di quella abituale.',
+  'guide.code': 'Conferma la tua identità. La tua password per questa pagina è il codice visualizzato ({menu}).',
+  'guide.paste': 'Copia la nuova password e incollala nel campo di questa pagina.',
+  'menu.googleVerification': 'Verifica in due passaggi',
+  'menu.googleCreate': 'Crea',
+  'menu.appleSecurity': 'Accesso e sicurezza',
+  'menu.applePasswords': 'Password specifiche per le app',
+  'menu.appleGenerate': 'Genera una password specifica per le app',
+  'menu.yahooCreate': 'Genera password per l’app',
+  'menu.yahooGenerate': 'Genera password',
 
   'imap_auth_failed.title': 'Il server di posta ha rifiutato l’accesso',
   'imap_auth_failed.text':
@@ -176,6 +212,8 @@ export const it: Texts = {
   'mailbox_refused.title': 'Non è stato possibile aprire la casella',
   'mailbox_refused.text':
     'Hai effettuato l’accesso, ma il provider non ha una casella per questo account. Se hai un altro account, riprova con quello.',
+  'mailbox_mismatch.title': 'Questa è un’altra casella',
+  'mailbox_mismatch.text': 'Questo link serve a ricollegare {email}. Riprova e accedi a quella casella.',
   'rate_limited.title': 'Troppi tentativi',
   'rate_limited.text': 'Aspetta qualche minuto e riprova. Se ancora non funziona, chiedi un nuovo link.',
   'licence_limit.title': 'Questa app ha raggiunto il limite di caselle',

@@ -10,9 +10,18 @@ export const ja: Texts = {
   'start.choose': '{provider} で続ける',
   'start.otherProvider': 'その他のプロバイダーで続ける',
   'start.disconnect': '接続はいつでも解除できます。',
+  'reconnect.title': 'メールボックスを再接続',
+  'reconnect.text': '接続を維持するには、もう一度ログインしてください。',
   'consent.lead': '{provider} にログインし、アクセス権限を確認してください。',
   'consent.leadAs': '{provider} に {email} としてログインし、アクセス権限を確認してください。',
   'consent.promise': 'パスワードが当サービスに知られることはありません。接続はいつでも解除できます。',
+  'grants.title': 'アプリは次の許可を求めています。',
+  'grants.titleTo': '{app} は次の許可を求めています。',
+  'grants.read': 'メッセージの閲覧',
+  'grants.change': 'メッセージのマーク、移動、削除',
+  'grants.send': 'あなたの名前でのメッセージの送信',
+  'grants.calendarRead': 'カレンダーの表示',
+  'grants.calendarChange': 'カレンダーの予定の表示と変更',
   'continue.title': '{provider} で続ける',
   'continue.text': 'ログインページに移動します。',
   'connected.title': 'メールボックスを接続しました',
@@ -40,6 +49,7 @@ export const ja: Texts = {
   'imap.more': 'その他の設定',
   'imap.server': 'サーバー: {host}',
   'imap.edit': '変更',
+  'imap.enterServer': 'メールサーバーを入力',
   'folders.title': 'フォルダを選択',
   'folders.lead': 'ログインしました。接続するフォルダを選択してください。',
   'folders.label': '接続するフォルダ',
@@ -47,6 +57,7 @@ export const ja: Texts = {
   'email.label': 'メールアドレス',
   'email.placeholder': 'name@example.jp',
   'password.label': 'パスワード',
+  'password.appLabel': 'アプリパスワード',
   'password.show': '表示',
   'password.hide': '非表示',
   'password.showIt': 'パスワードを表示',
@@ -113,11 +124,37 @@ export const ja: Texts = {
 
   'requirement.appPassword':
     '{provider} では、通常のパスワードの代わりにアプリパスワードが必要です。{provider} アカウントのセキュリティ設定で作成してください。',
+  'requirement.appPasswordHere': '{provider} では、通常のパスワードの代わりにアプリパスワードが必要です。',
   'requirement.imapEnabled': '{provider} では、先にメール設定で IMAP アクセスを有効にする必要があります。',
   'requirement.mailPassword': '{provider} では、カスタマーセンターで設定するメールアプリ専用のパスワードが必要です。',
-  'requirement.bridge': '{provider} の IMAP は、ご自身のサーバーで動作する Bridge アプリ経由でのみ利用できます。',
-  'requirement.noPasswords':
-    '{provider} はメールアプリからのパスワードを受け付けなくなったため、このログインは拒否される可能性があります。',
+
+  'noPasswords.title': 'パスワードでは接続できません',
+  'noPasswords.signIn': '{provider} のアプリ接続には、{provider} のログインページが必要です。そちらに進んでください。',
+  'noPasswords.text':
+    '{provider} のアプリ接続には、{provider} のログインページが必要です。このアプリはまだ対応していません。',
+  'bridge.title': 'このメールボックスはまだ接続できません',
+  'bridge.text':
+    '{provider} は、Bridge アプリを経由する場合にのみ他のアプリから利用できます。このアプリから直接接続することはできません。',
+
+  'guide.appPassword': 'アプリパスワードの作成方法',
+  'guide.imap': 'IMAP アクセスを有効にする方法',
+  'guide.newTab': '新しいタブで開きます',
+  'guide.open': '{link} を開いてログインします。',
+  'guide.menu': '{menu} を選択します。',
+  'guide.verification': '{menu} がオフの場合は、{link} でオンにします。',
+  'guide.check': '{menu} をオンにして保存します。',
+  'guide.name': '「メール」などの名前を入力し、{menu} を選択します。',
+  'guide.twoFactor':
+    '2 要素認証を使用している場合は、{link} でアプリパスワードを作成し、通常のパスワードの代わりにここに入力します。',
+  'guide.code': '本人確認を行います。表示されるコード({menu})が、このページで入力するパスワードです。',
+  'guide.paste': '新しいパスワードをコピーし、このページの入力欄に貼り付けます。',
+  'menu.googleVerification': '2 段階認証プロセス',
+  'menu.googleCreate': '作成',
+  'menu.appleSecurity': 'サインインとセキュリティ',
+  'menu.applePasswords': 'アプリ用パスワード',
+  'menu.appleGenerate': 'アプリ用パスワードを作成',
+  'menu.yahooCreate': 'アプリパスワードを生成',
+  'menu.yahooGenerate': 'パスワードを生成',
 
   'imap_auth_failed.title': 'メールサーバーがログインを拒否しました',
   'imap_auth_failed.text':
@@ -172,6 +209,9 @@ export const ja: Texts = {
   'mailbox_refused.title': 'メールボックスを開けませんでした',
   'mailbox_refused.text':
     'ログインはできましたが、このアカウントにはメールボックスがありません。別のアカウントをお持ちの場合は、そちらでお試しください。',
+  'mailbox_mismatch.title': '別のメールボックスです',
+  'mailbox_mismatch.text':
+    'このリンクは {email} を再接続するためのものです。もう一度、そのメールボックスにログインしてください。',
   'rate_limited.title': '試行回数が多すぎます',
   'rate_limited.text':
     '数分待ってからもう一度お試しください。それでもうまくいかない場合は、新しいリンクを取得してください。',

@@ -10,9 +10,18 @@ export const nl: Texts = {
   'start.choose': 'Doorgaan met {provider}',
   'start.otherProvider': 'Doorgaan met een andere provider',
   'start.disconnect': 'Je kunt de mailbox op elk moment ontkoppelen.',
+  'reconnect.title': 'Koppel je mailbox opnieuw',
+  'reconnect.text': 'Log opnieuw in, zodat de mailbox gekoppeld blijft.',
   'consent.lead': 'Log in bij {provider} en bekijk de machtigingen.',
   'consent.leadAs': 'Log in bij {provider} als {email} en bekijk de machtigingen.',
   'consent.promise': 'Wij zien je wachtwoord nooit. Je kunt de mailbox op elk moment ontkoppelen.',
+  'grants.title': 'De app vraagt toestemming voor het volgende:',
+  'grants.titleTo': '{app} vraagt toestemming voor het volgende:',
+  'grants.read': 'Je berichten lezen',
+  'grants.change': 'Berichten markeren, verplaatsen en verwijderen',
+  'grants.send': 'Berichten versturen namens jou',
+  'grants.calendarRead': 'Je agenda’s bekijken',
+  'grants.calendarChange': 'Afspraken in je agenda’s bekijken en wijzigen',
   'continue.title': 'Doorgaan met {provider}',
   'continue.text': 'We brengen je naar de inlogpagina.',
   'connected.title': 'Mailbox gekoppeld',
@@ -41,6 +50,7 @@ export const nl: Texts = {
   'imap.more': 'Meer instellingen',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Wijzigen',
+  'imap.enterServer': 'Zelf een mailserver invullen',
   'folders.title': 'Kies een map',
   'folders.lead': 'Je bent ingelogd. Kies de map die je wilt koppelen.',
   'folders.label': 'Te koppelen map',
@@ -48,6 +58,7 @@ export const nl: Texts = {
   'email.label': 'E-mailadres',
   'email.placeholder': 'naam@voorbeeld.nl',
   'password.label': 'Wachtwoord',
+  'password.appLabel': 'App-wachtwoord',
   'password.show': 'Tonen',
   'password.hide': 'Verbergen',
   'password.showIt': 'Wachtwoord tonen',
@@ -114,12 +125,38 @@ export const nl: Texts = {
 
   'requirement.appPassword':
     '{provider} vraagt hier om een app-wachtwoord in plaats van je gewone wachtwoord. Maak er een in de beveiligingsinstellingen van je {provider}-account.',
+  'requirement.appPasswordHere': '{provider} vraagt hier om een app-wachtwoord in plaats van je gewone wachtwoord.',
   'requirement.imapEnabled': 'Bij {provider} moet je eerst IMAP-toegang inschakelen in de e-mailinstellingen.',
   'requirement.mailPassword':
     '{provider} vraagt om het aparte wachtwoord voor e-mailapps, dat je in de klantomgeving instelt.',
-  'requirement.bridge': '{provider} biedt IMAP alleen via de Bridge-app, die op een eigen server moet draaien.',
-  'requirement.noPasswords':
-    '{provider} accepteert geen wachtwoorden van e-mailapps meer, dus deze inlogpoging wordt waarschijnlijk geweigerd.',
+
+  'noPasswords.title': 'Een wachtwoord werkt hier niet',
+  'noPasswords.signIn': '{provider} geeft apps alleen toegang via de eigen inlogpagina. Ga daar verder.',
+  'noPasswords.text':
+    '{provider} geeft apps alleen toegang via de eigen inlogpagina, en deze app kan zulke mailboxen nog niet koppelen.',
+  'bridge.title': 'Deze mailbox kan nog niet worden gekoppeld',
+  'bridge.text':
+    '{provider} geeft andere apps alleen toegang via de Bridge-app. Deze app kan zulke mailboxen niet rechtstreeks koppelen.',
+
+  'guide.appPassword': 'Zo maak je een app-wachtwoord',
+  'guide.imap': 'Zo schakel je IMAP-toegang in',
+  'guide.newTab': 'opent in een nieuw tabblad',
+  'guide.open': 'Open {link} en log in.',
+  'guide.menu': 'Kies {menu}.',
+  'guide.verification': 'Staat {menu} uit? Schakel het dan in op {link}.',
+  'guide.check': 'Schakel {menu} in en sla op.',
+  'guide.name': 'Vul een naam in, zoals ‘Mail’, en kies {menu}.',
+  'guide.twoFactor':
+    'Gebruik je tweefactorauthenticatie? Maak dan een app-wachtwoord op {link} en vul dat hier in, in plaats van je gewone wachtwoord.',
+  'guide.code': 'Bevestig dat jij het bent. Je wachtwoord voor deze pagina is de code die verschijnt ({menu}).',
+  'guide.paste': 'Kopieer het nieuwe wachtwoord en plak het in het veld op deze pagina.',
+  'menu.googleVerification': 'Verificatie in 2 stappen',
+  'menu.googleCreate': 'Maken',
+  'menu.appleSecurity': 'Inloggen en beveiliging',
+  'menu.applePasswords': 'App-specifieke wachtwoorden',
+  'menu.appleGenerate': 'Genereer een app-specifiek wachtwoord',
+  'menu.yahooCreate': 'App-wachtwoord genereren',
+  'menu.yahooGenerate': 'Wachtwoord genereren',
 
   'imap_auth_failed.title': 'De mailserver heeft het inloggen geweigerd',
   'imap_auth_failed.text':
@@ -176,6 +213,8 @@ export const nl: Texts = {
   'mailbox_refused.title': 'De mailbox kon niet worden geopend',
   'mailbox_refused.text':
     'Je bent ingelogd, maar je provider heeft geen mailbox voor dit account. Heb je een ander account, probeer het dan daarmee.',
+  'mailbox_mismatch.title': 'Dit is een andere mailbox',
+  'mailbox_mismatch.text': 'Met deze link koppel je {email} opnieuw. Probeer het nog eens en log in bij die mailbox.',
   'rate_limited.title': 'Te veel pogingen',
   'rate_limited.text':
     'Wacht enkele minuten en probeer het opnieuw. Lukt het dan nog niet, vraag dan een nieuwe link aan.',

@@ -10,9 +10,18 @@ export const pt: Texts = {
   'start.choose': 'Continuar com {provider}',
   'start.otherProvider': 'Continuar com outro provedor',
   'start.disconnect': 'Você pode desconectar a conta a qualquer momento.',
+  'reconnect.title': 'Reconecte seu e-mail',
+  'reconnect.text': 'Entre de novo para que ele continue conectado.',
   'consent.lead': 'Entre em {provider} e confira as permissões.',
   'consent.leadAs': 'Entre em {provider} como {email} e confira as permissões.',
   'consent.promise': 'Nunca vemos sua senha. Você pode desconectar a conta a qualquer momento.',
+  'grants.title': 'O aplicativo pede permissão para:',
+  'grants.titleTo': '{app} pede permissão para:',
+  'grants.read': 'Ler suas mensagens',
+  'grants.change': 'Marcar, mover e excluir mensagens',
+  'grants.send': 'Enviar mensagens em seu nome',
+  'grants.calendarRead': 'Ver suas agendas',
+  'grants.calendarChange': 'Ver e alterar os eventos das suas agendas',
   'continue.title': 'Continuar com {provider}',
   'continue.text': 'Levando você à página de login.',
   'connected.title': 'E-mail conectado',
@@ -41,6 +50,7 @@ export const pt: Texts = {
   'imap.more': 'Mais configurações',
   'imap.server': 'Servidor: {host}',
   'imap.edit': 'Editar',
+  'imap.enterServer': 'Informar um servidor de e-mail',
   'folders.title': 'Escolha uma pasta',
   'folders.lead': 'Você entrou. Escolha a pasta que quer conectar.',
   'folders.label': 'Pasta a conectar',
@@ -48,6 +58,7 @@ export const pt: Texts = {
   'email.label': 'Endereço de e-mail',
   'email.placeholder': 'nome@exemplo.com.br',
   'password.label': 'Senha',
+  'password.appLabel': 'Senha de app',
   'password.show': 'Mostrar',
   'password.hide': 'Ocultar',
   'password.showIt': 'Mostrar a senha',
@@ -114,12 +125,38 @@ export const pt: Texts = {
 
   'requirement.appPassword':
     '{provider} exige aqui uma senha de app em vez da senha habitual. Crie uma nas configurações de segurança da sua conta {provider}.',
+  'requirement.appPasswordHere': '{provider} exige aqui uma senha de app em vez da senha habitual.',
   'requirement.imapEnabled': '{provider} exige que você ative antes o acesso IMAP nas configurações de e-mail.',
   'requirement.mailPassword':
     '{provider} exige a senha separada para aplicativos de e-mail, que você define na área do cliente.',
-  'requirement.bridge': '{provider} só oferece IMAP pelo aplicativo Bridge, que precisa rodar em um servidor seu.',
-  'requirement.noPasswords':
-    '{provider} não aceita mais senhas de aplicativos de e-mail, por isso este login provavelmente será recusado.',
+
+  'noPasswords.title': 'Uma senha não funciona aqui',
+  'noPasswords.signIn': '{provider} só dá acesso a aplicativos pela própria página de login. Continue por lá.',
+  'noPasswords.text':
+    '{provider} só dá acesso a aplicativos pela própria página de login, e este aplicativo ainda não consegue conectar essas contas.',
+  'bridge.title': 'Esta conta ainda não pode ser conectada',
+  'bridge.text':
+    '{provider} só dá acesso a outros aplicativos pelo aplicativo Bridge. Este aplicativo não consegue conectar essas contas diretamente.',
+
+  'guide.appPassword': 'Como criar uma senha de app',
+  'guide.imap': 'Como ativar o acesso IMAP',
+  'guide.newTab': 'abre em uma nova guia',
+  'guide.open': 'Abra {link} e entre na sua conta.',
+  'guide.menu': 'Selecione {menu}.',
+  'guide.verification': 'Se a opção {menu} estiver desativada, ative-a em {link}.',
+  'guide.check': 'Ative {menu} e salve.',
+  'guide.name': 'Digite um nome, por exemplo “E-mail”, e selecione {menu}.',
+  'guide.twoFactor':
+    'Se você usa a autenticação de dois fatores, crie uma senha de app em {link} e digite-a aqui em vez da senha habitual.',
+  'guide.code': 'Confirme sua identidade. Sua senha para esta página é o código exibido ({menu}).',
+  'guide.paste': 'Copie a nova senha e cole-a no campo desta página.',
+  'menu.googleVerification': 'Verificação em duas etapas',
+  'menu.googleCreate': 'Criar',
+  'menu.appleSecurity': 'Início de Sessão e Segurança',
+  'menu.applePasswords': 'Senhas específicas de app',
+  'menu.appleGenerate': 'Gerar uma senha específica de app',
+  'menu.yahooCreate': 'Gerar senha do aplicativo',
+  'menu.yahooGenerate': 'Gerar senha',
 
   'imap_auth_failed.title': 'O servidor de e-mail recusou o login',
   'imap_auth_failed.text':
@@ -176,6 +213,8 @@ export const pt: Texts = {
   'mailbox_refused.title': 'Não foi possível abrir a caixa de e-mail',
   'mailbox_refused.text':
     'Você entrou, mas seu provedor não tem caixa de e-mail para esta conta. Se tiver outra conta, tente com ela.',
+  'mailbox_mismatch.title': 'Esta é outra conta de e-mail',
+  'mailbox_mismatch.text': 'Este link reconecta {email}. Tente de novo e entre com essa conta.',
   'rate_limited.title': 'Tentativas demais',
   'rate_limited.text': 'Espere alguns minutos e tente de novo. Se ainda não funcionar, peça um novo link.',
   'licence_limit.title': 'Este aplicativo atingiu o limite de contas',

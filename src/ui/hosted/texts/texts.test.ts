@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { brand } from '../brand.ts'
+import type { Grant } from '../grants.ts'
+import type { Guide } from '../guide.ts'
 import { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from '../imap-page.ts'
 import { landingPage } from '../landing-page.ts'
 import type { PageContext } from '../layout.ts'
 import { continuePage, errorPage } from '../message-page.ts'
+import { obstaclePage } from '../obstacle-page.ts'
 import { consentPage, emailPage } from '../start-page.ts'
 import { en } from './en.ts'
 import { chooseLanguage, LANGUAGES, type Texts, translate } from './index.ts'
@@ -63,19 +66,35 @@ const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('ar', 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 const ERRORS = { fields: { host: '1', port: '2' } }
 const form = { action: '/', session: '1', state: '2', email: '' }
+const GRANTS: Grant[] = ['read', 'change', 'send', 'calendarRead', 'calendarChange']
+const GUIDE: Guide = {
+  title: 'guide.imap',
+  steps: [{ text: 'guide.verification', menu: ['1', { key: 'menu.googleCreate' }], link: '/1' }],
+}
+const obstacle = {
+  ...form,
+  editAction: '/',
+  provider: '1',
+  title: '2',
+  text: '3',
+  canEnterServer: true,
+  canChangeAddress: true,
+}
 const imap = {
   ...{ ...form, editAction: '/', values: EMPTY, errors: ERRORS, hosts: [], parts: { smtp: true, caldav: true } },
-  ...{ note: '1', proposedField: '2' },
+  ...{ note: '1', proposedField: '2', grants: GRANTS, guide: GUIDE },
 }
 const proposed = { host: '1', port: '2', username: '3', secure: '4' }
 
 const PAGES: Record<string, string> = {
   email: emailPage(context, { ...form, choices: [{ provider: '1', label: '1' }], errors: ERRORS }),
-  consent: consentPage(context, { ...form, provider: '1' }),
-  'consent with an address': consentPage(context, { ...form, email: '1', provider: '1' }),
+  consent: consentPage(context, { ...form, provider: '1', grants: GRANTS }),
+  'consent with an address': consentPage(context, { ...form, email: '1', provider: '1', grants: GRANTS }),
   imap: imapPage(context, imap),
   'imap with a server that was found': imapPage(context, { ...imap, proposed }),
   folders: imapPage(context, { ...imap, folders: [{ path: '1', label: '1' }], passwordToken: '1' }),
+  'an obstacle': obstaclePage(context, obstacle),
+  'an obstacle with a way around it': obstaclePage(context, { ...obstacle, signIn: { provider: '1', label: '2' } }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
   landing: landingPage(context),
   continue: continuePage(context, { title: '1', text: '2', href: '/3', label: '4', done: true }),

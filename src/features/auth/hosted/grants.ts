@@ -1,0 +1,17 @@
+import { type Permission, type ProviderName, permissionsOf } from '../../../providers/contract/index.ts'
+import type { Grant } from '../../../ui/hosted/index.ts'
+
+const GRANTS: readonly (readonly [Permission, Grant])[] = [
+  ['mail.read', 'read'],
+  ['mail.change', 'change'],
+  ['mail.send', 'send'],
+  ['calendar.read', 'calendarRead'],
+  ['calendar.change', 'calendarChange'],
+]
+
+/** What the requested scopes permit, in the words of the pages. The password of a mailbox permits all but calendars. */
+export function grantsFor(provider: ProviderName, scopes: readonly string[]): Grant[] {
+  const permitted = new Set(permissionsOf(provider, scopes))
+  const grants = GRANTS.filter(([permission]) => permitted.has(permission)).map(([, grant]) => grant)
+  return grants.includes('calendarChange') ? grants.filter((grant) => grant !== 'calendarRead') : grants
+}
