@@ -1,6 +1,6 @@
 // Bundles the existing entry points into dist/: the service, the demo and the benchmarks.
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
 import { writeReference } from './reference.mjs'
@@ -8,6 +8,8 @@ import { writeReference } from './reference.mjs'
 /** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
 const SERVICE = { posthorn: 'src/cli/posthorn.ts', 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
 const DEMO = { demo: 'src/demo/demo.ts' }
+/** The script and the style sheet of the demo's page, served as they are. */
+const DEMO_ASSETS = 'src/demo/application/assets'
 /** These need packages that only development installs. */
 const DEVELOPMENT = { 'demo-emulator': 'src/demo/provider-emulator.ts', bench: 'bench/bench.ts' }
 
@@ -21,6 +23,7 @@ await Promise.all([
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
 await writeReference()
+if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
 writeStamp()
 if (!process.argv.includes('--quiet')) {
   const names = Object.keys(present({ ...SERVICE, ...DEMO, ...DEVELOPMENT }))

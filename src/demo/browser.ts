@@ -30,9 +30,10 @@ export function browser(): Browser {
   const jars = new Map<string, Map<string, string>>()
 
   async function load(url: string, init: RequestInit): Promise<Page> {
-    const { origin } = new URL(url)
-    const cookies = jars.get(origin) ?? new Map<string, string>()
-    jars.set(origin, cookies)
+    // All ports of a host share its cookies.
+    const { hostname } = new URL(url)
+    const cookies = jars.get(hostname) ?? new Map<string, string>()
+    jars.set(hostname, cookies)
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url, {
       ...init,
@@ -85,6 +86,12 @@ function inputsOf(html: string): Record<string, string> {
     if (input.name === undefined) continue
     if (/^(checkbox|radio)$/i.test(input.type ?? '') && input.checked === undefined) continue
     fields[input.name] = input.value ?? (input.checked === undefined ? '' : 'on')
+  }
+  for (const [, start = '', content = ''] of html.matchAll(/<select\b([^>]*)>([\s\S]*?)<\/select>/gi)) {
+    const options = [...content.matchAll(/<option\b([^>]*)>/gi)].map((match) => attributes(match[1] ?? ''))
+    const chosen = options.find(({ selected }) => selected !== undefined) ?? options[0]
+    const { name } = attributes(start)
+    if (name !== undefined && chosen !== undefined) fields[name] = chosen.value ?? ''
   }
   return fields
 }

@@ -38,6 +38,26 @@ export const SAMPLE_MESSAGES: readonly MessageText[] = [
   sentAt: new Date(FIRST_DAY + index * DAY_MS),
 }))
 
+const ARRIVING = [
+  ['Luigi Menabrea', 'Your notes, translated', 'Dear Ada, the translation is ready. Shall I add your notes?'],
+  ['Mary Somerville', 'After the lecture', 'Three people asked me about your engine. May I introduce them to you?'],
+  ['Augustus De Morgan', 'Exercise 7', 'Your proof is right, and shorter than mine. Try number eight.'],
+  ['Charles Babbage', 'The mill', 'It now carries to the twentieth wheel without a hand on the crank.'],
+] as const
+
+/** The message that arrives as number `index`, counted from 0. */
+export function nextMessage(index: number, nowMs: number): MessageText {
+  const [name, subject, text] = ARRIVING[index % ARRIVING.length] ?? ARRIVING[0]
+  const [first = ''] = name.toLowerCase().split(' ')
+  const count = Math.floor(index / ARRIVING.length)
+  return {
+    from: `${name} <${first}@demo.posthorn.example>`,
+    subject: count === 0 ? subject : `${subject} (${count + 1})`,
+    text,
+    sentAt: new Date(nowMs),
+  }
+}
+
 /** The message in RFC 5322 form: headers encoded per RFC 2047, body in base64. */
 export function rawMessage(message: MessageText): string {
   const id = `${message.sentAt.getTime()}.${Buffer.from(message.subject).toString('hex').slice(0, 12)}@demo.posthorn.example`

@@ -1,21 +1,7 @@
 import { startGoogle } from '../../test/servers/google.ts'
 import { startMicrosoft } from '../../test/servers/microsoft.ts'
-import { type MessageText, rawMessage, SAMPLE_MESSAGES } from './messages.ts'
-
-/** A mail provider with a consent page, emulated on this machine. It needs no registration at the real provider. */
-export interface ProviderEmulator {
-  /** The name of the provider. */
-  title: string
-  url: string
-  user: string
-  /** Environment variables that make the service use the emulator. */
-  settings: Record<string, string>
-  /** Registers a redirect URI. */
-  allowRedirect(uri: string): void
-  /** Delivers a message to the inbox. */
-  deliver(message: MessageText): Promise<void>
-  close(): Promise<void>
-}
+import type { DemoMailbox } from './mailbox.ts'
+import { rawMessage, SAMPLE_MESSAGES } from './messages.ts'
 
 export type EmulatedProvider = 'gmail' | 'microsoft'
 
@@ -24,14 +10,18 @@ const EMULATORS = {
   microsoft: { title: 'Microsoft', user: 'ada@outlook.com', start: startMicrosoft },
 }
 
-/** Starts the emulator that the tests use, with one user and the sample messages. */
-export async function startProviderEmulator(name: EmulatedProvider): Promise<ProviderEmulator> {
-  const { title, user, start } = EMULATORS[name]
+/**
+ * Starts the emulator that the tests use, with one user and the sample messages. Its consent page needs no registration at
+ * the real provider.
+ */
+export async function startProviderEmulator(provider: EmulatedProvider): Promise<DemoMailbox> {
+  const { title, user, start } = EMULATORS[provider]
   const server = await start()
   server.addUser(user)
   for (const message of SAMPLE_MESSAGES) await server.deliver(user, rawMessage(message), { date: message.sentAt })
   return {
-    ...{ title, url: server.url, user, settings: server.settings },
+    ...{ provider, host: `an emulator of ${title}`, address: server.url, user, settings: server.settings },
+    signIn: undefined,
     allowRedirect: (uri) => server.allowRedirect(uri),
     deliver: async (message) => void (await server.deliver(user, rawMessage(message), { date: message.sentAt })),
     close: () => server.close(),

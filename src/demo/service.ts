@@ -23,6 +23,7 @@ export async function startDemoService(folder: string, settings: Record<string, 
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     DATA_DIR: folder,
     SERVICE_API_KEY: key,
+    AUTH_SCREEN_NAME: 'Posthorn demo',
     LOG_LEVEL: 'error',
   }
   const service = app(runtimeContext(loadConfig({ environment, folder })))

@@ -1,10 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { demoApi } from '../../src/demo/api.ts'
-import { runImapScenario } from '../../src/demo/imap-scenario.ts'
+import { startDemoApplication } from '../../src/demo/application/application.ts'
 import type { DemoMailServer } from '../../src/demo/mail-server.ts'
+import { imapMailbox } from '../../src/demo/mailbox.ts'
 import { rawMessage, SAMPLE_MESSAGES } from '../../src/demo/messages.ts'
-import { startDemoReceiver } from '../../src/demo/receiver.ts'
+import { runScenario } from '../../src/demo/scenario.ts'
+import { story } from '../../src/demo/story.ts'
+import { visitor } from '../../src/demo/visitor.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { describeOneDatabase } from '../kit/database.ts'
+import { freePort } from '../kit/hosted.ts'
 import { startServiceProcess } from '../kit/process.ts'
 import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 
@@ -32,29 +37,28 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
     it('connects by the hosted pages, lists messages and receives a signed webhook', {
       timeout: 120_000,
     }, async () => {
-      const mail = await realMailbox()
-      const receiver = await startDemoReceiver()
-      onTestFinished(() => receiver.close())
-      const service = await startServiceProcess(await databases.place())
+      const mailbox = imapMailbox(await realMailbox())
+      const port = await freePort()
+      // The pages and the application need the same host: the application passes the cookie of the page on.
+      const env = { PUBLIC_URL: `http://127.0.0.1:${port}` }
+      const service = await startServiceProcess({ ...(await databases.place()), port, env })
       onTestFinished(async () => void (await service.stop()))
-      const steps: string[] = []
-      const narrator = {
-        say: () => {},
-        async step<T>(title: string, run: () => Promise<T>, describeResult?: (result: T) => string[]) {
-          const result = await run()
-          steps.push(title, ...(describeResult?.(result) ?? []))
-          return result
-        },
-      }
       const api = demoApi(service.url, service.key)
-      const accountId = await runImapScenario({ narrator, api, mail, receiver })
+      const steps = story({ start: '', endpoint: '', connect: '', list: '', receive: '' })
+      const application = await startDemoApplication({ api, service, mailbox, story: steps, now: systemClock.now })
+      onTestFinished(() => application.close())
+      const accountId = await runScenario({
+        ...{ story: steps, api, service, mailbox, application },
+        ...{ visitor: visitor(application.url), ended: new AbortController().signal },
+      })
       expect(await api.get(`/accounts/${accountId}`)).toMatchObject({
         email: USER,
         provider: 'imap',
         status: 'connected',
       })
-      expect(steps.join('\n')).toContain('→ 5 messages:')
-      expect(steps.join('\n')).toContain('Über die Primzahlen (Grüße aus Göttingen)')
+      const lines = steps.steps.flatMap((step) => step.lines).join('\n')
+      expect(lines).toContain('→ 5 messages:')
+      expect(lines).toContain('Über die Primzahlen (Grüße aus Göttingen)')
     })
   })
 })

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { browser } from '../../src/demo/browser.ts'
+import { visitor } from '../../src/demo/visitor.ts'
 import { eventually } from '../kit/eventually.ts'
 
 const run = promisify(execFile)
@@ -27,7 +27,7 @@ describe('the demo', () => {
     },
   )
 
-  /** Starts the demo as a user does. Gives access to its output, its link and its exit code. */
+  /** Starts the demo as a user does. Gives access to its output, the URL of its page and its exit code. */
   function started(name: string) {
     const demo = spawn(process.execPath, ['dist/demo.js', '--provider', name], { stdio: ['ignore', 'pipe', 'pipe'] })
     const ended = once(demo, 'exit')
@@ -43,24 +43,21 @@ describe('the demo', () => {
       const [code] = await ended
       return code
     }
-    const link = () => eventually(() => /Open this in your browser.*\n\n +(http\S+)/.exec(output)?.[1] ?? false)
+    const link = () =>
+      eventually(() => /Open the application in your browser.*\n\n +(http\S+)/.exec(output)?.[1] ?? false)
     return { output: () => output, link, end }
   }
 
-  it.each(['gmail', 'microsoft'])(
-    'waits for a user at the consent page of %s, then runs until stopped',
-    async (name) => {
-      const demo = started(name)
-      const visitor = browser()
-      let page = await visitor.open(String(await demo.link()))
-      while (!page.html.includes('Welcome back')) {
-        page = page.continueUrl === undefined ? await visitor.submit(page, {}) : await visitor.open(page.continueUrl)
-      }
-      await eventually(() => demo.output().includes('Press Ctrl-C to stop'))
-      expectScenario(demo.output())
-      expect(await demo.end('SIGINT')).toBe(0)
-    },
-  )
+  it.each(['gmail', 'microsoft'])('waits for a user of %s at its page, then runs until stopped', async (name) => {
+    const demo = started(name)
+    const user = visitor(String(await demo.link()))
+    await user.connect()
+    await eventually(() => demo.output().includes('→ 5 messages:'))
+    await user.requestMessage()
+    await eventually(() => demo.output().includes('Press Ctrl-C to stop'))
+    expectScenario(demo.output())
+    expect(await demo.end('SIGINT')).toBe(0)
+  })
 
   it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s while it waits for a user', async (signal) => {
     const demo = started('gmail')

@@ -1,0 +1,80 @@
+import type { DemoApi } from '../api.ts'
+import { curlCommand } from '../curl.ts'
+import type { DemoMailbox } from '../mailbox.ts'
+import { nextMessage } from '../messages.ts'
+import type { DemoService } from '../service.ts'
+import type { Story } from '../story.ts'
+import { type Connecting, connecting } from './connecting.ts'
+import { type Inbox, inbox } from './inbox.ts'
+import { startApplicationServer } from './server.ts'
+import { type ReceivedWebhooks, receivedWebhooks } from './webhooks.ts'
+
+/**
+ * The application of the demo: it connects mailboxes through the hosted pages, receives webhooks, and shows both on a page of
+ * its own. It uses the service over HTTP only.
+ */
+export interface DemoApplication {
+  /** Its page. */
+  url: string
+  webhookUrl: string
+  webhooks: ReceivedWebhooks
+  connecting: Connecting
+  inbox: Inbox
+  close(): Promise<void>
+}
+
+export interface ApplicationDeps {
+  api: DemoApi
+  service: Pick<DemoService, 'url' | 'key'>
+  mailbox: DemoMailbox
+  story: Story
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoApplication> {
+  const { api, service, mailbox, story, now } = deps
+  const webhooks = receivedWebhooks()
+  const messages = inbox(api, () => server.changed())
+  let accountId: string | null = null
+  let notice: string | null = null
+  let sent = 0
+
+  const server = await startApplicationServer({
+    service,
+    mailbox,
+    story,
+    view: () => ({
+      ...{ connected: accountId !== null, user: mailbox.user, notice, steps: story.steps },
+      inbox: { messages: messages.messages, total: messages.total },
+      webhooks: webhooks.newest,
+    }),
+    receive: webhooks.receive,
+    connect: () => connection.begin(),
+    async returned(query) {
+      const connectedId = await connection.finish(query)
+      notice = connectedId === null ? 'No mailbox was connected. You can connect one at any time.' : null
+      accountId = connectedId ?? accountId
+      if (connectedId !== null) messages.refresh(connectedId)
+      server.changed()
+    },
+    async send() {
+      if (accountId === null) return
+      const message = nextMessage(sent, now())
+      sent += 1
+      await mailbox.deliver(message)
+      // Without push the service polls these providers every 30 s; the demo requests a sync instead of waiting.
+      if (mailbox.provider !== 'imap') await api.post(`/accounts/${accountId}/sync`, {})
+    },
+  })
+  const redirectUri = `${server.url}/connected`
+  const connection = connecting(api, mailbox, redirectUri)
+  const body = { provider: mailbox.provider, email: mailbox.user, redirectUri }
+  story.showCurl('connect', curlCommand(service, 'POST', '/auth/sessions', body))
+  story.onChange(() => server.changed())
+  webhooks.onReceived((webhook) => {
+    server.changed()
+    if (webhook.accountId !== null && webhook.accountId === accountId) messages.refresh(webhook.accountId)
+  })
+  return { ...server, webhookUrl: `${server.url}/webhooks`, webhooks, connecting: connection, inbox: messages }
+}

@@ -1,0 +1,30 @@
+import { browser } from './browser.ts'
+
+/** Uses the application as a person would, without a screen: for `--once`. */
+export interface Visitor {
+  /** Clicks "Connect a mailbox" and goes through the pages until the application shows its page again. */
+  connect(): Promise<void>
+  /** Clicks "Send me a message". */
+  requestMessage(): Promise<void>
+}
+
+const MAX_PAGES = 12
+
+export function visitor(applicationUrl: string): Visitor {
+  const home = `${applicationUrl}/`
+  const { open, submit } = browser()
+  return {
+    async connect() {
+      let page = await submit(await open(home), {})
+      for (let count = 0; count < MAX_PAGES && page.url !== home; count += 1) {
+        page = page.continueUrl === undefined ? await submit(page, {}) : await open(page.continueUrl)
+      }
+      if (page.url !== home)
+        throw new Error(`The pages did not return to the application. The last one is "${page.title}".`)
+    },
+    async requestMessage() {
+      const page = await open(home)
+      await submit({ ...page, form: { action: '/send', fields: {} } }, {})
+    },
+  }
+}
