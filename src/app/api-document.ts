@@ -1,17 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../config/index.ts'
 import { openApiWebhooks } from '../features/webhooks/index.ts'
-import { type OpenApiDocument, openApiDocument } from '../infra/http/index.ts'
+import { type OpenApiDocument, openApiDocument, readExamples } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import { openFeatures, stopParts } from './features.ts'
 import { openInfrastructure } from './infrastructure.ts'
 import { httpServer } from './routes.ts'
 import { runtimeContext } from './runtime-context.ts'
 import { VERSION } from './version.ts'
-
-const EXAMPLES = new URL('../ui/reference/examples.json', import.meta.url)
 
 /**
  * The OpenAPI document of the routes with default settings: `openapi.json`. Runs from the sources only. It composes a service on a
@@ -33,8 +31,8 @@ export async function apiDocument(): Promise<OpenApiDocument> {
         description: 'Mailboxes behind one REST API and signed webhooks.',
         serverUrl: context.config.publicUrl,
       }
-      const examples = JSON.parse(await readFile(EXAMPLES, 'utf8'))
-      const document = openApiDocument(server.routeTable, info, { webhooks: openApiWebhooks(catalogue), examples })
+      const parts = { webhooks: openApiWebhooks(catalogue), examples: await readExamples() }
+      const document = openApiDocument(server.routeTable, info, parts)
       await server.close()
       await stopParts(features.parts, 0)
       return document

@@ -26,8 +26,11 @@ export interface RuntimeContext {
 }
 
 /** Makes the clock, ids and log of this process; the log goes to `output`, by default stdout as JSON. Warnings about its settings are the first log records. */
-export function runtimeContext({ config, warnings }: Loaded, output: LogSink = stdoutSink()): RuntimeContext {
-  const clock = systemClock
+export function runtimeContext(
+  { config, warnings }: Loaded,
+  output: LogSink = stdoutSink(),
+  clock: Clock = systemClock,
+): RuntimeContext {
   const ids = idGenerator(clock)
   const instanceId = ids('ins')
   const hiding = redactor()

@@ -48,7 +48,8 @@ export function operations(document: Document): Operation[] {
       method: method.toUpperCase(),
       path,
       keyed: raw.security.length > 0 && raw.security.every((need) => Object.keys(need).length > 0),
-      takesBody: raw.requestBody !== undefined,
+      // Routes that take any text validate their bodies themselves.
+      takesBody: raw.requestBody !== undefined && !('text/plain' in raw.requestBody.content),
       body: raw.requestBody?.content['application/json']?.schema,
       parameters: raw.parameters.filter((parameter) => parameter.$ref === undefined),
       responses: raw.responses,

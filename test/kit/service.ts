@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { app } from '../../src/app/app.ts'
 import { runtimeContext } from '../../src/app/runtime-context.ts'
 import { loadConfig } from '../../src/config/index.ts'
+import type { LogSink } from '../../src/infra/log/index.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import { checkRowsOf, type Place } from './database.ts'
 
 /** The complete service inside the test process, on a free port. */
@@ -16,10 +18,16 @@ export interface Service {
 
 const KEY = 'test-key-0123456789abcdef0123456789'
 
-/** Without a place, the service uses a new file store. */
-export async function startService(
-  options: { place?: Place; environment?: Record<string, string> } = {},
-): Promise<Service> {
+export interface ServiceOptions {
+  /** Default: a new file store. */
+  place?: Place
+  environment?: Record<string, string>
+  clock?: Clock
+  /** Receives the log. Default: stdout. */
+  output?: LogSink
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = options.place?.dataDir ?? (await mkdtemp(join(tmpdir(), 'posthorn-service-')))
   const environment = {
     PORT: '0',
@@ -30,7 +38,7 @@ export async function startService(
     LOG_LEVEL: 'fatal',
     ...options.environment,
   }
-  const service = app(runtimeContext(loadConfig({ environment, folder })))
+  const service = app(runtimeContext(loadConfig({ environment, folder }), options.output, options.clock))
   let ran = false
   const stop = async () => {
     await service.stop()

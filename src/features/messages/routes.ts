@@ -80,7 +80,11 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     '/accounts/:accountId/messages/:messageId/raw',
     {
       config: READ,
-      schema: { ...about('Download the original message (RFC 5322) from the provider'), params: messageParams },
+      schema: {
+        ...about('Download the original message (RFC 5322) from the provider'),
+        params: messageParams,
+        produces: ['message/rfc822'],
+      },
     },
     async (request, reply) => {
       const { accountId, messageId } = request.params
@@ -95,7 +99,11 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       config: READ,
       schema: {
         ...about('Download an attachment'),
-        params: Type.Object({ ...messageParams.properties, attachmentId: Type.String() }),
+        params: Type.Object({
+          ...messageParams.properties,
+          attachmentId: Type.String({ description: 'The id in the attachments of the message.' }),
+        }),
+        produces: ['*/*'],
       },
     },
     async (request, reply) => {

@@ -59,6 +59,7 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
           tags: ['Push'],
           summary,
           querystring,
+          describedBody: notificationsSchema,
           response: {
             200: Type.String({ description: 'The validation token.' }),
             202: Type.Null({ description: 'Accepted, also for unknown subscriptions.' }),

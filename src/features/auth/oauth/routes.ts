@@ -34,6 +34,13 @@ interface Callback {
   session: AuthSession
 }
 
+/** Providers send more. The values are read from the URL as the provider sent it. */
+const callbackQuery = Type.Object({
+  state: Type.Optional(Type.String({ description: 'The state that the service sent to the provider. Valid once.' })),
+  code: Type.Optional(Type.String({ description: 'The authorization code. Absent after an error.' })),
+  error: Type.Optional(Type.String({ description: 'Such as access_denied, when the user refused.' })),
+})
+
 /** A new attempt would fail in the same way. */
 const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'session_used',
@@ -57,7 +64,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       schema: {
         tags: ['Hosted authentication'],
         summary: 'Complete a sign-in at a provider; the provider sends the browser here',
-        params: Type.Object({ providerName: Type.String() }),
+        params: Type.Object({ providerName: Type.String({ description: 'gmail or microsoft.' }) }),
+        querystring: callbackQuery,
         response: {
           302: Type.Null({
             description:

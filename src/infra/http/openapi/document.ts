@@ -1,9 +1,10 @@
 import { errorSchema } from '../schemas.ts'
 import { type Components, components, type Json } from './components.ts'
+import { sharedErrorResponses } from './error-responses.ts'
 import type { Examples } from './examples.ts'
-import { operation } from './operation.ts'
+import { describeOperation } from './operation.ts'
 import type { RouteEntry } from './route-table.ts'
-import { headerParameters, type OpenApiWebhooks, webhookOperations } from './webhooks.ts'
+import { headerParameters, type OpenApiWebhooks, WEBHOOKS_TAG, webhookOperations } from './webhooks.ts'
 
 export interface ApiInfo {
   title: string
@@ -11,6 +12,8 @@ export interface ApiInfo {
   description: string
   /** The address at which clients reach the service. */
   serverUrl: string
+  /** In the order of the document. Tags that are not listed follow by name. */
+  tags?: readonly { name: string; description: string }[]
 }
 
 export type OpenApiDocument = { [name: string]: Json }
@@ -26,8 +29,8 @@ export function openApiDocument(
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of shown) {
     const path = route.url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}')
-    const example = examples[`${route.method} ${path}`] ?? {}
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, named, example, info.serverUrl) }
+    const context = { components: named, examples: examples[`${route.method} ${path}`] ?? [], ...info }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, context) }
   }
   return {
     openapi: '3.1.0',
@@ -39,11 +42,23 @@ export function openApiDocument(
     },
     servers: [{ url: info.serverUrl }],
     security: [{ bearer: [] }, { apiKey: [] }],
-    tags: [...new Set(shown.flatMap((route) => route.schema.tags ?? []))].sort().map((name) => ({ name })),
+    tags: tagsOf(shown, webhooks, info.tags ?? []),
     paths,
     ...(webhooks !== undefined && { webhooks: webhookOperations(webhooks, named) }),
-    components: sharedComponents(named, webhooks),
+    components: sharedComponents(named, webhooks, info.serverUrl),
   }
+}
+
+function tagsOf(
+  routes: readonly RouteEntry[],
+  webhooks: OpenApiWebhooks | undefined,
+  described: readonly { name: string; description: string }[],
+): Json {
+  const used = new Set(routes.flatMap((route) => route.schema.tags ?? []))
+  if (webhooks !== undefined) used.add(WEBHOOKS_TAG)
+  const known = described.filter(({ name }) => used.has(name))
+  const others = [...used].filter((name) => !known.some((tag) => tag.name === name)).sort()
+  return [...known.map((tag) => ({ ...tag })), ...others.map((name) => ({ name }))]
 }
 
 const METHOD_ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -53,16 +68,8 @@ function byPath(left: RouteEntry, right: RouteEntry): number {
   return METHOD_ORDER.indexOf(left.method) - METHOD_ORDER.indexOf(right.method)
 }
 
-function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefined): Json {
+function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefined, serverUrl: string): Json {
   const error = named.reference(errorSchema)
-  const errorResponses = Object.entries(ERROR_RESPONSES).map(([name, { description, headers = [] }]) => [
-    name,
-    {
-      description,
-      ...(headers.length > 0 && { headers: Object.fromEntries(headers.map((header) => [header, TEXT_HEADER])) }),
-      content: { 'application/json': { schema: error } },
-    },
-  ])
   return {
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', description: 'The API key.' },
@@ -84,29 +91,7 @@ function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefin
       },
       ...(webhooks !== undefined && headerParameters(webhooks)),
     },
-    responses: Object.fromEntries(errorResponses),
+    responses: sharedErrorResponses(error, serverUrl),
     schemas: named.schemas(),
   }
-}
-
-const TEXT_HEADER = { schema: { type: 'string' } }
-
-const ERROR_RESPONSES: Record<string, { description: string; headers?: string[] }> = {
-  BadRequest: { description: 'The request is not valid. `error.details` lists the values to correct.' },
-  Unauthorized: { description: 'The API key is missing or not valid.', headers: ['WWW-Authenticate'] },
-  Forbidden: { description: 'The key lacks the required scope, or the licence does not allow the request.' },
-  NotFound: { description: 'No object has this id.' },
-  Conflict: {
-    description:
-      'The request conflicts with an existing object, or the first request with this Idempotency-Key is still running.',
-    headers: ['Retry-After'],
-  },
-  IdempotencyMismatch: { description: 'The Idempotency-Key was used with a different body.' },
-  PayloadTooLarge: { description: 'The body is too large.' },
-  UnsupportedMediaType: { description: 'The path does not accept the content type of the body.' },
-  RateLimited: {
-    description: 'Too many requests. Try again after the time in `Retry-After`.',
-    headers: ['Retry-After', 'RateLimit-Reset'],
-  },
-  Error: { description: 'Any other error; see `error.code`.' },
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/server.ts'
 import { type App, errorSchema, listOf, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
+import type { Examples } from './examples.ts'
 
 const info = { title: 'Posthorn', version: '1.2.3', description: 'Mail.', serverUrl: 'http://localhost:8080' }
 const thing = Type.Object({ id: Type.String(), title: Type.String() }, { title: 'Thing' })
@@ -47,9 +48,14 @@ function describedServer(): App {
   return app
 }
 
+const added = (id: string) => ({ id, title: 't' })
+
 /** As a reader of the JSON gets it. Untyped, because tests assert on its members. */
-function documentOf(server: App, webhooks?: OpenApiWebhooks): ReturnType<typeof JSON.parse> {
-  return JSON.parse(JSON.stringify(openApiDocument(server.routeTable, info, { webhooks })))
+function documentOf(
+  server: App,
+  parts: { webhooks?: OpenApiWebhooks; examples?: Examples } = {},
+): ReturnType<typeof JSON.parse> {
+  return JSON.parse(JSON.stringify(openApiDocument(server.routeTable, info, parts)))
 }
 
 const webhooks: OpenApiWebhooks = {
@@ -99,7 +105,7 @@ describe('the OpenAPI document', () => {
 
   it('describes the webhooks of the service', async () => {
     app = testServer()
-    const document = documentOf(app, webhooks)
+    const document = documentOf(app, { webhooks })
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     const { post } = document.webhooks['thing.made']
     expect(post).toMatchObject({
@@ -114,6 +120,62 @@ describe('the OpenAPI document', () => {
       schema: { $ref: '#/components/schemas/Thing' },
       examples: { sample: { value: { id: '1', title: 't' } } },
     })
+  })
+
+  it('shows the examples of an operation: parameters, bodies, responses, errors and curl', async () => {
+    const added = { id: '1', title: "Ada's" }
+    const missing = { success: false, error: { code: 'not_found' } }
+    const examples: Examples = {
+      'POST /things/{thingId}/parts': [
+        { request: { path: { thingId: 'a/b' }, body: { name: "Ada's" } }, response: { status: 201, body: added } },
+        { request: { path: { thingId: 'none' } }, response: { status: 404, body: missing } },
+      ],
+    }
+    const document = documentOf(describedServer(), { examples })
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
+    const { post } = document.paths['/things/{thingId}/parts']
+    expect(post.parameters[0]).toMatchObject({ name: 'thingId', example: 'a/b' })
+    expect(post.requestBody.content['application/json'].example).toEqual({ name: "Ada's" })
+    expect(post.responses['201'].content['application/json'].example).toEqual(added)
+    expect(post.responses['404'].content['application/json']).toEqual({
+      schema: { $ref: '#/components/schemas/Error' },
+      example: missing,
+    })
+    expect(post.responses['401']).toEqual({ $ref: '#/components/responses/Unauthorized' })
+    const shared = document.components.responses.Unauthorized.content['application/json'].example
+    expect(shared.error).toMatchObject({ docUrl: 'http://localhost:8080/docs/errors#unauthorized' })
+    expect(post['x-codeSamples'].map(({ source }: { source: string }) => source)).toEqual([
+      `curl -X POST 'http://localhost:8080/things/a%2Fb/parts' \\
+  -H "Authorization: Bearer $SERVICE_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+  "name": "Ada'\\''s"
+}'`,
+    ])
+  })
+
+  it('names the examples of an operation that has several', () => {
+    const examples: Examples = {
+      'GET /things': [
+        { summary: 'First', request: { query: { limit: 2 } }, response: { status: 200, body: { things: [] } } },
+        { summary: 'Second', response: { status: 200, body: { things: [added('2')] } } },
+      ],
+    }
+    const { get } = documentOf(describedServer(), { examples }).paths['/things']
+    expect(get.responses['200'].content['application/json'].examples).toEqual({
+      First: { summary: 'First', value: { things: [] } },
+      Second: { summary: 'Second', value: { things: [added('2')] } },
+    })
+    expect(get['x-codeSamples'].map(({ label }: { label: string }) => label)).toEqual(['curl: First', 'curl: Second'])
+    const limit = get.parameters.find(({ name }: { name: string }) => name === 'limit')
+    expect(limit.example).toBe(2)
+  })
+
+  it('lists its tags as given, then the others by name', () => {
+    const tags = ['Webhook events', 'Unused'].map((name) => ({ name, description: `About ${name}.` }))
+    const server = describedServer()
+    const document = openApiDocument(server.routeTable, { ...info, tags }, { webhooks })
+    expect(document.tags).toEqual([tags[0], { name: 'Things' }])
   })
 
   it('spells status classes as OpenAPI does', async () => {

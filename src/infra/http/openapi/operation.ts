@@ -1,21 +1,25 @@
 import { STATUS_CODES } from 'node:http'
+import { errorSchema } from '../schemas.ts'
 import type { Components, Json } from './components.ts'
 import { curl } from './curl.ts'
-import type { OperationExample } from './examples.ts'
+import { type ErrorResponseName, errorResponse } from './error-responses.ts'
+import { type Example, type ExampleRequest, exampleMembers, working } from './examples.ts'
 import type { RouteEntry } from './route-table.ts'
 
 type JsonObject = { [name: string]: Json }
 
+export interface OperationContext {
+  components: Components
+  examples: readonly Example[]
+  serverUrl: string
+}
+
 /** Describes one route as an OpenAPI operation. */
-export function operation(
-  route: RouteEntry,
-  components: Components,
-  example: OperationExample,
-  serverUrl: string,
-): JsonObject {
+export function describeOperation(route: RouteEntry, context: OperationContext): JsonObject {
   const { schema, access } = route
-  const body = requestBody(route, components, example.request?.body)
+  const body = requestBody(route, context)
   const scope = access.startsWith('key:') ? [access.slice('key:'.length)] : []
+  const [main] = working(context.examples)
   return {
     operationId: schema.operationId ?? operationId(route),
     ...(schema.tags && { tags: [...schema.tags] }),
@@ -23,11 +27,22 @@ export function operation(
     ...(schema.description && { description: schema.description }),
     ...(schema.deprecated && { deprecated: true }),
     security: security(access, scope),
-    parameters: parameters(route, components),
+    parameters: parameters(route, context.components, main?.request),
     ...(body && { requestBody: body }),
-    responses: { ...successResponses(route, components, example.response), ...errorResponses(route) },
-    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(route, example, serverUrl) }],
+    responses: { ...successResponses(route, context), ...errorResponses(route, context) },
+    'x-codeSamples': codeSamples(route, context),
   }
+}
+
+/** One per example that works. The label names it when there are several. */
+function codeSamples(route: RouteEntry, { examples, serverUrl }: OperationContext): Json[] {
+  const shown = working(examples)
+  if (shown.length === 0) return [{ lang: 'Shell', label: 'curl', source: curl(route, {}, serverUrl) }]
+  return shown.map(({ summary, request = {} }) => ({
+    lang: 'Shell',
+    label: shown.length === 1 || summary === undefined ? 'curl' : `curl: ${summary}`,
+    source: curl(route, request, serverUrl),
+  }))
 }
 
 /** `GET /accounts/:accountId/messages` is `getAccountsMessagesByAccountId`. */
@@ -48,28 +63,42 @@ function security(access: RouteEntry['access'], scope: string[]): Json {
   return access === 'session' ? [{}, ...keys] : keys
 }
 
-function parameters(route: RouteEntry, components: Components): Json[] {
+function parameters(route: RouteEntry, components: Components, example: ExampleRequest = {}): Json[] {
   const { schema, url } = route
   const inPath = [...url.matchAll(/:([A-Za-z0-9_]+)/g)].map((match) => match[1] ?? '')
   const known = properties(schema.params)
   return [
-    ...inPath.map((name) => parameter('path', name, true, known.members[name] ?? { type: 'string' }, components)),
-    ...parametersIn('query', schema.querystring, components),
-    ...parametersIn('header', schema.headers, components),
+    ...inPath.map((name) =>
+      parameter('path', name, true, known.members[name] ?? { type: 'string' }, components, example.path?.[name]),
+    ),
+    ...parametersIn('query', schema.querystring, components, example.query),
+    ...parametersIn('header', schema.headers, components, example.headers),
     ...(route.method === 'POST' && route.access.startsWith('key:')
       ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
       : []),
   ]
 }
 
-function parametersIn(location: string, schema: unknown, components: Components): Json[] {
+function parametersIn(
+  location: string,
+  schema: unknown,
+  components: Components,
+  examples: Readonly<Record<string, Json>> = {},
+): Json[] {
   const { members, required } = properties(schema)
   return Object.entries(members).map(([name, member]) =>
-    parameter(location, name, required.includes(name), member, components),
+    parameter(location, name, required.includes(name), member, components, examples[name]),
   )
 }
 
-function parameter(location: string, name: string, required: boolean, schema: unknown, components: Components): Json {
+function parameter(
+  location: string,
+  name: string,
+  required: boolean,
+  schema: unknown,
+  components: Components,
+  example: Json | undefined,
+): Json {
   const { description, deprecated, ...rest } = { ...(schema as { description?: string; deprecated?: boolean }) }
   return {
     name,
@@ -78,6 +107,7 @@ function parameter(location: string, name: string, required: boolean, schema: un
     ...(description && { description }),
     ...(deprecated && { deprecated }),
     schema: components.reference(rest),
+    ...(example !== undefined && { example }),
   }
 }
 
@@ -89,68 +119,78 @@ function properties(schema: unknown): { members: Record<string, unknown>; requir
   return { members, required }
 }
 
-function requestBody(route: RouteEntry, components: Components, example: Json | undefined): Json | undefined {
-  const { body } = route.schema
+function requestBody(route: RouteEntry, { components, examples }: OperationContext): Json | undefined {
+  const body = route.schema.body ?? route.schema.describedBody
   if (body === undefined) return undefined
   const schema = components.reference(body)
+  const bodies = working(examples).map(({ summary, request }) => ({ summary, value: request?.body }))
   return {
     // A body of optional members may be omitted.
-    required: properties(body).required.length > 0,
+    required: route.schema.body !== undefined && properties(body).required.length > 0,
     content: {
-      'application/json': { schema, ...(example !== undefined && { example }) },
+      'application/json': { schema, ...exampleMembers(bodies) },
       ...(route.takesForm && { 'application/x-www-form-urlencoded': { schema } }),
+      ...(route.takesText && { 'text/plain': { schema: { type: 'string', description: 'Ignored.' } } }),
     },
   }
 }
 
-function successResponses(
-  route: RouteEntry,
-  components: Components,
-  example: OperationExample['response'],
-): JsonObject {
+/** The examples of one status. */
+function bodiesOf(examples: readonly Example[], status: string) {
+  return examples
+    .filter(({ response }) => String(response.status) === status)
+    .map(({ summary, response }) => ({ summary, value: response.body }))
+}
+
+function successResponses(route: RouteEntry, context: OperationContext): JsonObject {
   const { response, produces } = route.schema
   if (produces !== undefined) {
-    return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, {}])) } }
+    const members = exampleMembers(bodiesOf(context.examples, '200'))
+    return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, members])) } }
   }
-  const documented = Object.entries((response ?? {}) as Record<string, { description?: string }>)
+  const documented = Object.entries((response ?? {}) as Record<string, ResponseSchema>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
   return Object.fromEntries(
-    documented.map(([status, schema]) => [
-      status.toUpperCase(),
-      successResponse(status, schema, components, status === String(example?.status) ? example?.body : undefined),
-    ]),
+    documented.map(([status, schema]) => [status.toUpperCase(), successResponse(status, schema, context)]),
   )
 }
 
-function successResponse(
-  status: string,
-  schema: { description?: string; type?: string },
-  components: Components,
-  example: Json | undefined,
-): Json {
+type ResponseSchema = { description?: string; type?: string }
+
+function successResponse(status: string, schema: ResponseSchema, { components, examples }: OperationContext): Json {
   const description = schema.description ?? STATUS_CODES[status] ?? 'The response.'
+  const example = examples.find(({ response }) => String(response.status) === status)
+  const headers = Object.entries(example?.response.headers ?? {}).map(([name, value]) => [
+    name,
+    { schema: { type: 'string' }, example: value },
+  ])
+  const shownHeaders = headers.length > 0 && { headers: Object.fromEntries(headers) }
   // A redirect has no body.
-  if (schema.type === 'null') return { description }
-  return {
-    description,
-    content: {
-      'application/json': { schema: components.reference(schema), ...(example !== undefined && { example }) },
-    },
-  }
+  if (schema.type === 'null') return { description, ...shownHeaders }
+  const type = example?.response.type ?? 'application/json'
+  const members = exampleMembers(bodiesOf(examples, status))
+  return { description, ...shownHeaders, content: { [type]: { schema: components.reference(schema), ...members } } }
 }
 
-/** The shared error responses that a route can return. */
-function errorResponses(route: RouteEntry): JsonObject {
+/** The error responses that a route can return: the shared ones, or its own examples of them. */
+function errorResponses(route: RouteEntry, { components, examples }: OperationContext): JsonObject {
   const { schema, access, method } = route
   const keyed = access.startsWith('key:')
-  const shared = (name: string) => ({ $ref: `#/components/responses/${name}` })
+  const shared = (status: string, name: ErrorResponseName): Json => {
+    const own = exampleMembers(bodiesOf(examples, status))
+    if (Object.keys(own).length === 0) return { $ref: `#/components/responses/${name}` }
+    return errorResponse(name, components.reference(errorSchema), own)
+  }
   return {
-    ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('BadRequest') }),
-    ...(keyed && { 401: shared('Unauthorized'), 403: shared('Forbidden') }),
-    ...(route.url.includes(':') && { 404: shared('NotFound') }),
-    ...(keyed && method === 'POST' && { 409: shared('Conflict'), 422: shared('IdempotencyMismatch') }),
-    ...(schema.body !== undefined && { 413: shared('PayloadTooLarge'), 415: shared('UnsupportedMediaType') }),
-    ...((keyed || route.limited) && { 429: shared('RateLimited') }),
-    default: shared('Error'),
+    ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('400', 'BadRequest') }),
+    ...(keyed && { 401: shared('401', 'Unauthorized'), 403: shared('403', 'Forbidden') }),
+    ...(route.url.includes(':') && { 404: shared('404', 'NotFound') }),
+    ...(keyed && method === 'POST' && { 409: shared('409', 'Conflict'), 422: shared('422', 'IdempotencyMismatch') }),
+    ...(schema.body !== undefined && {
+      413: shared('413', 'PayloadTooLarge'),
+      415: shared('415', 'UnsupportedMediaType'),
+    }),
+    ...((keyed || route.limited) && { 429: shared('429', 'RateLimited') }),
+    default: shared('default', 'Error'),
   }
 }

@@ -9,6 +9,7 @@ export interface RouteEntry {
   access: Access
   limited: boolean
   takesForm: boolean
+  takesText: boolean
   schema: RouteSchema
 }
 
@@ -24,6 +25,8 @@ export interface RouteSchema {
   /** Media types of the 200 response when it has no JSON schema. */
   produces?: readonly string[]
   body?: unknown
+  /** Describes a body that the handler validates itself. */
+  describedBody?: unknown
   params?: unknown
   querystring?: unknown
   headers?: unknown
@@ -45,6 +48,7 @@ export function routeEntry(method: string, route: RouteOptions, access: Access):
     access,
     limited: route.config?.rateLimit !== undefined,
     takesForm: route.config?.form === true,
+    takesText: route.config?.text === true,
     schema: route.schema ?? {},
   }
 }

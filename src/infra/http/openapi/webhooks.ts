@@ -17,6 +17,9 @@ export interface OpenApiWebhook {
   example: object
 }
 
+/** The tag of the section that describes the webhooks. */
+export const WEBHOOKS_TAG = 'Webhook events'
+
 export function webhookOperations({ headers, responses, events }: OpenApiWebhooks, components: Components): Json {
   const parameters = headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` }))
   const described = Object.fromEntries(
@@ -28,7 +31,7 @@ export function webhookOperations({ headers, responses, events }: OpenApiWebhook
       {
         post: {
           operationId: `on${pascal(name)}`,
-          tags: ['Webhook events'],
+          tags: [WEBHOOKS_TAG],
           summary: name,
           description: summary,
           security: [],

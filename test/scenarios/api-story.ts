@@ -1,0 +1,210 @@
+import type { Json } from '../../src/infra/http/openapi/components.ts'
+import type { Example } from '../../src/infra/http/openapi/examples.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { type ConsentSite, googleSite } from '../kit/consent.ts'
+import { eventually } from '../kit/eventually.ts'
+import { exampleValues } from '../kit/example-values.ts'
+import { type ApiResponse, api } from '../kit/http.ts'
+import { type Service, startService } from '../kit/service.ts'
+import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+import { attachmentMail } from '../servers/messages.ts'
+import { type Receiver, startReceiver } from '../servers/receiver.ts'
+
+/**
+ * One service with everything that the examples of the API name: Ada's mailbox, the invoice that arrives in it, the endpoint
+ * that receives the event, and a Google account. Each request creates what later ones use; see `ORDER`.
+ */
+export interface ApiStory {
+  /** Sends the request of an example, with the values of the running service. */
+  send(operation: string, example: Example): Promise<ApiResponse>
+  /** A text of the service, with the values of the examples. */
+  toShown(text: string): string
+  close(): Promise<void>
+}
+
+/** Operations that must come first, in this order; all others follow, then `LAST`. */
+export const FIRST = ['POST /webhooks/endpoints', 'POST /accounts', 'POST /auth/sessions']
+export const LAST = [
+  'GET /auth/authorize',
+  'POST /auth/authorize',
+  'POST /auth/authorize/imap/folders',
+  'POST /auth/authorize/imap',
+  'GET /auth/sessions/{code}',
+  'POST /auth/sessions/{code}/start',
+  'GET /providers/{providerName}/callback',
+  'DELETE /accounts/{accountId}',
+  'DELETE /webhooks/endpoints/{endpointId}',
+]
+
+/** Just after the arrival of the invoice in the examples of the events. */
+const BEGINS_MS = Date.parse('2026-11-20T08:00:00.000Z')
+const PUBLIC_URL = 'http://localhost:8080'
+const ADA = 'ada@acme.example'
+const PASSWORD = 'correct horse battery staple'
+const GMAIL_USER = 'grace@acme.example'
+
+/** The values of the examples that the service, or the network, determines. */
+const SHOWN = {
+  account: 'acc_01k9zv3h5q8m2n4p6r7s8t9vwx',
+  gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
+  inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
+  message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
+  endpoint: 'whe_01k9zv5d7f9h2k4n6q8s1v3x5z',
+  event: 'evt_01k9zw5e9w2y4z6b8d1f3h5k7n',
+  delivery: 'dlv_01k9zw5ehq4s6v8x1z3b5d7f9h',
+  session: 'q3Vt8nXo2yLr5wKj9cZb1uHd6mPs4gAe7fTiRk0NvBY',
+  gmailSession: 'x7Bn2kWp9sDf4hJq1zTg8vYc5mRl3oUe6aKi0yXwQtM',
+  gmailState: 'W8fJ2rTq6vKx1nBz5cYm9sLd3hPg7oEa4uRi0kXtVwQ',
+  gmailCode: '4-0AbCd3fGh1jKlMn0pQrStUvWxYz',
+  webhookUrl: 'https://acme.example/hooks/posthorn',
+  googleUrl: 'https://accounts.google.com',
+  googleClient: 'posthorn-example.apps.googleusercontent.com',
+} as const
+
+export async function startApiStory(): Promise<ApiStory> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
+  }
+  try {
+    const [dovecot, receiver, google] = await Promise.all([startDovecot(), startReceiver(), googleSite()])
+    closers.push(
+      () => dovecot.stop(),
+      () => receiver.close(),
+      () => google.server.close(),
+    )
+    await dovecot.addUser(ADA, PASSWORD)
+    google.server.addUser(GMAIL_USER)
+    google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
+    const shiftMs = BEGINS_MS - systemClock.now()
+    const service = await startService({
+      environment: { ...google.server.settings, PUBLIC_URL, LOG_LEVEL: 'info', API_REQUESTS_PER_MINUTE: '0' },
+      clock: { ...systemClock, now: () => systemClock.now() + shiftMs },
+      output: () => {},
+    })
+    closers.push(() => service.stop())
+    return { ...replay({ service, dovecot, receiver, google }), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Servers {
+  service: Service
+  dovecot: Dovecot
+  receiver: Receiver
+  google: ConsentSite
+}
+
+function replay({ service, dovecot, receiver, google }: Servers): Omit<ApiStory, 'close'> {
+  const owner = api(service.url, service.key)
+  const { bind, toReal, toShown } = exampleValues()
+  bind(SHOWN.webhookUrl, receiver.url)
+  bind(SHOWN.googleUrl, google.server.url)
+  bind(SHOWN.googleClient, google.server.client.id)
+
+  /** Binds the values that a request created. */
+  const after: Readonly<Record<string, (response: ApiResponse) => Promise<void>>> = {
+    'POST /webhooks/endpoints': async ({ json }) => bind(SHOWN.endpoint, json.id),
+
+    async 'POST /accounts'({ json }) {
+      bind(SHOWN.account, json.id)
+      const path = `/accounts/${json.id}`
+      await eventually(async () => (await owner.get(path)).json.status === 'connected')
+      await dovecot.deliver(ADA, INVOICE, { date: new Date('2026-11-20T07:59:58Z') })
+      const delivery = await eventually(async () => {
+        const { deliveries } = (await owner.get('/webhooks/deliveries?status=success')).json
+        return deliveries.find(({ eventType }: { eventType: string }) => eventType === 'message.received') ?? false
+      })
+      const { messages } = (await owner.get(`${path}/messages`)).json
+      bind(SHOWN.delivery, delivery.id)
+      bind(SHOWN.event, delivery.eventId)
+      bind(SHOWN.message, messages[0].id)
+      bind(SHOWN.inbox, messages[0].labelIds[0])
+    },
+
+    async 'POST /auth/sessions'({ json }) {
+      bind(SHOWN.session, json.code)
+      const second = await owner.post('/auth/sessions', { redirectUri: 'https://acme.example/mailbox-connected' })
+      bind(SHOWN.gmailSession, second.json.code)
+    },
+
+    async 'POST /auth/sessions/{code}/start'({ json }) {
+      const { searchParams } = new URL(await google.consent(json.authorizationUrl, GMAIL_USER))
+      bind(SHOWN.gmailState, searchParams.get('state') ?? '')
+      bind(SHOWN.gmailCode, searchParams.get('code') ?? '')
+    },
+
+    async 'GET /providers/{providerName}/callback'({ headers }) {
+      const location = new URL(headers.get('location') ?? PUBLIC_URL)
+      bind(SHOWN.gmailAccount, location.searchParams.get('accountId') ?? '')
+    },
+  }
+
+  /** The mail server of the examples is at another address here, with a certificate of its own. */
+  function withMailServer(body: Json): Json {
+    if (typeof body !== 'object' || body === null || Array.isArray(body) || !('host' in body)) return body
+    return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true }
+  }
+
+  return {
+    toShown,
+    async send(operation, { request = {}, response }) {
+      const [method = '', template = ''] = operation.split(' ')
+      const { path = {}, query = {}, headers = {}, body } = request
+      const at = template.replaceAll(/\{(\w+)\}/g, (_match, name) => encodeURIComponent(toReal(path[name] ?? '')))
+      const search = new URLSearchParams(
+        Object.entries(query).map(([name, value]): [string, string] => [name, toReal(String(value))]),
+      )
+      const options = {
+        headers,
+        ...(body !== undefined && { body: toReal(JSON.stringify(withMailServer(body))) }),
+      }
+      const url = `${at}?${search}`
+      const received = operation.endsWith('/stream')
+        ? await readStream(service, url, headers)
+        : await owner.request(method, url, options)
+      if (received.status === response.status && response.status < 400) await after[operation]?.(received)
+      return received
+    },
+  }
+}
+
+/** The response of a stream up to its first event. */
+async function readStream(service: Service, path: string, headers: Record<string, string>): Promise<ApiResponse> {
+  const ended = new AbortController()
+  const response = await fetch(service.url + path, {
+    headers: { authorization: `Bearer ${service.key}`, ...headers },
+    signal: AbortSignal.any([ended.signal, AbortSignal.timeout(20_000)]),
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (!response.ok) continue
+    const event = /^event: [\s\S]*?\n\n/m.exec(text)
+    if (event === null) continue
+    text = text.slice(0, event.index + event[0].length)
+    break
+  }
+  ended.abort()
+  return { status: response.status, headers: response.headers, text, json: response.ok ? undefined : JSON.parse(text) }
+}
+
+const INVOICE = attachmentMail({
+  from: 'Northwind Billing <billing@northwind.example>',
+  to: 'Ada Okafor <ada@acme.example>',
+  subject: 'Invoice 2026-0815',
+  messageId: '<invoice-2026-0815@billing.example.com>',
+  date: 'Fri, 20 Nov 2026 07:59:57 +0000',
+  headers: ['Reply-To: Accounts receivable <ar@northwind.example>'],
+  text: 'Hello Ada,\r\n\r\nplease find attached our invoice for November.\r\n',
+  attachments: [
+    {
+      filename: 'invoice-2026-0815.pdf',
+      contentType: 'application/pdf',
+      content: Buffer.from('%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n'),
+    },
+  ],
+})
