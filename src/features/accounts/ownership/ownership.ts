@@ -5,7 +5,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange } from '../account.ts'
 import type { RunTotals } from '../scheduler/owned-scheduler.ts'
 import { fairMove } from './fair-share.ts'
-import { instanceStore, livingInstances, type OwnedAccount } from './instance-store.ts'
+import { instanceStore, livingInstances } from './instance-store.ts'
+import { OwnedAccounts } from './owned-accounts.ts'
 
 export interface OwnershipDeps {
   db: Db
@@ -50,16 +51,13 @@ class Rounds implements Ownership {
   readonly instanceId: string
   readonly #deps: OwnershipDeps
   readonly #timing: OwnershipTiming
-  readonly #listeners: ((change: OwnershipChange) => void)[] = []
+  readonly #owned: OwnedAccounts
   readonly #roundListeners: (() => void)[] = []
   #syncTotals: () => RunTotals | undefined = () => undefined
-  #accounts: ReadonlyMap<string, OwnedAccount> = new Map()
-  #epochs: ReadonlyMap<string, number> = new Map()
   #lastBeatMs = 0
   #beatFailure: unknown
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
   /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
   #turns: Promise<unknown> = Promise.resolve()
   #hinted = false
@@ -73,6 +71,7 @@ class Rounds implements Ownership {
 
   constructor(deps: OwnershipDeps) {
     this.#deps = deps
+    this.#owned = new OwnedAccounts(deps.log)
     this.instanceId = deps.instanceId
     this.#timing = {
       roundMs: 5_000,
@@ -86,11 +85,11 @@ class Rounds implements Ownership {
   }
 
   owned(): ReadonlyMap<string, number> {
-    return this.#epochs
+    return this.#owned.epochs
   }
 
   mailHost(accountId: string): string {
-    return this.#accounts.get(accountId)?.mailHost ?? ''
+    return this.#owned.get(accountId)?.mailHost ?? ''
   }
 
   onRound(listener: () => void): void {
@@ -106,19 +105,14 @@ class Rounds implements Ownership {
   }
 
   onChange(listener: (change: OwnershipChange) => void): void {
-    this.#listeners.push(listener)
+    this.#owned.onChange(listener)
   }
 
   async start(): Promise<void> {
     await this.#register()
     this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
     if (this.#timing.soleProcess) await this.#removeDead('all')
-    this.#running = this.#inTurn(() => this.#round())
-    try {
-      await this.#running
-    } finally {
-      this.#running = undefined
-    }
+    await this.#inTurn(() => this.#round())
     this.#schedule()
   }
 
@@ -128,7 +122,7 @@ class Rounds implements Ownership {
         if (this.#stopping !== undefined) return
         const claimed = await this.#write((store) => store.claim(this.instanceId, accountId))
         if (claimed === undefined) return
-        this.#update([...[...this.#accounts.values()].filter(({ id }) => id !== accountId), claimed])
+        this.#owned.add(claimed)
       })
     } catch (error) {
       const about = { accountId, operation: 'accounts.ownership', error }
@@ -151,7 +145,7 @@ class Rounds implements Ownership {
     this.#unsubscribe?.()
     clearTimeout(this.#timer)
     await this.#turns
-    this.#update([])
+    this.#owned.replace([])
     try {
       await this.#write((store) => store.unregister(this.instanceId))
       this.#deps.bus.publish(ACCOUNTS_TOPIC)
@@ -183,9 +177,8 @@ class Rounds implements Ownership {
     this.#timer = undefined
     this.#fullDue ||= this.#hinted
     this.#hinted = false
-    this.#running = this.#inTurn(() => this.#round())
     try {
-      await this.#running
+      await this.#inTurn(() => this.#round())
       for (const listener of this.#roundListeners) listener()
     } catch (error) {
       this.#deps.log.warn('An ownership round failed; the next one tries again.', {
@@ -193,9 +186,8 @@ class Rounds implements Ownership {
         error,
       })
       // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
-      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#update([])
+      if (this.#deps.clock.monotonic() - this.#lastBeatMs > this.#timing.deadAfterMs) this.#owned.replace([])
     } finally {
-      this.#running = undefined
       this.#schedule()
     }
   }
@@ -208,7 +200,7 @@ class Rounds implements Ownership {
       this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
         operation: 'accounts.ownership',
       })
-      this.#update([])
+      this.#owned.replace([])
       this.#fullDue = true
       await this.#register()
     }
@@ -218,7 +210,7 @@ class Rounds implements Ownership {
     this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
     if (!this.#fullDue) return
     const isBalanced = await this.#move()
-    this.#update(await this.#reader().mine(this.instanceId))
+    this.#owned.replace(await this.#reader().mine(this.instanceId))
     this.#fullDue = !isBalanced
     this.#lastFullMs = beatAtMs
     this.#living = living
@@ -285,29 +277,6 @@ class Rounds implements Ownership {
     return giveBack === 0
   }
 
-  /** Compares the owned accounts with those of the last round and notifies the listeners. */
-  #update(rows: readonly OwnedAccount[]): void {
-    const before = this.#accounts
-    const now = new Map(rows.map((row) => [row.id, row]))
-    const change: OwnershipChange = { lost: [], gained: [], changed: [] }
-    for (const [id, account] of before) if (now.get(id)?.epoch !== account.epoch) change.lost.push(id)
-    for (const [id, account] of now) {
-      const old = before.get(id)
-      if (old?.epoch !== account.epoch) change.gained.push(id)
-      else if (differs(old, account)) change.changed.push(id)
-    }
-    this.#accounts = now
-    this.#epochs = new Map(rows.map((row) => [row.id, row.epoch]))
-    if (change.lost.length + change.gained.length + change.changed.length === 0) return
-    for (const listener of this.#listeners) {
-      try {
-        listener(change)
-      } catch (error) {
-        this.#deps.log.error('A listener of ownership changes failed.', { operation: 'accounts.ownership', error })
-      }
-    }
-  }
-
   #reader() {
     return instanceStore(this.#deps.db.read, this.#deps.db.dialect)
   }
@@ -315,8 +284,4 @@ class Rounds implements Ownership {
   #write<T>(body: (store: ReturnType<typeof instanceStore>) => Promise<T>): Promise<T> {
     return this.#deps.db.transaction((tx) => body(instanceStore(tx, this.#deps.db.dialect)))
   }
-}
-
-function differs(before: OwnedAccount, now: OwnedAccount): boolean {
-  return before.paused !== now.paused || before.watch !== now.watch || before.accessVersion !== now.accessVersion
 }
