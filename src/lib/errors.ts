@@ -37,6 +37,11 @@ export const ERROR_CATALOGUE = {
     'provider',
     'The sign-in succeeded, but the provider denies access to a mailbox of this account.',
   ],
+  mailbox_mismatch: [
+    400,
+    'api',
+    'The user signed in to another mailbox than the one that this session reconnects. Start again and sign in to that one.',
+  ],
   unauthorized: [401, 'api', 'The API key is missing. Send it as "Authorization: Bearer <key>".'],
   forbidden: [403, 'api', 'This key does not permit the request.'],
   csrf_failed: [403, 'api', 'The page was opened in another browser or has expired. Open the link again.'],

@@ -49,6 +49,15 @@ export interface LinkAccount {
   tokens?: TokenSet
 }
 
+/** A connected mailbox as a sign-in recognises it. */
+export interface LinkedMailbox {
+  provider: ProviderName
+  email: string
+  /** As in `LinkAccount`. */
+  providerUser: string
+  settings: MailSettings
+}
+
 export interface AccountChanges {
   paused?: boolean
   customUserId?: string | null
@@ -100,6 +109,8 @@ export interface Accounts {
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>
   /** The accounts that a sign-in with this customUserId would update, if it is as this address (null: any); at most 20. */
   findLinked(provider: ProviderName, customUserId: string | null, email: string | null): Promise<Account[]>
+  /** The mailboxes with this customUserId (null: without one) and this address, in any case; at most 20. */
+  findMailboxes(customUserId: string | null, email: string): Promise<LinkedMailbox[]>
   /** Newest first. */
   list(query: PageQuery): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */

@@ -11,6 +11,7 @@ export {
   type Fence,
   type LicenceCheck,
   type LinkAccount,
+  type LinkedMailbox,
   type Ownership,
   type OwnershipChange,
   OwnershipLost,

@@ -204,6 +204,18 @@ export function accounts(deps: AccountsDeps): Accounts {
       return rows.map(accountOf)
     },
 
+    async findMailboxes(customUserId, email) {
+      const rows = await reader.linked(null, cleanAlias(customUserId), email)
+      return rows.map(({ settings, ...row }) => {
+        return {
+          provider: row.provider,
+          email: row.email,
+          providerUser: row.providerUser,
+          settings: JSON.parse(settings),
+        }
+      })
+    },
+
     async list(query) {
       const request = pageRequest(query, LIST, ['text'])
       const [rows, total] = await Promise.all([reader.page(request), countAccounts(db.read)])

@@ -85,12 +85,12 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       await handle.updateTable('accounts').set({ lastSyncAt: now }).where('id', '=', id).execute()
     },
 
-    /** The accounts of a provider with this customUserId and, unless it is null, this address in any case. */
-    linked(provider: ProviderName, customUserId: string | null, email: string | null): Promise<AccountRow[]> {
+    /** The accounts of a provider (null: any) with this customUserId and, unless it is null, this address in any case. */
+    linked(provider: ProviderName | null, customUserId: string | null, email: string | null): Promise<AccountRow[]> {
       return handle
         .selectFrom('accounts')
         .selectAll()
-        .where('provider', '=', provider)
+        .$if(provider !== null, (query) => query.where('provider', '=', provider))
         .where('customUserId', customUserId === null ? 'is' : '=', customUserId)
         .$if(email !== null, (query) => query.where(sql`lower("email")`, '=', email?.toLowerCase() ?? ''))
         .limit(MAX_NAMED_IDS)

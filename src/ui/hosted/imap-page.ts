@@ -36,11 +36,13 @@ export interface ImapPage {
   state: string
   values: ImapFormValues
   /** The server that was found. The page then asks for the password only. Undefined: the user enters the server. */
-  proposed?: Pick<ImapFormValues, 'host' | 'port' | 'username' | 'secure'> | undefined
+  proposed?: (Pick<ImapFormValues, 'host' | 'port' | 'username' | 'secure'> & { allowSelfSigned?: string }) | undefined
   /** `proposed` as a form field, for the next page. */
   proposedField?: string | undefined
   /** The user wants to change the settings. */
   isEditing?: boolean | undefined
+  /** The mailbox is connected already: its address, server, username and folder are fixed, and the service knows them. */
+  isReconnect?: boolean | undefined
   errors: FormErrors
   /** Name of the mail provider, if known. */
   provider?: string | undefined
@@ -70,12 +72,11 @@ export interface ImapFormParts {
 export function imapPage(context: PageContext, page: ImapPage): string {
   const { values, errors, proposed, folders } = page
   const { t } = context
-  const title = t(folders === undefined ? 'imap.title' : 'folders.title')
-  const lead = folders === undefined ? proposed === undefined && t('imap.lead') : t('folders.lead')
+  const { title, lead } = headings(t, page)
   return document(context, {
     title: firstInvalid(errors) === undefined ? title : t('page.error', { title }),
     body: html`<h1>${title}</h1>
-${lead !== false && html`<p class="lead">${lead}</p>`}
+${lead !== undefined && html`<p class="lead">${lead}</p>`}
 ${errorSummary(t, errors)}
 ${errors.fields.email === undefined && identity(t, { email: values.email, provider: page.provider, host: proposed && values.host })}
 ${folders === undefined && grantList(context, page.grants)}
@@ -91,13 +92,22 @@ ${
 }
 ${moreSettings(t, page, folders && passwordField(t, page))}
 <button class="button primary" type="submit" data-busy="${t('imap.connecting')}">${t('imap.connect')}</button>
-<button class="button secondary${folders === undefined && ' later'}" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>
+${
+  page.isReconnect !== true &&
+  html`<button class="button secondary${folders === undefined && ' later'}" type="submit" name="intent" value="folders" data-busy="${t('imap.loadingFolders')}">${t(folders === undefined ? 'imap.chooseFolder' : 'imap.reloadFolders')}</button>`
+}
 <p class="status" role="status"></p>
 </form>
-<div class="ways">${editButton('address', html`${ICONS.back}${t('imap.back')}`)}${cancelLink(context)}</div>
+<div class="ways">${page.isReconnect !== true && editButton('address', html`${ICONS.back}${t('imap.back')}`)}${cancelLink(context)}</div>
 ${editForm(page, values.email)}`,
     footnote: html`<p>${ICONS.lock}${t('imap.promise')}</p>`,
   })
+}
+
+function headings(t: Translate, { folders, proposed, isReconnect }: ImapPage): { title: string; lead?: string } {
+  if (folders !== undefined) return { title: t('folders.title'), lead: t('folders.lead') }
+  if (isReconnect) return { title: t('reconnect.title'), lead: t('reconnect.text') }
+  return { title: t('imap.title'), ...(proposed === undefined && { lead: t('imap.lead') }) }
 }
 
 /** Only for an address that is not valid; the first step lets no such address through. */

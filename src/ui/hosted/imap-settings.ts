@@ -26,16 +26,19 @@ export function moreSettings(t: Translate, page: ImapPage, password: Html | unde
 <summary>${ICONS.chevron}${t('imap.more')}</summary>
 <fieldset>${(parts.smtp || parts.caldav) && html`<legend>IMAP</legend>`}
 ${password}
-${isHostAbove(page) ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
-${textField(t, {
-  name: 'username',
-  label: t('username.label'),
-  value: values.username,
-  autocomplete: 'username',
-  hint: t('username.hint'),
-  required: true,
-  errors,
-})}
+${isHostAbove(page) || page.isReconnect ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
+${
+  page.isReconnect !== true &&
+  textField(t, {
+    name: 'username',
+    label: t('username.label'),
+    value: values.username,
+    autocomplete: 'username',
+    hint: t('username.hint'),
+    required: true,
+    errors,
+  })
+}
 ${selectField({
   name: 'secure',
   label: t('secure.label'),
@@ -53,6 +56,7 @@ ${checkField({
 })}
 ${
   folders === undefined &&
+  page.isReconnect !== true &&
   textField(t, {
     name: 'mailbox',
     label: t('mailbox.label'),
@@ -100,10 +104,11 @@ function portField(t: Translate, { values, errors }: ImapPage): Html {
   })
 }
 
-function isOpen({ values, errors, parts, proposed, folders, isEditing }: ImapPage): boolean {
-  const names = new Set<string>(['port', 'username', 'secure', 'allowSelfSigned'])
-  if (proposed !== undefined) names.add('host')
-  if (folders === undefined) names.add('mailbox')
+function isOpen({ values, errors, parts, proposed, folders, isEditing, isReconnect }: ImapPage): boolean {
+  const names = new Set<string>(['port', 'secure', 'allowSelfSigned'])
+  if (isReconnect !== true) names.add('username')
+  if (isReconnect !== true && proposed !== undefined) names.add('host')
+  if (isReconnect !== true && folders === undefined) names.add('mailbox')
   for (const name of [...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]) names.add(name)
   const expected: Partial<ImapFormValues> = { ...DEFAULTS, username: values.email, ...proposed }
   const isChanged = Object.entries({ ...values }).some(

@@ -61,6 +61,8 @@ export interface ConsentPage extends StartPage {
   /** Display name, such as `Google`. */
   provider: string
   grants: readonly Grant[]
+  /** The mailbox is connected already. */
+  isReconnect?: boolean
 }
 
 /** The first step of a session that is limited to one OAuth provider. There is nothing to fill in. */
@@ -68,8 +70,8 @@ export function consentPage(context: PageContext, page: ConsentPage): string {
   const { t } = context
   const { provider, email } = page
   return document(context, {
-    title: t('start.title'),
-    body: html`<h1>${heading(context)}</h1>
+    title: page.isReconnect ? t('reconnect.title') : t('start.title'),
+    body: html`<h1>${page.isReconnect ? t('reconnect.title') : heading(context)}</h1>
 <p class="lead">${
       email === ''
         ? t('consent.lead', { provider })

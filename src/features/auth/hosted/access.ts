@@ -28,6 +28,8 @@ export type Body = Readonly<Record<string, unknown>>
 /** A post that may act on its session. */
 export interface AdmittedPost extends SessionPage {
   body: Body
+  /** Posted by a page of the service, not by a screen of the application. */
+  isForm: boolean
   /** The state to return in the redirect. Undefined unless the application chose it. */
   applicationState: string | undefined
 }
@@ -100,7 +102,7 @@ export function hostedAccess({ sessions, clock, ...deps }: HostedAccessDeps) {
       admitted.set(request, { code, state, session })
       if (isForm && !isFromThisBrowser(request, code, state)) throw new AppError('csrf_failed')
       await sessions.start(code, session, isForm ? {} : { jsonState: state })
-      return { body, code, state, session, applicationState: applicationState(code, state) }
+      return { body, isForm, code, state, session, applicationState: applicationState(code, state) }
     },
 
     /**

@@ -23,6 +23,7 @@ export const ERROR_LOOKS: { readonly [Code in ErrorCode]?: ErrorLook } = {
   consent_failed: { icon: 'alert', alarming: true, texts: 'consent_failed' },
   consent_refused: { icon: 'alert', alarming: true, texts: 'consent_refused' },
   mailbox_refused: { icon: 'mail', texts: 'mailbox_refused' },
+  mailbox_mismatch: { icon: 'mail', texts: 'mailbox_mismatch' },
   rate_limited: { icon: 'clock', texts: 'rate_limited' },
   licence_limit: { icon: 'alert', alarming: true, texts: 'licence_limit' },
   database_unavailable: { icon: 'clock', texts: 'unavailable' },

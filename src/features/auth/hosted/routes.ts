@@ -11,12 +11,15 @@ import {
   obstaclePage,
   type TextKey,
 } from '../../../ui/hosted/index.ts'
+import type { LinkedMailbox } from '../../accounts/index.ts'
 import { authorizeBody, authorizeQuery } from '../api.ts'
 import type { Detection } from '../detection/detection.ts'
 import { obstacleFor } from '../detection/obstacles.ts'
 import type { ImapForm } from '../imap/form.ts'
+import { imapMailboxOf } from '../imap/reconnecting.ts'
 import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
+import type { AuthSession } from '../sessions/store.ts'
 import type { HostedAccess, SessionPage } from './access.ts'
 import { grantsFor } from './grants.ts'
 import { hostedLimits } from './limits.ts'
@@ -65,15 +68,21 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       const session = await sessions.getOpen(code)
       const page = { code, session, state: request.query.state || access.mintState(code) }
       access.allowPost(request, reply, page)
-      const { provider, providerFixed, email } = session
+      const mailbox = await reconnectedBy(session)
+      if (mailbox?.provider === 'imap')
+        return imapForm.render(reply, page, { fields: { email: mailbox.email }, mailbox })
+      const { providerFixed, email } = session
+      const provider = mailbox?.provider ?? session.provider
       if (provider === 'imap' && email !== null) return renderSignIn(reply, page, email)
-      if (!providerFixed || provider === null || provider === 'imap') return renderEmailPage(reply, page, email ?? '')
+      if (provider === null || provider === 'imap' || !(providerFixed || mailbox))
+        return renderEmailPage(reply, page, email ?? '')
       requireConnectable(provider)
       return pages.render(reply, page, (context) =>
         consentPage(context, {
           ...{ action, session: code, state: page.state, email: email ?? '' },
           provider: DISPLAY_NAMES[provider],
           grants: grantsFor(provider, consents.login(provider).scopes),
+          isReconnect: mailbox !== undefined,
         }),
       )
     },
@@ -97,10 +106,11 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
     async (request, reply) => {
       const post = await access.admit(request)
       const { body, code, session, state, applicationState } = post
-      const email = (typeof body.email === 'string' && body.email.trim()) || (session.email ?? '')
+      const mailbox = await reconnectedBy(session)
+      const email = mailbox?.email ?? ((typeof body.email === 'string' && body.email.trim()) || (session.email ?? ''))
       access.allowPost(request, reply, post)
-      if (body.edit === 'address') return renderEmailPage(reply, post, email)
-      const choice = await chooseProvider(post, body.provider, email)
+      if (body.edit === 'address' && mailbox === undefined) return renderEmailPage(reply, post, email)
+      const choice = mailbox ?? (await chooseProvider(post, body.provider, email))
       if ('error' in choice) {
         if (!wantsHtml(request.headers.accept)) throw invalid('body.email', choice.error.message)
         return renderEmailPage(reply, post, email, { error: choice.error.text })
@@ -109,7 +119,9 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       requireProvider(session, provider)
       if (provider === 'imap') {
         if (email === '') return renderEmailPage(reply, post, email, { provider })
-        return renderSignIn(reply, post, email, { isEditing: body.edit === 'server' })
+        const isEditing = body.edit === 'server'
+        if (mailbox !== undefined) return imapForm.render(reply, post, { fields: { email }, mailbox, isEditing })
+        return renderSignIn(reply, post, email, { isEditing })
       }
       requireConnectable(provider)
       const href = await consents.begin(provider, {
@@ -127,6 +139,13 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       )
     },
   )
+
+  /** The mailbox that the session reconnects. Of several with one address, the one whose user needs no password. */
+  async function reconnectedBy(session: AuthSession): Promise<LinkedMailbox | undefined> {
+    const mailboxes = await sessions.reconnects(session)
+    const byConsent = mailboxes.find(({ provider }) => provider !== 'imap' && consents.connectable.includes(provider))
+    return byConsent ?? imapMailboxOf(mailboxes) ?? mailboxes[0]
+  }
 
   /** Throws consent_refused when the provider of a session was configured once and no longer is. */
   function requireConnectable(provider: ProviderName): void {

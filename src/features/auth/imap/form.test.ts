@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { folder } from '../../../../test/kit/hosted.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { translate } from '../../../ui/hosted/index.ts'
-import { formErrors, formValues, proposalOf, selectableFolders } from './form.ts'
+import { formErrors, formValues, selectableFolders } from './form.ts'
+import { proposalOf } from './proposal.ts'
 
 describe('the IMAP form', () => {
   it('shows the server that was found, but keeps one that was typed', () => {

@@ -7,21 +7,21 @@ import {
   IMAP_FORM_FIELDS,
   type ImapFormParts,
   type ImapFormValues,
-  type ImapPage,
   imapPage,
   NO_ERRORS,
   type TextKey,
   type Translate,
 } from '../../../ui/hosted/index.ts'
-import type { ImapField, ImapFields } from '../../accounts/index.ts'
-import type { ProposedServer } from '../detection/autoconfig.ts'
+import type { ImapField, ImapFields, LinkedMailbox } from '../../accounts/index.ts'
 import type { Detection } from '../detection/detection.ts'
 import { guideFor } from '../detection/guides.ts'
-import { KNOWN_HOSTS, knownServer, requirementText, serverAt } from '../detection/known-servers.ts'
+import { KNOWN_HOSTS, requirementText, serverAt } from '../detection/known-servers.ts'
 import type { SessionPage } from '../hosted/access.ts'
 import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
+import { type Proposal, parseProposal, proposalOf, proposalOfTable } from './proposal.ts'
+import { storedProposal } from './reconnecting.ts'
 
 export interface ImapFormDeps {
   pages: HostedPages
@@ -37,6 +37,8 @@ export interface ImapFormContent {
   folders?: readonly RemoteFolder[]
   /** Opens the settings. */
   isEditing?: boolean
+  /** The mailbox that the session reconnects. */
+  mailbox?: LinkedMailbox | undefined
 }
 
 export interface ImapFormFields extends ImapFields {
@@ -68,8 +70,8 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
 
     async render(reply: FastifyReply, page: SessionPage, content: ImapFormContent): Promise<string> {
       const { code, state, session } = page
-      const { fields, error, folders, isEditing } = content
-      const proposed = await proposalFor(fields)
+      const { fields, error, folders, isEditing, mailbox } = content
+      const proposed = mailbox === undefined ? await proposalFor(fields) : storedProposal(mailbox)
       const values = formValues(fields, proposed)
       const server = serverAt(values.host)
       return pages.render(reply, page, (context) =>
@@ -80,8 +82,10 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           state,
           values: folders === undefined ? values : { ...values, mailbox: values.mailbox || 'INBOX' },
           proposed,
-          proposedField: proposed && JSON.stringify({ email: values.email, ...proposed }),
+          proposedField:
+            mailbox === undefined && proposed ? JSON.stringify({ email: values.email, ...proposed }) : undefined,
           isEditing,
+          isReconnect: mailbox !== undefined,
           errors: (error && formErrors(context.t, error, values.username === proposed?.username)) ?? NO_ERRORS,
           provider: server?.name,
           grants: grantsFor('imap', []),
@@ -101,40 +105,6 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
   }
 }
 
-/** A server as the form shows it. */
-export type Proposal = NonNullable<ImapPage['proposed']>
-
-export function proposalOf({ host, port, secure, username }: ProposedServer, email: string): Proposal {
-  // The encryption field stays on "Automatic" unless that would choose wrongly.
-  const isAutomatic = secure === (port !== STARTTLS_PORT)
-  return { host, port: String(port), secure: isAutomatic ? '' : String(secure), username: username ?? email }
-}
-
-function proposalOfTable(email: string): Proposal | undefined {
-  const { host, port } = knownServer(email) ?? {}
-  return host === undefined || port === undefined ? undefined : proposalOf({ host, port, secure: true }, email)
-}
-
-/** Undefined unless it is a proposal for this address. */
-function parseProposal(json: unknown, address: string): Proposal | undefined {
-  const given = parseObject(json)
-  const [email, host, port, secure, username] = ['email', 'host', 'port', 'secure', 'username'].map(
-    (name) => given[name],
-  )
-  if (typeof host !== 'string' || typeof port !== 'string' || typeof secure !== 'string') return undefined
-  return email === address && typeof username === 'string' ? { host, port, secure, username } : undefined
-}
-
-function parseObject(json: unknown): Readonly<Record<string, unknown>> {
-  if (typeof json !== 'string') return {}
-  try {
-    return { ...JSON.parse(json) }
-  } catch {
-    // Only a changed page sends anything else.
-    return {}
-  }
-}
-
 /** The values that the form shows again, without passwords. When the host is empty, they are those of the proposal. */
 export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormValues {
   const isHostEmpty = fieldText(fields.host).trim() === ''
@@ -142,8 +112,6 @@ export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormVal
   const shown: ImapFields = { ...fields, ...(isHostEmpty && proposed), username }
   return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
 }
-
-const STARTTLS_PORT = 143
 
 /** In the order of the form. */
 const FIELDS = [

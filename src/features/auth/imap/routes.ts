@@ -14,6 +14,7 @@ import {
   type ImapConnection,
   type ImapField,
   type ImapFields,
+  type LinkedMailbox,
   parseImapConnection,
   type VerificationLimit,
   verifyImap,
@@ -25,6 +26,7 @@ import type { HostedPages } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, isFormError, selectableFolders } from './form.ts'
+import { fixedFields, imapMailboxOf } from './reconnecting.ts'
 
 export interface ImapRoutesDeps {
   sessions: AuthSessions
@@ -42,6 +44,8 @@ export interface ImapRoutesDeps {
 }
 
 interface ImapPost extends AdmittedPost {
+  /** The mailbox that the session reconnects. */
+  mailbox: LinkedMailbox | undefined
   fields: ImapFields & { intent?: unknown }
 }
 
@@ -78,15 +82,15 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       const post = await admit(request)
       const wantsPage = wantsHtml(request.headers.accept)
       if (wantsPage) access.allowPost(request, reply, post)
-      const { fields } = post
+      const { fields, mailbox } = post
       try {
         const isLinking = fields.intent !== 'folders'
         const { connection, folders } = await signIn(request, post, fields, { keepConnection: isLinking })
-        if (!isLinking) return imapForm.render(reply, post, { fields, folders })
+        if (!isLinking) return imapForm.render(reply, post, { fields, folders, mailbox })
         return renderConnected(reply, post, await link(post, connection))
       } catch (error) {
         if (!wantsPage || !(error instanceof AppError) || !isFormError(error)) throw error
-        return imapForm.render(reply, post, { fields, error })
+        return imapForm.render(reply, post, { fields, error, mailbox })
       }
     },
   )
@@ -118,8 +122,11 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
   /** Admits the post and fills in the passwords that the first step of the form carried over. */
   async function admit(request: FastifyRequest): Promise<ImapPost> {
     const post = await access.admit(request)
-    requireProvider(post.session, 'imap')
-    return { ...post, fields: imapForm.fillPasswords(post.body, post.body.passwordToken, post.session.id, post.state) }
+    const { body, session, state, isForm } = post
+    requireProvider(session, 'imap')
+    const mailbox = isForm ? imapMailboxOf(await sessions.reconnects(session)) : undefined
+    const given = { ...body, ...(mailbox && fixedFields(mailbox)) }
+    return { ...post, mailbox, fields: imapForm.fillPasswords(given, body.passwordToken, session.id, state) }
   }
 
   /** Signs in and checks the folder. A failed sign-in uses up an attempt and is recorded with the session. */

@@ -12,6 +12,7 @@ import {
   countAccounts,
   type LicenceCheck,
   type LinkAccount,
+  type LinkedMailbox,
   mayBeLinked,
 } from '../../accounts/index.ts'
 import type { newSessionBody } from '../api.ts'
@@ -22,7 +23,7 @@ export interface AuthSessionsDeps {
   db: Db
   clock: Clock
   ids: Ids
-  accounts: Pick<Accounts, 'link'>
+  accounts: Pick<Accounts, 'link' | 'findMailboxes'>
   publicUrl: string
   /** `service.app.redirectUrl`. */
   redirectUrl: string | undefined
@@ -66,9 +67,20 @@ export function authSessions(deps: AuthSessionsDeps) {
     return session
   }
 
+  /**
+   * The mailboxes that the session is for, because the application named the address of a connected one and its user. The
+   * session then connects no other. Empty when it connects any mailbox.
+   */
+  async function reconnects({ email, customUserId, provider, providerFixed }: AuthSession): Promise<LinkedMailbox[]> {
+    if (email === null) return []
+    const connected = await deps.accounts.findMailboxes(customUserId, email)
+    return providerFixed ? connected.filter((mailbox) => mailbox.provider === provider) : connected
+  }
+
   return {
     get,
     getOpen,
+    reconnects,
 
     /** Throws redirect_missing, validation_failed and licence_limit. Only the return value contains the code. */
     async create(tx: Tx, input: NewAuthSession) {
@@ -140,9 +152,13 @@ export function authSessions(deps: AuthSessionsDeps) {
 
     /**
      * Links the account and uses up the session in one transaction. Of several concurrent calls, one succeeds. Throws
-     * session_used, session_expired, licence_limit.
+     * session_used, session_expired, licence_limit, and mailbox_mismatch when the session is for another mailbox.
      */
     async link(code: string, session: AuthSession, input: Omit<LinkAccount, 'customUserId'>): Promise<Account> {
+      const expected = await reconnects(session)
+      const isExpected = ({ provider, providerUser }: LinkedMailbox) =>
+        provider === input.provider && providerUser === input.providerUser
+      if (expected.length > 0 && !expected.some(isExpected)) throw new AppError('mailbox_mismatch')
       const account = await db.transaction(async (tx) => {
         const store = authSessionStore(tx)
         if (!(await store.complete(session.id, clock.now()))) return undefined

@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest'
+import { googleSite } from '../../../../test/kit/consent.ts'
+import { describeOneDatabase } from '../../../../test/kit/database.ts'
+import {
+  BROWSER_ACCEPT,
+  fieldValue,
+  type Hosted,
+  type HostedOptions,
+  imapForm,
+  refreshOf,
+  serveHosted,
+} from '../../../../test/kit/hosted.ts'
+
+const EMAIL = 'ada@mill.example'
+const USER = { email: EMAIL, customUserId: 'user-7' }
+const SERVER = { host: 'mx.mill.example', port: '10993', username: 'mill-ada', mailbox: 'Work/Größe' }
+const PATH = '/auth/authorize/imap'
+
+describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
+  async function withPages(run: (hosted: Hosted) => Promise<void>, options: HostedOptions = {}): Promise<void> {
+    const hosted = await serveHosted(await open(), { authScreen: { name: 'Northwind' }, ...options })
+    try {
+      await run(hosted)
+    } finally {
+      await hosted.close()
+    }
+  }
+
+  async function connect(hosted: Hosted, body: Record<string, unknown>, fields: Record<string, unknown> = {}) {
+    const { code } = await hosted.session(body)
+    const json = { session: code, state: 's', email: EMAIL, password: 'right', ...SERVER, ...fields }
+    const response = await hosted.call(PATH, { json, headers: { accept: 'application/json' } })
+    return { code, status: response.status, body: await response.text() }
+  }
+
+  it('asks for the password only, with the address and the server fixed', () =>
+    withPages(async (hosted) => {
+      const { accountId } = await hosted.status((await connect(hosted, USER)).code)
+      const { code, authUrl } = await hosted.session({ ...USER, email: EMAIL.toUpperCase() })
+      const opened = await hosted.open(authUrl)
+      expect(opened.page).toContain('<h1>Reconnect your mailbox</h1>')
+      expect(opened.page).toContain(`<p class="address">${EMAIL}</p>`)
+      expect(opened.page).toContain('Server: <bdi>mx.mill.example</bdi>')
+      expect(opened.page).not.toMatch(
+        /mill-ada|Work|Use a different address|name="(host|username|mailbox)"|settings" open/,
+      )
+      expect(fieldValue(opened.page, 'port')).toBe('10993')
+
+      const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
+      const form = { session: code, state: opened.state, email: 'eve@evil.example', edit: 'address' }
+      const again = await (await hosted.call('/auth/authorize', { form, headers })).text()
+      expect(again).toContain('<h1>Reconnect your mailbox</h1>')
+      expect(again).not.toContain('eve@evil.example')
+
+      const other = { email: 'eve@evil.example', host: 'evil.example', username: 'eve', mailbox: 'INBOX' }
+      const wrong = await (
+        await hosted.call(PATH, imapForm(code, opened, { ...other, port: '10993', password: 'no' }))
+      ).text()
+      expect(wrong).toContain('Check the password and try again.')
+      expect(wrong).not.toMatch(/mill-ada|evil|settings" open/)
+      const done = await hosted.call(PATH, imapForm(code, opened, { ...other, port: '10993', password: 'right' }))
+      expect(await done.text()).toContain('Mailbox connected')
+      expect(hosted.mail.attempts.at(-1)).toMatchObject({
+        ...{ email: EMAIL, secrets: { password: 'right' } },
+        settings: { imap: { host: 'mx.mill.example', port: 10_993, username: 'mill-ada', mailbox: 'Work/Größe' } },
+      })
+      expect([await hosted.status(code), await hosted.accountCount()]).toMatchObject([{ accountId, email: EMAIL }, 1])
+    }))
+
+  it('keeps the password after an unreachable server', () =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      const { code, authUrl } = await hosted.session(USER)
+      const opened = await hosted.open(authUrl)
+      const post = async (fields: Record<string, string>) =>
+        (await hosted.call(PATH, imapForm(code, opened, { host: '', username: '', ...fields }))).text()
+      const invalid = await post({ port: 'x', password: 'right' })
+      expect(invalid).toContain('settings" open')
+      const passwordToken = fieldValue(invalid, 'passwordToken')
+      expect(await post({ port: '993', password: '', passwordToken })).toContain('Mailbox connected')
+    }))
+
+  it('refuses another mailbox, and leaves the session open', () =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      const refused = await connect(hosted, USER, { username: 'eve' })
+      expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('"code":"mailbox_mismatch"')])
+      expect(await hosted.status(refused.code)).toMatchObject({ status: 'failed', failureCode: 'mailbox_mismatch' })
+      expect(await hosted.accountCount()).toBe(1)
+    }))
+
+  it('is not what a session without the address, or for another user, does', () =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER)
+      for (const body of [{ customUserId: 'user-7' }, { email: EMAIL }, { ...USER, customUserId: 'user-8' }]) {
+        const { page } = await hosted.open((await hosted.session(body)).authUrl)
+        expect(page).toContain('<h1>Connect your mailbox to Northwind</h1>')
+        expect((await connect(hosted, body, { username: `other-${JSON.stringify(body).length}` })).status).toBe(200)
+      }
+    }))
+
+  it('refuses another account at the provider, naming the address of the link', async () => {
+    const site = await googleSite()
+    for (const user of [EMAIL, 'eve@mill.example']) site.server.addUser(user)
+    await withPages(
+      async (hosted) => {
+        site.server.allowRedirect(`${hosted.url}/providers/gmail/callback`)
+        const signIn = async (as: string) => {
+          const { code, authUrl } = await hosted.session({ ...USER, forceConsent: true })
+          const opened = await hosted.open(authUrl)
+          const form = { session: code, state: opened.state, provider: 'gmail' }
+          const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
+          const consent = refreshOf(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
+          const response = await hosted.call(await site.consent(consent, as), { headers })
+          return { opened, code, status: response.status, page: await response.text() }
+        }
+        const first = await signIn(EMAIL)
+        expect([first.status, first.opened.page.includes('type="email"')]).toEqual([302, true])
+        const other = await signIn('eve@mill.example')
+        expect(other.opened.page).toContain('<h1>Reconnect your mailbox</h1>')
+        expect(other.opened.page).not.toContain('type="email"')
+        expect([other.status, other.page]).toEqual([400, expect.stringContaining('This is a different mailbox')])
+        expect(other.page).toContain(`This link reconnects ${EMAIL}.`)
+        expect(await hosted.status(other.code)).toMatchObject({ failureCode: 'mailbox_mismatch' })
+        expect([(await signIn(EMAIL)).status, await hosted.accountCount()]).toEqual([302, 1])
+      },
+      { logins: { gmail: site.login } },
+    )
+    await site.server.close()
+  })
+})
