@@ -1,4 +1,4 @@
-import { buttonBackground, type Colour, contrast, hex, mix, parseColour, readableOn, textOn } from './colour.ts'
+import { buttonBackground, type Colour, hex, looksLikeError, mix, parseColour, readableOn, textOn } from './colour.ts'
 
 /** The `service.authScreen` settings, already validated. All of them are optional. */
 export interface AuthScreen {
@@ -50,6 +50,8 @@ export interface Palette {
 export const SURFACES = { light: { page: '#f4f5f7', card: '#ffffff' }, dark: { page: '#0d0f12', card: '#16191e' } }
 
 const DEFAULT_COLOUR: Colour = [36, 84, 199]
+/** Takes the place of a red brand colour everywhere but on buttons. */
+const NEUTRAL: Colour = [60, 70, 86]
 const WHITE: Colour = [255, 255, 255]
 const BLACK: Colour = [0, 0, 0]
 
@@ -76,15 +78,18 @@ function palette(colour: Colour, page: string, card: string): Palette {
   const pageColour = parseColour(page) ?? cardColour
   const accent = buttonBackground(colour)
   const onAccent = textOn(accent)
-  const tint = mix(cardColour, accent, 0.1)
-  const ring = readableOnAll(accent, [cardColour, pageColour], 3)
+  // In red, a focus ring would look like an invalid field, and a link like an error. Buttons keep the colour.
+  const isRed = looksLikeError(colour)
+  const neutral = readableOn(NEUTRAL, cardColour, 8)
+  const tint = mix(cardColour, isRed ? neutral : accent, 0.1)
+  const ring = readableOnAll(isRed ? neutral : accent, [cardColour, pageColour], 3)
   return {
     accent: hex(accent),
     // Moves away from the text colour, so hovering never lowers the contrast.
     accentHover: hex(mix(accent, onAccent[0] === 255 ? BLACK : WHITE, 0.14)),
-    accentEdge: hex(contrast(accent, cardColour) < 3 ? ring : accent),
+    accentEdge: hex(readableOn(accent, cardColour, 3)),
     onAccent: hex(onAccent),
-    accentText: hex(readableOnAll(colour, [cardColour, pageColour, tint], 4.5)),
+    accentText: hex(readableOnAll(isRed ? neutral : colour, [cardColour, pageColour, tint], 4.5)),
     ring: hex(ring),
     tint: hex(tint),
   }

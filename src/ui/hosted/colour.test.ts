@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../test/kit/random.ts'
 import { brand, type Palette, SURFACES } from './brand.ts'
-import { type Colour, contrast, parseColour } from './colour.ts'
+import { type Colour, contrast, hueOf, looksLikeError, parseColour } from './colour.ts'
+import type { PageContext } from './layout.ts'
+import { emailPage } from './start-page.ts'
 import { styleSheet } from './style.ts'
+import { translate } from './texts/index.ts'
 
 const colour = (text: string): Colour => parseColour(text) ?? [0, 0, 0]
+const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('en') }
 const between = (left: string, right: string) => contrast(colour(left), colour(right))
 
 describe('page colours', () => {
@@ -41,6 +45,38 @@ describe('page colours', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it.each(['#e11', '#d32f2f', '#dc143c', '#b42318', '#ff4500', '#ff6347', '#800000', '#f88', '#ff9a90'])(
+    'never make the red brand %s look like an error, except on buttons',
+    (color) => {
+      const { light, dark } = brand({ color })
+      for (const palette of [light, dark]) {
+        for (const shown of [palette.accentText, palette.ring, palette.tint]) {
+          expect([shown, looksLikeError(colour(shown))]).toEqual([shown, false])
+        }
+        expect(hueOf(colour(palette.accent))).toBeCloseTo(hueOf(colour(color)), -1)
+      }
+    },
+  )
+
+  it.each(['#ff6600', '#e91e63', '#2454c7', '#bc8f8f', '#000', '#0a7'])('leave %s as it is', (color) => {
+    const { light } = brand({ color })
+    expect(looksLikeError(colour(color))).toBe(false)
+    expect(hueOf(colour(light.accentText))).toBeCloseTo(hueOf(colour(color)), -1)
+  })
+
+  it('mark an error by an icon and a border, too', () => {
+    const errors = { fields: { email: 'Enter your email address.' } }
+    const page = emailPage(context, { action: '/', session: '1', state: '2', email: '', choices: [], errors })
+    expect(page).toMatch(/<p class="error" id="email-error" role="alert"><svg .*?<\/svg><span>Enter your/)
+    const sheet = styleSheet(brand({ color: '#e11' }))
+    expect(sheet).toMatch(/\[aria-invalid=true\][^{]*\{border-color:var\(--danger\);box-shadow/)
+    const [light = '', dark = ''] = sheet.split('@media (prefers-color-scheme:dark)')
+    for (const scheme of [light, dark]) {
+      const danger = /--danger:(#[0-9a-f]+)/.exec(scheme)?.[1] ?? ''
+      expect([danger, looksLikeError(colour(danger))]).toEqual([danger, true])
+    }
   })
 
   it('give text, errors and borders enough contrast in both schemes', () => {

@@ -46,6 +46,29 @@ export function mix(from: Colour, to: Colour, fraction: number): Colour {
   return [blend(from[0], to[0]), blend(from[1], to[1]), blend(from[2], to[2])]
 }
 
+/** Hue of the error colours of both schemes, in degrees. */
+const ERROR_HUE = 5
+const ERROR_HUE_RANGE = 18
+/** Below this difference of the channels a colour looks grey or brown rather than red. */
+const MIN_CHROMA = 56
+
+/** True for a red that users would take for the colour of an error. */
+export function looksLikeError(colour: Colour): boolean {
+  const chroma = Math.max(...colour) - Math.min(...colour)
+  if (chroma < MIN_CHROMA) return false
+  const distance = Math.abs(hueOf(colour) - ERROR_HUE)
+  return Math.min(distance, 360 - distance) <= ERROR_HUE_RANGE
+}
+
+/** In degrees; 0 for a grey. */
+export function hueOf([red, green, blue]: Colour): number {
+  const highest = Math.max(red, green, blue)
+  const chroma = highest - Math.min(red, green, blue)
+  if (chroma === 0) return 0
+  if (highest === red) return (60 * ((green - blue) / chroma) + 360) % 360
+  return highest === green ? 60 * ((blue - red) / chroma) + 120 : 60 * ((red - green) / chroma) + 240
+}
+
 const WHITE: Colour = [255, 255, 255]
 const BLACK: Colour = [0, 0, 0]
 

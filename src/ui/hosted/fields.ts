@@ -111,7 +111,7 @@ function described(name: string, errors: FormErrors, hint: string | undefined): 
 
 function below(field: FieldParts): Html {
   const error = field.errors.fields[field.name]
-  return html`${error !== undefined && html`<p class="error" id="${field.name}-error"${field.alert && html` role="alert"`}>${error}</p>`}${
+  return html`${error !== undefined && html`<p class="error" id="${field.name}-error"${field.alert && html` role="alert"`}>${ICONS.alert}<span>${error}</span></p>`}${
     field.hint !== undefined && html`<p class="hint" id="${field.name}-hint">${field.hint}</p>`
   }`
 }

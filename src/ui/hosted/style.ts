@@ -48,7 +48,8 @@ input::-webkit-calendar-picker-indicator{display:none!important}
 input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0 0 60px var(--field) inset}
 .hint,.error{margin:6px 0 0;font-size:13.5px;line-height:1.45;overflow-wrap:anywhere}
 .hint{color:var(--soft)}
-.error{color:var(--danger);font-weight:500}
+.error{display:flex;gap:6px;color:var(--danger);font-weight:500}
+.error svg{flex:none;width:17px;height:17px;margin-top:1px}
 .row{display:grid;grid-template-columns:minmax(0,1fr) 104px;gap:0 12px}
 .secret{position:relative}
 .secret input{padding-right:104px}
@@ -56,7 +57,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13.5px;font-weight:550;cursor:pointer}
 .reveal:hover{background:var(--tint)}
 .check{display:grid;grid-template-columns:20px minmax(0,1fr);gap:2px 10px;align-items:start}
-.check input{width:18px;height:18px;margin:2px 0 0;accent-color:var(--accent);border-radius:5px}
+.check input{width:18px;height:18px;margin:2px 0 0;accent-color:var(--ring);border-radius:5px}
 .check label{margin:0;font-weight:450}
 .check .hint{grid-column:2;margin:0}
 .button{display:flex;align-items:center;justify-content:center;gap:8px;width:100%;min-height:46px;padding:8px 18px;border:1px solid transparent;border-radius:10px;font:inherit;font-size:15px;font-weight:600;text-align:center;text-decoration:none;cursor:pointer;transition:background-color .12s,border-color .12s}

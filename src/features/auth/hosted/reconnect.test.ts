@@ -67,7 +67,7 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect([await hosted.status(code), await hosted.accountCount()]).toMatchObject([{ accountId, email: EMAIL }, 1])
     }))
 
-  it('keeps the password after an unreachable server', () =>
+  it('keeps the password after an error of another field', () =>
     withPages(async (hosted) => {
       await connect(hosted, USER)
       const { code, authUrl } = await hosted.session(USER)
