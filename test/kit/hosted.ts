@@ -2,9 +2,10 @@ import { createServer as createSocket } from 'node:net'
 import { type AccountsDeps, VerificationLimit } from '../../src/features/accounts/index.ts'
 import { type AuthDeps, authRoutes } from '../../src/features/auth/index.ts'
 import { idempotency } from '../../src/features/idempotency/index.ts'
+import { site, siteRoutes } from '../../src/features/site/index.ts'
 import type { Cache } from '../../src/infra/cache/cache.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import { createServer, outbound } from '../../src/infra/http/index.ts'
+import { createServer, errorPageRoute, openApiRoutes, outbound } from '../../src/infra/http/index.ts'
 import { silentLog } from '../../src/infra/log/index.ts'
 import { type AddressGuard, addressGuard } from '../../src/infra/net/index.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
@@ -59,7 +60,7 @@ export interface HostedOptions
 
 export type Hosted = Awaited<ReturnType<typeof serveHosted>>
 
-/** The hosted flow alone, on a real port, with real accounts. */
+/** The pages for people, that is, the hosted flow and the pages around it, on a real port, with real accounts. */
 export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const { accounts, ...overrides } = options
   const clock: Clock = options.clock ?? systemClock
@@ -70,6 +71,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
   const mail = fakeMailServer()
   const fixture = testAccounts(db, { clock, ids, sealer: sealing, ...accounts })
   const idempotent = idempotency({ db, clock, sealer: sealing })
+  const pages = site(overrides.authScreen ?? {})
   const app = createServer({
     log: silentLog,
     ids,
@@ -81,7 +83,11 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     idempotency: idempotent,
     rateLimits: { cache: countingCache() },
     trustedProxies: [],
+    errorPage: pages.errorPage,
   })
+  siteRoutes(app, pages)
+  errorPageRoute(app)
+  openApiRoutes(app)
   authRoutes(app, {
     db,
     clock,

@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { systemClock } from '../../src/lib/clock.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import { imapProvider } from '../../src/providers/imap/index.ts'
+import { type ConsentSite, googleSite, microsoftSite } from '../kit/consent.ts'
+import type { Databases } from '../kit/database.ts'
+import { freePort, type Hosted, localGuard, serveHosted } from '../kit/hosted.ts'
+import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+
+/** The mailbox of the user at the mail server, and at each provider. */
+export const MAILBOX = { email: 'ada@posthorn.test', password: 'correct horse' }
+/** Another one, with the same password, that no state connects. */
+export const NEW_MAILBOX = 'grace@posthorn.test'
+export const GOOGLE_USER = 'ada@gmail.com'
+export const MICROSOFT_USER = 'ada@outlook.com'
+/** Does not grant access to the mailbox. */
+export const RELUCTANT_USER = 'eve@gmail.com'
+export const APP_NAME = 'Northwind'
+
+/** The servers around the service. They are the same for every look of the pages. */
+export interface HostedServers {
+  dovecot: Dovecot
+  sites: Record<'gmail' | 'microsoft', ConsentSite>
+  /** Where users return to: a page that says so. */
+  redirectUri: string
+  /** A port on localhost that nothing listens on. */
+  closedPort: number
+  close(): Promise<void>
+}
+
+export async function startHostedServers(): Promise<HostedServers> {
+  const [dovecot, gmail, microsoft, application, closedPort] = await Promise.all([
+    startDovecot(),
+    googleSite(),
+    microsoftSite(),
+    startApplicationPage(),
+    freePort(),
+  ])
+  for (const name of [MAILBOX.email, NEW_MAILBOX]) await dovecot.addUser(name, MAILBOX.password)
+  await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
+  for (const user of [GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
+  microsoft.server.addUser(MICROSOFT_USER)
+  gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
+  const { port } = application.address() as AddressInfo
+  return {
+    ...{ dovecot, sites: { gmail, microsoft }, closedPort },
+    redirectUri: `http://127.0.0.1:${port}/done?own=1`,
+    async close() {
+      application.close()
+      application.closeAllConnections()
+      await Promise.all([dovecot.stop(), gmail.server.close(), microsoft.server.close()])
+    },
+  }
+}
+
+async function startApplicationPage(): Promise<Server> {
+  const application = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>App</title><h1>Welcome back</h1>'),
+  )
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  return application
+}
+
+/** One service with both providers, and the same service after its operator removed them. */
+export interface HostedStage extends HostedServers {
+  hosted: Hosted
+  withoutProviders: Hosted
+  /** Makes every session that exists expire. */
+  expireSessions(): void
+  /** While true, the licence allows no further mailbox. */
+  isLicenceFull: boolean
+  close(): Promise<void>
+}
+
+export async function openHostedStage(open: Databases, servers: HostedServers): Promise<HostedStage> {
+  const db = await open()
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+  const licence = {
+    async check() {
+      if (stage.isLicenceFull) throw new AppError('licence_limit')
+    },
+  }
+  const { mail } = imapProvider({ guard: localGuard, clock: systemClock })
+  const { gmail, microsoft } = servers.sites
+  const shared = { ...{ clock, licence, imap: mail }, accounts: { licence }, authScreen: { name: APP_NAME } }
+  const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
+  const withoutProviders = await serveHosted(db, shared)
+  for (const { provider, server } of [gmail, microsoft]) {
+    server.allowRedirect(`${hosted.url}/providers/${provider}/callback`)
+  }
+  const stage: HostedStage = {
+    ...servers,
+    ...{ hosted, withoutProviders, isLicenceFull: false },
+    expireSessions() {
+      aheadMs += 25 * 3_600_000
+    },
+    async close() {
+      await withoutProviders.close()
+      await hosted.close()
+    },
+  }
+  return stage
+}

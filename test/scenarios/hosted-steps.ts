@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core'
+import type { Translate } from '../../src/ui/hosted/index.ts'
+import { imapForm } from '../kit/hosted.ts'
+import { type HostedStage, MAILBOX } from './hosted-stage.ts'
+
+/** One browser page of one user. */
+export interface Visit {
+  page: Page
+  stage: HostedStage
+  t: Translate
+  /** The session whose link the user has. Set by `link`. */
+  code: string
+  /** Keeps the page from leaving for this origin until it was inspected. */
+  stayAwayFrom(origin: string): Promise<void>
+}
+
+/** The state that the application gives to every link. */
+export const APPLICATION_STATE = 'from the app'
+export const GOOGLE = { provider: 'Google' }
+
+/** Creates a session in the visitor's language. Returns its link, with a state that the application chose. */
+export async function link(visit: Visit, body: Record<string, unknown> = {}): Promise<string> {
+  const { hosted, redirectUri } = visit.stage
+  const { code, authUrl } = await hosted.session({ redirectUri, locale: visit.t.language, ...body })
+  visit.code = code
+  return `${authUrl}&${new URLSearchParams({ state: APPLICATION_STATE })}`
+}
+
+export async function open(visit: Visit, body: Record<string, unknown> = {}): Promise<void> {
+  await visit.page.goto(await link(visit, body))
+}
+
+export async function goTo({ page, stage }: Visit, path: string): Promise<void> {
+  await page.goto(stage.hosted.url + path)
+}
+
+export async function enterAddress({ page, t }: Visit, email: string): Promise<void> {
+  await page.getByLabel(t('email.label')).fill(email)
+  await page.getByRole('button', { name: t('start.continue'), exact: true }).click()
+}
+
+export async function openConsent(visit: Visit): Promise<void> {
+  await open(visit, { provider: 'gmail' })
+  await visit.page.getByRole('button', { name: visit.t('start.choose', GOOGLE) }).click()
+}
+
+/** Clicks this user's button on the page of the fake provider, which is in English. */
+export async function consentAs({ page }: Visit, user: string): Promise<void> {
+  await page.getByRole('button', { name: user }).click()
+}
+
+export async function denyConsent(visit: Visit): Promise<void> {
+  await openConsent(visit)
+  await visit.page.getByText('Sign in to Posthorn').waitFor()
+  await visit.page.getByRole('link', { name: 'Cancel' }).click()
+}
+
+/** The form for a mail server that the service does not know. */
+export async function openImap(visit: Visit, email = MAILBOX.email): Promise<void> {
+  await open(visit, { provider: 'imap', email })
+}
+
+export async function openSettings({ page }: Visit): Promise<void> {
+  const closed = page.locator('details:not([open]) > summary')
+  if ((await closed.count()) > 0) await closed.first().click()
+}
+
+export async function fillServer(
+  visit: Visit,
+  given: { password?: string; port?: number | string; accept?: boolean } = {},
+): Promise<void> {
+  const { page, t, stage } = visit
+  const { password = MAILBOX.password, port = stage.dovecot.imapsPort, accept = true } = given
+  await page.getByLabel(t('password.label'), { exact: true }).fill(password)
+  await openSettings(visit)
+  await page.getByLabel(t('host.label'), { exact: true }).fill('localhost')
+  await page.getByLabel(t('port.label'), { exact: true }).fill(String(port))
+  if (accept) await page.getByLabel(t('certificate.label')).check()
+}
+
+export async function submit({ page, t }: Visit): Promise<void> {
+  await page.getByRole('button', { name: t('imap.connect') }).click()
+}
+
+/** Connects the mailbox without the browser. Returns the link that was used. */
+export async function connectMailbox(visit: Visit): Promise<string> {
+  const { hosted, dovecot } = visit.stage
+  const href = await link(visit)
+  const form = imapForm(visit.code, await hosted.open(href), {
+    ...{ email: MAILBOX.email, username: MAILBOX.email, password: MAILBOX.password },
+    ...{ host: 'localhost', port: String(dovecot.imapsPort), allowSelfSigned: 'true' },
+  })
+  const response = await hosted.call('/auth/authorize/imap', form)
+  if (response.status !== 200) throw new Error(`Connecting returned ${response.status}: ${await response.text()}`)
+  return href
+}

@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../../src/ui/hosted/texts/index.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { databases } from '../kit/database.ts'
+import { screenshots } from '../kit/screenshots.ts'
+import { type HostedServers, openHostedStage, startHostedServers } from '../scenarios/hosted-stage.ts'
+import { HOSTED_STATES } from '../scenarios/hosted-states.ts'
+import { SCHEMES, WIDTHS, walker } from '../scenarios/hosted-walk.ts'
+import { dovecotAvailable } from '../servers/dovecot.ts'
+
+const LOOKS = Object.keys(LANGUAGES).flatMap((language) =>
+  SCHEMES.flatMap((scheme) => WIDTHS.map((width) => ({ language, scheme, width }))),
+)
+
+describe.skipIf(!browserAvailable() || !dovecotAvailable())('every page of the hosted flow in every look', () => {
+  const open = databases('sqlite')
+  const keep = screenshots()
+  let browser: Browser
+  let servers: HostedServers
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    servers = await startHostedServers()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await servers?.close()
+  })
+
+  // A service of its own for each look, because services limit the requests of an address.
+  it.each(LOOKS)('is accessible, fits the screen and leads back: $language, $scheme, $width px', async (look) => {
+    const stage = await openHostedStage(open, servers)
+    const visitor = await walker({ browser, stage, keep })
+    const failures: string[] = []
+    try {
+      for (const state of HOSTED_STATES) {
+        await visitor.walk(state, look).catch((error: unknown) => failures.push(`${state.name}: ${error}`))
+      }
+    } finally {
+      await visitor.close()
+      await stage.close()
+    }
+    expect(failures).toEqual([])
+  })
+})
