@@ -15,8 +15,8 @@ export const de: Texts = {
   'consent.lead': 'Melden Sie sich bei {provider} an und prüfen Sie die Berechtigungen.',
   'consent.leadAs': 'Melden Sie sich bei {provider} als {email} an und prüfen Sie die Berechtigungen.',
   'consent.promise': 'Ihr Passwort bekommen wir nie zu sehen. Sie können die Verbindung jederzeit trennen.',
-  'grants.title': 'Die App bittet um Erlaubnis für Folgendes:',
-  'grants.titleTo': '{app} bittet um Erlaubnis für Folgendes:',
+  'grants.title': 'Die App möchte:',
+  'grants.titleTo': '{app} möchte:',
   'grants.read': 'Ihre Nachrichten lesen',
   'grants.change': 'Nachrichten markieren, verschieben und löschen',
   'grants.send': 'Nachrichten in Ihrem Namen senden',
@@ -35,7 +35,6 @@ export const de: Texts = {
   'page.retry': 'Erneut versuchen',
   'page.help': 'Hilfe',
   'page.privacy': 'Datenschutz',
-  'page.optional': 'optional',
 
   'imap.title': 'Beim Postfach anmelden',
   'imap.lead':
@@ -53,7 +52,7 @@ export const de: Texts = {
   'imap.enterServer': 'Mailserver selbst eingeben',
   'folders.title': 'Ordner auswählen',
   'folders.lead': 'Sie sind angemeldet. Wählen Sie den Ordner, der verbunden werden soll.',
-  'folders.label': 'Zu verbindender Ordner',
+  'folders.label': 'Ordner, der verbunden wird',
 
   'email.label': 'E-Mail-Adresse',
   'email.placeholder': 'name@beispiel.de',
@@ -114,9 +113,9 @@ export const de: Texts = {
   'invalid.summaryMany': 'Prüfen Sie diese {count} Felder',
   'invalid.required': 'Füllen Sie das Feld „{field}“ aus.',
   'invalid.port': '„{field}“ muss eine Zahl von 1 bis 65535 sein.',
-  'invalid.allowedPorts': '„{field}“ muss einen dieser Ports verwenden: {ports}.',
+  'invalid.allowedPorts': 'Bei „{field}“ sind nur diese Ports erlaubt: {ports}.',
   'invalid.host': '„{field}“ muss ein Hostname oder eine Adresse ohne Port und Pfad sein.',
-  'invalid.folder': '„{field}“ gibt es auf dem Mailserver nicht.',
+  'invalid.folder': 'Diesen Ordner gibt es auf dem Mailserver nicht.',
   'invalid.tooLong': '„{field}“ ist zu lang.',
   'invalid.other': '„{field}“ ist ungültig.',
   'invalid.address': 'Geben Sie eine E-Mail-Adresse wie name@beispiel.de ein.',
@@ -131,7 +130,7 @@ export const de: Texts = {
   'requirement.mailPassword':
     '{provider} verlangt das eigene Passwort für E-Mail-Programme, das Sie im Kundencenter festlegen.',
 
-  'noPasswords.title': 'Ein Passwort funktioniert hier nicht',
+  'noPasswords.title': 'Hier funktioniert kein Passwort',
   'noPasswords.signIn': '{provider} lässt Apps nur über die eigene Anmeldeseite zu. Melden Sie sich dort an.',
   'noPasswords.text':
     '{provider} lässt Apps nur über die eigene Anmeldeseite zu, und diese App kann solche Postfächer noch nicht verbinden.',
@@ -141,7 +140,7 @@ export const de: Texts = {
 
   'guide.appPassword': 'So erstellen Sie ein App-Passwort',
   'guide.imap': 'So schalten Sie den IMAP-Zugriff ein',
-  'guide.newTab': 'öffnet einen neuen Tab',
+  'guide.newTab': 'wird in einem neuen Tab geöffnet',
   'guide.open': 'Öffnen Sie {link} und melden Sie sich an.',
   'guide.menu': 'Wählen Sie {menu}.',
   'guide.verification': 'Falls {menu} ausgeschaltet ist, schalten Sie es unter {link} ein.',
@@ -220,7 +219,7 @@ export const de: Texts = {
     'Sie sind angemeldet, aber Ihr Anbieter hat zu diesem Konto kein Postfach. Wenn Sie ein anderes Konto haben, versuchen Sie es damit.',
   'mailbox_mismatch.title': 'Das ist ein anderes Postfach',
   'mailbox_mismatch.text':
-    'Dieser Link verbindet {email} erneut. Versuchen Sie es noch einmal und melden Sie sich bei diesem Postfach an.',
+    'Mit diesem Link verbinden Sie {email} erneut. Versuchen Sie es noch einmal und melden Sie sich bei diesem Postfach an.',
   'rate_limited.title': 'Zu viele Versuche',
   'rate_limited.text':
     'Warten Sie einige Minuten und versuchen Sie es erneut. Wenn es dann nicht klappt, fordern Sie einen neuen Link an.',

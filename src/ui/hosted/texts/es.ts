@@ -25,8 +25,8 @@ export const es: Texts = {
   'continue.title': 'Continuar con {provider}',
   'continue.text': 'Te llevamos a la página de inicio de sesión.',
   'connected.title': 'Correo conectado',
-  'connected.text': '{email} está conectada. Te llevamos de vuelta.',
-  'connected.textTo': '{email} está conectada. Te llevamos de vuelta a {app}.',
+  'connected.text': 'La cuenta {email} está conectada. Te llevamos de vuelta.',
+  'connected.textTo': 'La cuenta {email} está conectada. Te llevamos de vuelta a {app}.',
 
   'page.error': 'Error: {title}',
   'page.cancel': 'Cancelar',
@@ -35,11 +35,10 @@ export const es: Texts = {
   'page.retry': 'Reintentar',
   'page.help': 'Ayuda',
   'page.privacy': 'Privacidad',
-  'page.optional': 'opcional',
 
   'imap.title': 'Inicia sesión en tu correo',
   'imap.lead':
-    'No hemos encontrado el servidor de correo de esta dirección. Usa la misma configuración que en tu aplicación de correo.',
+    'No hemos encontrado el servidor de correo de esta dirección. Usa los mismos ajustes que en tu aplicación de correo.',
   'imap.connect': 'Conectar el correo',
   'imap.connecting': 'Iniciando sesión en tu servidor de correo. Puede tardar unos segundos.',
   'imap.chooseFolder': 'Elegir una carpeta',
@@ -53,7 +52,7 @@ export const es: Texts = {
   'imap.enterServer': 'Introducir un servidor de correo',
   'folders.title': 'Elige una carpeta',
   'folders.lead': 'Has iniciado sesión. Elige la carpeta que quieres conectar.',
-  'folders.label': 'Carpeta que se conecta',
+  'folders.label': 'Carpeta que quieres conectar',
 
   'email.label': 'Correo electrónico',
   'email.placeholder': 'nombre@ejemplo.es',
@@ -71,7 +70,7 @@ export const es: Texts = {
   'username.label': 'Nombre de usuario',
   'username.hint': 'Normalmente, tu dirección de correo.',
   'mailbox.label': 'Carpeta',
-  'mailbox.hint': 'La carpeta que se conecta. Por defecto: INBOX.',
+  'mailbox.hint': 'La carpeta que se conectará. Por defecto: INBOX.',
   'secure.label': 'Cifrado',
   'secure.hint': '«Automático» usa STARTTLS en el puerto 143 y TLS en todos los demás.',
   'secure.automatic': 'Automático',
@@ -83,14 +82,14 @@ export const es: Texts = {
   'smtp.host': 'Servidor SMTP',
   'smtp.port': 'Puerto SMTP',
   'smtp.secure': 'Cifrado SMTP',
-  'smtp.username': 'Usuario SMTP',
+  'smtp.username': 'Nombre de usuario SMTP',
   'smtp.password': 'Contraseña SMTP',
   'caldav.legend': 'Calendario (CalDAV)',
   'caldav.hint': 'Solo si la cuenta tiene un calendario que quieres conectar.',
   'caldav.url': 'URL del calendario',
-  'caldav.username': 'Usuario del calendario',
+  'caldav.username': 'Nombre de usuario del calendario',
   'caldav.password': 'Contraseña del calendario',
-  'same.username': 'Déjalo vacío para usar el usuario de IMAP.',
+  'same.username': 'Déjalo vacío para usar el nombre de usuario de IMAP.',
   'same.password': 'Déjalo vacío para usar la contraseña de IMAP.',
 
   'name.email': 'Correo electrónico',
@@ -104,19 +103,19 @@ export const es: Texts = {
   'name.smtpHost': 'Servidor SMTP',
   'name.smtpPort': 'Puerto SMTP',
   'name.smtpSecure': 'Cifrado SMTP',
-  'name.smtpUsername': 'Usuario SMTP',
+  'name.smtpUsername': 'Nombre de usuario SMTP',
   'name.smtpPassword': 'Contraseña SMTP',
   'name.caldavUrl': 'URL del calendario',
-  'name.caldavUsername': 'Usuario del calendario',
+  'name.caldavUsername': 'Nombre de usuario del calendario',
   'name.caldavPassword': 'Contraseña del calendario',
 
   'invalid.summary': 'Revisa este campo',
   'invalid.summaryMany': 'Revisa estos {count} campos',
   'invalid.required': 'Rellena el campo «{field}».',
   'invalid.port': '«{field}» debe ser un número del 1 al 65535.',
-  'invalid.allowedPorts': '«{field}» debe usar uno de los puertos {ports}.',
+  'invalid.allowedPorts': '«{field}» debe usar uno de estos puertos: {ports}.',
   'invalid.host': '«{field}» debe ser un nombre de host o una dirección, sin puerto ni ruta.',
-  'invalid.folder': '«{field}» no existe en el servidor de correo.',
+  'invalid.folder': 'La carpeta no existe en el servidor de correo.',
   'invalid.tooLong': '«{field}» es demasiado largo.',
   'invalid.other': '«{field}» no es válido.',
   'invalid.address': 'Escribe una dirección de correo como nombre@ejemplo.es.',
@@ -130,7 +129,7 @@ export const es: Texts = {
   'requirement.mailPassword':
     '{provider} exige la contraseña aparte para aplicaciones de correo, que defines en su área de clientes.',
 
-  'noPasswords.title': 'Aquí no sirve una contraseña',
+  'noPasswords.title': 'Aquí no funcionan las contraseñas',
   'noPasswords.signIn':
     '{provider} solo da acceso a las aplicaciones desde su propia página de inicio de sesión. Continúa allí.',
   'noPasswords.text':
@@ -148,7 +147,7 @@ export const es: Texts = {
   'guide.check': 'Activa {menu} y guarda los cambios.',
   'guide.name': 'Escribe un nombre, por ejemplo «Correo», y selecciona {menu}.',
   'guide.twoFactor':
-    'Si usas la autenticación en dos pasos, crea una contraseña de aplicación en {link} y escríbela aquí en lugar de la habitual.',
+    'Si usas la autenticación de dos factores, crea una contraseña de aplicación en {link} y escríbela aquí en lugar de la habitual.',
   'guide.code': 'Confirma tu identidad. Tu contraseña para esta página es el código que aparece ({menu}).',
   'guide.paste': 'Copia la nueva contraseña y pégala en el campo de esta página.',
   'menu.googleVerification': 'Verificación en dos pasos',
@@ -161,7 +160,7 @@ export const es: Texts = {
 
   'imap_auth_failed.title': 'El servidor de correo ha rechazado el inicio de sesión',
   'imap_auth_failed.text':
-    'Comprueba el usuario y la contraseña. Algunos proveedores exigen una contraseña de aplicación o que actives antes el acceso IMAP.',
+    'Comprueba el nombre de usuario y la contraseña. Algunos proveedores exigen una contraseña de aplicación o que actives antes el acceso IMAP.',
   'imap_auth_failed.textPassword': 'Comprueba la contraseña e inténtalo de nuevo.',
   'imap_unreachable.title': 'No se puede acceder al servidor de correo',
   'imap_unreachable.text': 'Comprueba el nombre del servidor IMAP, el puerto y el cifrado.',

@@ -35,7 +35,6 @@ export const it: Texts = {
   'page.retry': 'Riprova',
   'page.help': 'Assistenza',
   'page.privacy': 'Privacy',
-  'page.optional': 'facoltativo',
 
   'imap.title': 'Accedi alla tua casella',
   'imap.lead':
@@ -114,9 +113,9 @@ export const it: Texts = {
   'invalid.summaryMany': 'Controlla questi {count} campi',
   'invalid.required': 'Compila il campo «{field}».',
   'invalid.port': '«{field}» deve essere un numero da 1 a 65535.',
-  'invalid.allowedPorts': '«{field}» deve usare una delle porte {ports}.',
+  'invalid.allowedPorts': '«{field}» deve usare una di queste porte: {ports}.',
   'invalid.host': '«{field}» deve essere un nome host o un indirizzo, senza porta né percorso.',
-  'invalid.folder': '«{field}» non esiste sul server di posta.',
+  'invalid.folder': 'La cartella non esiste sul server di posta.',
   'invalid.tooLong': '«{field}» è troppo lungo.',
   'invalid.other': '«{field}» non è valido.',
   'invalid.address': 'Inserisci un indirizzo email come nome@esempio.it.',
@@ -130,7 +129,7 @@ export const it: Texts = {
   'requirement.mailPassword':
     '{provider} richiede la password separata per le app di posta, che imposti nell’area clienti.',
 
-  'noPasswords.title': 'Qui non funziona una password',
+  'noPasswords.title': 'Qui le password non funzionano',
   'noPasswords.signIn': '{provider} consente l’accesso alle app solo dalla propria pagina di accesso. Continua lì.',
   'noPasswords.text':
     '{provider} consente l’accesso alle app solo dalla propria pagina di accesso, e questa app non può ancora collegare queste caselle.',

@@ -17,11 +17,11 @@ export const ja: Texts = {
   'consent.promise': 'パスワードが当サービスに知られることはありません。接続はいつでも解除できます。',
   'grants.title': 'アプリは次の許可を求めています。',
   'grants.titleTo': '{app} は次の許可を求めています。',
-  'grants.read': 'メッセージの閲覧',
-  'grants.change': 'メッセージのマーク、移動、削除',
-  'grants.send': 'あなたの名前でのメッセージの送信',
-  'grants.calendarRead': 'カレンダーの表示',
-  'grants.calendarChange': 'カレンダーの予定の表示と変更',
+  'grants.read': 'メッセージを読む',
+  'grants.change': 'メッセージをマーク、移動、削除する',
+  'grants.send': 'あなたに代わってメッセージを送信する',
+  'grants.calendarRead': 'カレンダーを表示する',
+  'grants.calendarChange': 'カレンダーの予定を表示、変更する',
   'continue.title': '{provider} で続ける',
   'continue.text': 'ログインページに移動します。',
   'connected.title': 'メールボックスを接続しました',
@@ -35,7 +35,6 @@ export const ja: Texts = {
   'page.retry': 'もう一度試す',
   'page.help': 'ヘルプ',
   'page.privacy': 'プライバシー',
-  'page.optional': '任意',
 
   'imap.title': 'メールボックスにログイン',
   'imap.lead': 'このアドレスのメールサーバーが見つかりませんでした。お使いのメールアプリと同じ設定を入力してください。',
@@ -115,7 +114,7 @@ export const ja: Texts = {
   'invalid.port': '「{field}」には 1 から 65535 までの数字を入力してください。',
   'invalid.allowedPorts': '「{field}」には次のいずれかのポートを使用してください: {ports}',
   'invalid.host': '「{field}」には、ポートやパスを含まないホスト名またはアドレスを入力してください。',
-  'invalid.folder': '「{field}」がメールサーバーに存在しません。',
+  'invalid.folder': 'このフォルダはメールサーバーに存在しません。',
   'invalid.tooLong': '「{field}」が長すぎます。',
   'invalid.other': '「{field}」が正しくありません。',
   'invalid.address': 'name@example.jp のようなメールアドレスを入力してください。',
@@ -129,9 +128,10 @@ export const ja: Texts = {
   'requirement.mailPassword': '{provider} では、カスタマーセンターで設定するメールアプリ専用のパスワードが必要です。',
 
   'noPasswords.title': 'パスワードでは接続できません',
-  'noPasswords.signIn': '{provider} のアプリ接続には、{provider} のログインページが必要です。そちらに進んでください。',
+  'noPasswords.signIn':
+    '{provider} は、{provider} のログインページを経由する場合にのみアプリの接続を許可しています。ログインページに進んでください。',
   'noPasswords.text':
-    '{provider} のアプリ接続には、{provider} のログインページが必要です。このアプリはまだ対応していません。',
+    '{provider} は、{provider} のログインページを経由する場合にのみアプリの接続を許可しています。このアプリは、まだこの方法に対応していません。',
   'bridge.title': 'このメールボックスはまだ接続できません',
   'bridge.text':
     '{provider} は、Bridge アプリを経由する場合にのみ他のアプリから利用できます。このアプリから直接接続することはできません。',
@@ -160,7 +160,7 @@ export const ja: Texts = {
   'imap_auth_failed.text':
     'ユーザー名とパスワードを確認してください。プロバイダーによっては、アプリパスワードや IMAP アクセスの有効化が必要です。',
   'imap_auth_failed.textPassword': 'パスワードを確認して、もう一度お試しください。',
-  'imap_unreachable.title': 'メールサーバーに接続できませんでした',
+  'imap_unreachable.title': 'メールサーバーに接続できません',
   'imap_unreachable.text': 'IMAP サーバーの名前、ポート、暗号化を確認してください。',
   'imap_tls.title': '接続が安全ではありません',
   'imap_tls.text':

@@ -35,7 +35,6 @@ export const nl: Texts = {
   'page.retry': 'Opnieuw proberen',
   'page.help': 'Hulp',
   'page.privacy': 'Privacy',
-  'page.optional': 'optioneel',
 
   'imap.title': 'Log in bij je mailbox',
   'imap.lead':
@@ -53,7 +52,7 @@ export const nl: Texts = {
   'imap.enterServer': 'Zelf een mailserver invullen',
   'folders.title': 'Kies een map',
   'folders.lead': 'Je bent ingelogd. Kies de map die je wilt koppelen.',
-  'folders.label': 'Te koppelen map',
+  'folders.label': 'Map die je wilt koppelen',
 
   'email.label': 'E-mailadres',
   'email.placeholder': 'naam@voorbeeld.nl',
@@ -65,7 +64,7 @@ export const nl: Texts = {
   'password.hideIt': 'Wachtwoord verbergen',
   'password.entered': 'Al ingevuld',
   'password.enteredHint':
-    'Laat leeg om het al ingevoerde wachtwoord te gebruiken. Als je de server of de gebruikersnaam wijzigt, voer het dan opnieuw in.',
+    'Laat leeg om het al ingevulde wachtwoord te gebruiken. Als je de server of de gebruikersnaam wijzigt, vul het dan opnieuw in.',
   'host.label': 'IMAP-server',
   'port.label': 'Poort',
   'username.label': 'Gebruikersnaam',
@@ -116,7 +115,7 @@ export const nl: Texts = {
   'invalid.port': '‘{field}’ moet een getal van 1 tot en met 65535 zijn.',
   'invalid.allowedPorts': '‘{field}’ moet een van deze poorten gebruiken: {ports}.',
   'invalid.host': '‘{field}’ moet een hostnaam of adres zijn, zonder poort of pad.',
-  'invalid.folder': '‘{field}’ bestaat niet op de mailserver.',
+  'invalid.folder': 'Deze map bestaat niet op de mailserver.',
   'invalid.tooLong': '‘{field}’ is te lang.',
   'invalid.other': '‘{field}’ is niet geldig.',
   'invalid.address': 'Vul een e-mailadres in, zoals naam@voorbeeld.nl.',
@@ -143,8 +142,8 @@ export const nl: Texts = {
   'guide.newTab': 'opent in een nieuw tabblad',
   'guide.open': 'Open {link} en log in.',
   'guide.menu': 'Kies {menu}.',
-  'guide.verification': 'Staat {menu} uit? Schakel het dan in op {link}.',
-  'guide.check': 'Schakel {menu} in en sla op.',
+  'guide.verification': 'Staat {menu} uit? Zet het dan aan op {link}.',
+  'guide.check': 'Zet {menu} aan en sla de wijziging op.',
   'guide.name': 'Vul een naam in, zoals ‘Mail’, en kies {menu}.',
   'guide.twoFactor':
     'Gebruik je tweefactorauthenticatie? Maak dan een app-wachtwoord op {link} en vul dat hier in, in plaats van je gewone wachtwoord.',
@@ -202,9 +201,9 @@ export const nl: Texts = {
   'consent_incomplete.text':
     'Om je mailbox te koppelen is toestemming nodig om die te lezen. Probeer het opnieuw en laat alle vakjes aangevinkt.',
   'consent_unknown.title': 'Deze inlogpoging is niet geldig',
-  'consent_unknown.text': 'Ze is niet hier begonnen. Ga terug naar de app waar je vandaan kwam en begin opnieuw.',
+  'consent_unknown.text': 'Deze is niet hier begonnen. Ga terug naar de app waar je vandaan kwam en begin opnieuw.',
   'consent_used.title': 'Deze inlogpoging is niet meer geldig',
-  'consent_used.text': 'Ze is al gebruikt of duurde te lang. Open de link uit de app waar je vandaan kwam opnieuw.',
+  'consent_used.text': 'Deze is al gebruikt of duurde te lang. Open de link uit de app waar je vandaan kwam opnieuw.',
   'consent_failed.title': 'Er was een probleem bij je e-mailprovider',
   'consent_failed.text': 'Je provider kon het inloggen niet afronden. Probeer het zo weer.',
   'consent_refused.title': 'Deze app is niet goed ingesteld',

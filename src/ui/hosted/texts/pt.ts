@@ -23,10 +23,10 @@ export const pt: Texts = {
   'grants.calendarRead': 'Ver suas agendas',
   'grants.calendarChange': 'Ver e alterar os eventos das suas agendas',
   'continue.title': 'Continuar com {provider}',
-  'continue.text': 'Levando você à página de login.',
+  'continue.text': 'Redirecionando você para a página de login.',
   'connected.title': 'E-mail conectado',
-  'connected.text': '{email} está conectado. Levando você de volta.',
-  'connected.textTo': '{email} está conectado. Levando você de volta a {app}.',
+  'connected.text': '{email} está conectado. Redirecionando você de volta.',
+  'connected.textTo': '{email} está conectado. Redirecionando você para {app}.',
 
   'page.error': 'Erro: {title}',
   'page.cancel': 'Cancelar',
@@ -35,7 +35,6 @@ export const pt: Texts = {
   'page.retry': 'Tentar de novo',
   'page.help': 'Ajuda',
   'page.privacy': 'Privacidade',
-  'page.optional': 'opcional',
 
   'imap.title': 'Entre no seu e-mail',
   'imap.lead':
@@ -52,7 +51,7 @@ export const pt: Texts = {
   'imap.edit': 'Editar',
   'imap.enterServer': 'Informar um servidor de e-mail',
   'folders.title': 'Escolha uma pasta',
-  'folders.lead': 'Você entrou. Escolha a pasta que quer conectar.',
+  'folders.lead': 'Login concluído. Escolha a pasta que quer conectar.',
   'folders.label': 'Pasta a conectar',
 
   'email.label': 'Endereço de e-mail',
@@ -83,14 +82,14 @@ export const pt: Texts = {
   'smtp.host': 'Servidor SMTP',
   'smtp.port': 'Porta SMTP',
   'smtp.secure': 'Criptografia SMTP',
-  'smtp.username': 'Usuário SMTP',
+  'smtp.username': 'Nome de usuário SMTP',
   'smtp.password': 'Senha SMTP',
   'caldav.legend': 'Agenda (CalDAV)',
   'caldav.hint': 'Somente se a conta tiver uma agenda que você queira conectar.',
   'caldav.url': 'URL da agenda',
-  'caldav.username': 'Usuário da agenda',
+  'caldav.username': 'Nome de usuário da agenda',
   'caldav.password': 'Senha da agenda',
-  'same.username': 'Deixe em branco para usar o usuário do IMAP.',
+  'same.username': 'Deixe em branco para usar o nome de usuário do IMAP.',
   'same.password': 'Deixe em branco para usar a senha do IMAP.',
 
   'name.email': 'Endereço de e-mail',
@@ -104,19 +103,19 @@ export const pt: Texts = {
   'name.smtpHost': 'Servidor SMTP',
   'name.smtpPort': 'Porta SMTP',
   'name.smtpSecure': 'Criptografia SMTP',
-  'name.smtpUsername': 'Usuário SMTP',
+  'name.smtpUsername': 'Nome de usuário SMTP',
   'name.smtpPassword': 'Senha SMTP',
   'name.caldavUrl': 'URL da agenda',
-  'name.caldavUsername': 'Usuário da agenda',
+  'name.caldavUsername': 'Nome de usuário da agenda',
   'name.caldavPassword': 'Senha da agenda',
 
   'invalid.summary': 'Confira este campo',
   'invalid.summaryMany': 'Confira estes {count} campos',
   'invalid.required': 'Preencha o campo “{field}”.',
   'invalid.port': '“{field}” deve ser um número de 1 a 65535.',
-  'invalid.allowedPorts': '“{field}” deve usar uma das portas {ports}.',
+  'invalid.allowedPorts': '“{field}” deve usar uma destas portas: {ports}.',
   'invalid.host': '“{field}” deve ser um nome de host ou um endereço, sem porta nem caminho.',
-  'invalid.folder': '“{field}” não existe no servidor de e-mail.',
+  'invalid.folder': 'A pasta não existe no servidor de e-mail.',
   'invalid.tooLong': '“{field}” é longo demais.',
   'invalid.other': '“{field}” não é válido.',
   'invalid.address': 'Digite um endereço de e-mail como nome@exemplo.com.br.',
@@ -130,7 +129,7 @@ export const pt: Texts = {
   'requirement.mailPassword':
     '{provider} exige a senha separada para aplicativos de e-mail, que você define na área do cliente.',
 
-  'noPasswords.title': 'Uma senha não funciona aqui',
+  'noPasswords.title': 'Senhas não funcionam aqui',
   'noPasswords.signIn': '{provider} só dá acesso a aplicativos pela própria página de login. Continue por lá.',
   'noPasswords.text':
     '{provider} só dá acesso a aplicativos pela própria página de login, e este aplicativo ainda não consegue conectar essas contas.',
@@ -160,8 +159,8 @@ export const pt: Texts = {
 
   'imap_auth_failed.title': 'O servidor de e-mail recusou o login',
   'imap_auth_failed.text':
-    'Confira o usuário e a senha. Alguns provedores exigem uma senha de app ou que você ative antes o acesso IMAP.',
-  'imap_auth_failed.textPassword': 'Confira a senha e tente novamente.',
+    'Confira o nome de usuário e a senha. Alguns provedores exigem uma senha de app ou que você ative antes o acesso IMAP.',
+  'imap_auth_failed.textPassword': 'Confira a senha e tente de novo.',
   'imap_unreachable.title': 'Não foi possível acessar o servidor de e-mail',
   'imap_unreachable.text': 'Confira o nome do servidor IMAP, a porta e a criptografia.',
   'imap_tls.title': 'A conexão não é segura',
@@ -212,7 +211,7 @@ export const pt: Texts = {
     'Não é possível conectar seu provedor, por um motivo que você não pode resolver. Fale com os responsáveis pelo aplicativo.',
   'mailbox_refused.title': 'Não foi possível abrir a caixa de e-mail',
   'mailbox_refused.text':
-    'Você entrou, mas seu provedor não tem caixa de e-mail para esta conta. Se tiver outra conta, tente com ela.',
+    'O login funcionou, mas seu provedor não tem caixa de e-mail para esta conta. Se tiver outra conta, tente com ela.',
   'mailbox_mismatch.title': 'Esta é outra conta de e-mail',
   'mailbox_mismatch.text': 'Este link reconecta {email}. Tente de novo e entre com essa conta.',
   'rate_limited.title': 'Tentativas demais',
