@@ -1,99 +1,55 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { createRequire } from 'node:module'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { badSizes, browserAvailable, launchBrowser } from '../kit/browser.ts'
-import { eventually } from '../kit/eventually.ts'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { type RunningDemo, startDemo } from '../kit/demo.ts'
+import { connectMailbox, openDemoPage, receiveMessage } from '../scenarios/demo-page.ts'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const FIND_VIOLATIONS = `axe.run({ preload: false }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
 const MARKUP = '<img src=x onerror="document.title=\'attacked\'">'
 
 describe.skipIf(!browserAvailable())('the page of the demo', () => {
   let browser: Browser
-  let context: BrowserContext
-  let demo: ChildProcess
-  let output = ''
+  let demo: RunningDemo
   let url: string
-  let axe: string
-  let problems: string[] = []
   beforeAll(async () => {
-    demo = spawn(process.execPath, ['dist/demo.js'], { stdio: ['ignore', 'pipe', 'inherit'] })
-    demo.stdout?.on('data', (chunk) => {
-      output += chunk
-    })
+    demo = startDemo()
     browser = await launchBrowser()
-    axe = await readFile(AXE, 'utf8')
-    url = String(await eventually(() => /click "Connect a mailbox":\n\n +(\S+)/.exec(output)?.[1] ?? false))
+    url = await demo.url()
   })
   afterAll(async () => {
     await browser?.close()
-    demo?.kill('SIGINT')
-    if (demo?.exitCode === null) await once(demo, 'exit')
+    await demo?.close()
   })
 
-  async function visit(colorScheme: 'light' | 'dark', width: number): Promise<Page> {
-    problems = []
-    context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    page.on('pageerror', (error) => problems.push(String(error)))
-    return page
-  }
-
-  async function check(page: Page): Promise<void> {
-    expect(await page.evaluate(`${axe};${FIND_VIOLATIONS}`)).toEqual([])
-    expect(await badSizes(page)).toEqual(expect.not.arrayContaining(['page']))
-    expect(problems).toEqual([])
-  }
-
   it('connects with one click on the hosted pages, and shows a message with its verified webhook', async () => {
-    const page = await visit('light', 1280)
-    await page.goto(url)
+    const { page, check, close } = await openDemoPage(browser, url)
     await page.getByText('No mailbox is connected yet').waitFor()
     expect(await page.getByRole('button', { name: 'Send me a message' }).isDisabled()).toBe(true)
-    await check(page)
+    await check()
 
-    await page.getByRole('button', { name: 'Connect a mailbox' }).click()
-    await page.getByRole('button', { name: 'Connect mailbox' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/auth/authorize/imap')
-    expect(await page.content()).not.toContain('demo-password')
-    await page.getByRole('button', { name: 'Connect mailbox' }).click()
-    await page.waitForURL(`${url}/`)
-    await page.getByText('Über die Primzahlen').waitFor()
-    expect(await page.locator('.message').count()).toBe(5)
+    const visited: string[] = []
+    page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname))
+    await connectMailbox(page, 'ada@demo.posthorn.example')
+    expect(visited).toEqual(['/connect', '/auth/authorize/imap', '/auth/authorize/imap', '/'])
+    await receiveMessage(page)
 
-    await page.getByRole('button', { name: 'Send me a message' }).click()
-    const arrived = page.getByRole('listitem').filter({ hasText: 'Luigi Menabrea' })
-    await arrived.getByText('Your notes, translated').waitFor()
-    const webhook = page.locator('.webhook').filter({ hasText: 'message.received' })
-    await webhook.getByText('signature verified').waitFor()
-    await webhook.getByText('message.received').click()
-    await webhook.getByText('"subject": "Your notes, translated"').waitFor()
-    await eventually(async () => expect(await page.locator('[data-status=done]').count()).toBe(5))
     await page.locator('#step-list summary').click()
     await page.locator('#step-list').getByRole('button', { name: 'Copy' }).click()
     await page.locator('#step-list').getByText('Copied').waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^curl http:\S+\/accounts\/acc_\w+\/messages \\\n {2}-H 'Authorization: Bearer [\w-]+'$/,
     )
-    await check(page)
-    expect(output).toMatch(/→ 5 messages:/)
-    expect(output).toContain('the standardwebhooks package verified its signature')
-    await context.close()
+    await check()
+    expect(demo.output()).toMatch(/→ 5 messages:/)
+    expect(demo.output()).toContain('the standardwebhooks package verified its signature')
+    await close()
   })
 
   it('shows the same in dark mode at 320 px, and hostile content as text', async () => {
-    const page = await visit('dark', 320)
-    await page.goto(url)
+    const { page, check, close } = await openDemoPage(browser, url, { scheme: 'dark', width: 320 })
     await page.getByText('Your notes, translated').first().waitFor()
     await page.locator('.webhook summary').first().click()
-    await check(page)
+    await check()
 
     const message = { id: 'a', subject: MARKUP, snippet: MARKUP, from: { name: MARKUP, email: '' }, receivedAt: 0 }
     const view = await page.evaluate(
@@ -111,7 +67,7 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     await page.locator('.webhook pre').getByText(MARKUP.replaceAll('"', '\\"')).waitFor()
     expect(await page.locator('.subject').textContent()).toBe(MARKUP)
     expect([await page.title(), await page.locator('img').count()]).toEqual(['Posthorn demo', 0])
-    await context.close()
+    await close()
   })
 
   /** Status of a request with these headers, which fetch would not let a caller set. */

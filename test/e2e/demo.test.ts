@@ -1,8 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { visitor } from '../../src/demo/visitor.ts'
+import { closing } from '../kit/closing.ts'
+import { startDemo } from '../kit/demo.ts'
 import { eventually } from '../kit/eventually.ts'
 
 const run = promisify(execFile)
@@ -27,30 +31,9 @@ describe('the demo', () => {
     },
   )
 
-  /** Starts the demo as a user does. Gives access to its output, the URL of its page and its exit code. */
-  function started(name: string) {
-    const demo = spawn(process.execPath, ['dist/demo.js', '--provider', name], { stdio: ['ignore', 'pipe', 'pipe'] })
-    const ended = once(demo, 'exit')
-    onTestFinished(() => void demo.kill('SIGKILL'))
-    let output = ''
-    for (const stream of [demo.stdout, demo.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString()
-      })
-    }
-    const end = async (signal: NodeJS.Signals) => {
-      demo.kill(signal)
-      const [code] = await ended
-      return code
-    }
-    const link = () =>
-      eventually(() => /Open the application in your browser.*\n\n +(http\S+)/.exec(output)?.[1] ?? false)
-    return { output: () => output, link, end }
-  }
-
-  it.each(['gmail', 'microsoft'])('waits for a user of %s at its page, then runs until stopped', async (name) => {
-    const demo = started(name)
-    const user = visitor(String(await demo.link()))
+  it.each(['gmail', 'microsoft'])('waits for a user of %s at its page, then runs until stopped', async (provider) => {
+    const demo = closing(startDemo({ provider }))
+    const user = visitor(await demo.url())
     await user.connect()
     await eventually(() => demo.output().includes('→ 5 messages:'))
     await user.requestMessage()
@@ -60,9 +43,25 @@ describe('the demo', () => {
   })
 
   it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s while it waits for a user', async (signal) => {
-    const demo = started('gmail')
-    await demo.link()
+    const demo = closing(startDemo())
+    await demo.url()
     expect([await demo.end(signal), demo.output()]).toEqual([0, expect.not.stringContaining('The demo stopped')])
+    expect(demo.leftovers()).toEqual([])
+  })
+
+  it('opens the browser on a terminal with a desktop, unless CI is set', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'posthorn-desktop-'))
+    closing({ close: async () => rmSync(folder, { recursive: true }) })
+    const opened = join(folder, 'opened')
+    writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" >> ${opened}\n`, { mode: 0o755 })
+    const environment = { PATH: `${folder}:${process.env.PATH}`, DISPLAY: ':0' }
+    const quiet = closing(startDemo({ terminal: true, environment: { ...environment, CI: 'true' } }))
+    await quiet.url()
+    const demo = closing(startDemo({ terminal: true, environment }))
+    const url = await demo.url()
+    await eventually(() => expect(readFileSync(opened, 'utf8')).toBe(`${url}\n`))
+    expect([await quiet.end('SIGTERM'), await demo.end('SIGTERM')]).toEqual([0, 0])
+    expect(readFileSync(opened, 'utf8')).toBe(`${url}\n`)
   })
 
   it('names the known providers when given another', async () => {
