@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../config/index.ts'
@@ -10,6 +10,35 @@ import { openInfrastructure } from './infrastructure.ts'
 import { httpServer } from './routes.ts'
 import { runtimeContext } from './runtime-context.ts'
 import { VERSION } from './version.ts'
+
+const INTRODUCTION = new URL('../ui/reference/introduction.md', import.meta.url)
+
+/** The sections of the reference, in the order in which a newcomer needs them. */
+const TAGS = [
+  {
+    name: 'Hosted authentication',
+    description:
+      'Users connect their mailboxes on pages of this service. Your application creates a session, opens its link in the browser of the user, and gets the browser back with the id of the account.',
+  },
+  {
+    name: 'Accounts',
+    description: 'An account is a connected mailbox. The service keeps it in sync until it is paused or deleted.',
+  },
+  { name: 'Messages', description: 'The messages of an account, their bodies and their attachments.' },
+  { name: 'Labels', description: 'The labels of a gmail mailbox, or the folders of any other.' },
+  {
+    name: 'Webhooks',
+    description:
+      'An endpoint is a URL of your application that receives events. A delivery is one event for one endpoint, with all its attempts.',
+  },
+  { name: 'Webhook events', description: 'The requests that the service sends to your endpoints, by type of event.' },
+  {
+    name: 'Events',
+    description: 'All recorded events, to read them again or to receive them as a stream instead of webhooks.',
+  },
+  { name: 'Operation', description: 'For the operators of the service: health, logs and the state of syncs.' },
+  { name: 'Push', description: 'Called by Microsoft Graph, not by applications.' },
+]
 
 /**
  * The OpenAPI document of the routes with default settings: `openapi.json`. Runs from the sources only. It composes a service on a
@@ -26,10 +55,11 @@ export async function apiDocument(): Promise<OpenApiDocument> {
       const server = httpServer(context, infrastructure, features, () => 'starting')
       await server.ready()
       const info = {
-        title: 'Posthorn',
+        title: 'Posthorn API',
         version: VERSION,
-        description: 'Mailboxes behind one REST API and signed webhooks.',
+        description: await readFile(INTRODUCTION, 'utf8'),
         serverUrl: context.config.publicUrl,
+        tags: TAGS,
       }
       const parts = { webhooks: openApiWebhooks(catalogue), examples: await readExamples() }
       const document = openApiDocument(server.routeTable, info, parts)

@@ -72,6 +72,12 @@ describe('the document', () => {
     if (body !== undefined) schemaErrors({}, `${at}/requestBody/content/application~1json/schema`)
   })
 
+  it('writes symbols of Markdown in descriptions as code', () => {
+    const descriptions = [...JSON.stringify({ ...document, info: {} }).matchAll(/"description":("(?:[^"\\]|\\.)*")/g)]
+    expect(descriptions.length).toBeGreaterThan(200)
+    for (const [, text = '""'] of descriptions) expect(JSON.parse(text).replaceAll(/`[^`]*`/g, '')).not.toMatch(/[*<>]/)
+  })
+
   it('gives examples that its own schemas accept', () => {
     for (const [examples, pointer] of walk(document, '')) {
       for (const example of examples) expect([pointer, schemaErrors(example, pointer)]).toEqual([pointer, []])

@@ -12,7 +12,7 @@ export interface Operation {
 
 export interface Schema {
   $ref?: string
-  type?: string
+  type?: string | string[]
   const?: unknown
   enum?: unknown[]
   format?: string
@@ -69,7 +69,7 @@ export function sample(schema: Schema, document: Document): unknown {
   if (given !== undefined) return given
   const [branch] = schema.anyOf ?? []
   if (branch !== undefined) return sample(branch, document)
-  switch (schema.type) {
+  switch ([schema.type].flat()[0]) {
     case 'object':
       return Object.fromEntries(
         (schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {}, document)]),

@@ -9,7 +9,7 @@ const members = {
     minItems: 1,
     maxItems: MAX_KEY_FIELDS,
     description:
-      'Events that are equal in all of these fields are duplicates. Allowed: accountId, eventType, provider, objectId, version, and data.<path>, such as data.from.email. Any other name means a member of the data: subject is data.subject.',
+      'Events that are equal in all of these fields are duplicates. Allowed: `accountId`, `eventType`, `provider`, `objectId`, `version`, and `data.<path>`, such as `data.from.email`. Any other name means a member of the data: `subject` is `data.subject`.',
     examples: [['accountId', 'eventType', 'objectId', 'version']],
   }),
   ttlSeconds: Type.Integer({

@@ -57,7 +57,7 @@ export function deduplicationRoutes(app: App, deps: DeduplicationRouteDeps): voi
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Test whether a second event like this one would be suppressed',
+        summary: 'Test deduplication with an event',
         description:
           'isDuplicate is false for the first call and true for an equal call within ttlSeconds. Suppresses no delivery.',
         body: testBody,

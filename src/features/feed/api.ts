@@ -55,7 +55,7 @@ export const streamQuery = Type.Object({
   type: Type.Optional(
     Type.String({
       maxLength: 2000,
-      description: 'Types or prefixes such as message.*, separated by commas. Default: all types.',
+      description: 'Types, or prefixes such as `message.*`, separated by commas. Default: all types.',
     }),
   ),
   accountId: Type.Optional(Type.String({ description: 'Only events of this account.' })),

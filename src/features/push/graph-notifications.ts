@@ -58,6 +58,8 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
         schema: {
           tags: ['Push'],
           summary,
+          description:
+            'Microsoft Graph calls this path. The `clientState` of its subscription authenticates each notification.',
           querystring,
           describedBody: notificationsSchema,
           response: {

@@ -58,7 +58,8 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       },
       schema: {
         tags,
-        summary: 'Show the hosted screen; opening it changes nothing',
+        summary: 'Open the hosted page',
+        description: 'The link of a session leads here. Opening it changes nothing.',
         produces: ['text/html'],
         querystring: authorizeQuery,
       },
@@ -96,9 +97,9 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       config: { access: 'session', form: true, rateLimit: hostedLimits('body', 'session') },
       schema: {
         tags,
-        summary: 'Submit an address or a provider and continue to the next step',
+        summary: 'Choose the provider',
         description:
-          'A form needs the cookie of the page. JSON that leads to a consent page needs the API key or that cookie; with the cookie, the consent must end in the same browser.',
+          'Returns the next page: the form for a mail server, or the way to the consent page of the provider. Without a provider, the service finds the one of the address. A form needs the cookie of the page. JSON that leads to a consent page needs the API key or that cookie; with the cookie, the consent must end in the same browser.',
         produces: ['text/html'],
         body: authorizeBody,
       },

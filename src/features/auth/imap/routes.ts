@@ -73,7 +73,8 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       config: { access: 'public', form: true, rateLimit: LIMITS },
       schema: {
         tags,
-        summary: 'Sign in to the mail server and connect the mailbox',
+        summary: 'Connect an IMAP mailbox',
+        description: 'Signs in to the mail server. An application with a form of its own can send JSON.',
         produces: ['text/html'],
         body: imapBody,
       },
@@ -103,7 +104,8 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       config: { access: 'session', form: true, rateLimit: LIMITS },
       schema: {
         tags,
-        summary: 'Test the connection and list the folders that can be connected',
+        summary: 'List the folders of a mail server',
+        description: 'Signs in to the mail server and returns the folders that can be connected. Connects nothing.',
         body: foldersBody,
         response: { 200: folderList, '4xx': errorSchema },
       },

@@ -63,7 +63,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       config: { access: 'public', rateLimit: hostedLimits('query', 'state') },
       schema: {
         tags: ['Hosted authentication'],
-        summary: 'Complete a sign-in at a provider; the provider sends the browser here',
+        summary: 'Complete a sign-in at a provider',
+        description: 'Google and Microsoft send the browser of the user here. Applications do not call it.',
         params: Type.Object({ providerName: Type.String({ description: 'gmail or microsoft.' }) }),
         querystring: callbackQuery,
         response: {

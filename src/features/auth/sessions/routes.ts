@@ -31,7 +31,9 @@ export function sessionRoutes(
       config: { access: 'key:write' },
       schema: {
         tags,
-        summary: 'Create a session: a single-use link for connecting a mailbox',
+        summary: 'Create a session',
+        description:
+          'Returns a single-use link, `authUrl`. Open it in the browser of the user, who connects a mailbox there. The browser then goes to `redirectUri` with `status=success`, `accountId`, `provider`, `email` and `session`. If the user cancels or cannot go on, it has `status=cancelled` or `status=error`, `error` (a code) and `session`.',
         body: newSessionBody,
         response: { 200: authSession, '4xx': errorSchema },
       },
@@ -67,9 +69,9 @@ export function sessionRoutes(
       config: { access: 'session', rateLimit: hostedLimits('params', 'code') },
       schema: {
         tags,
-        summary: 'Start a session for one provider and get the URL to open in the browser',
+        summary: 'Start a session at one provider',
         description:
-          'Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',
+          'Returns the URL to open in the browser, for applications that let users choose the provider on a page of their own. Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',
         params: codeParams,
         body: startBody,
         response: { 200: startedSession, '4xx': errorSchema },

@@ -6,7 +6,7 @@ import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
 const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 200,
   description:
-    'Event types, prefixes such as "message.*", or "*". An empty list means all types. Duplicates are dropped. An update replaces the list.',
+    'Event types, prefixes such as `message.*`, or `*`. An empty list means all types. Duplicates are dropped. An update replaces the list.',
   examples: [DEFAULT_EVENT_TYPES],
 })
 
@@ -18,7 +18,7 @@ const url = Type.String({
 })
 
 const headers = Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
-  description: 'Custom headers sent with each delivery. Stored encrypted; reads show "***" instead of the values.',
+  description: 'Custom headers sent with each delivery. Stored encrypted; reads show `***` instead of the values.',
 })
 
 const settings = {
@@ -64,7 +64,7 @@ export const createBody = Type.Object(
     secret: Type.Optional({
       ...secret,
       description:
-        'Signs the payloads (Standard Webhooks). Omitted: the service generates a secret and returns it in this response only. null: deliveries are unsigned. "whsec_…" is base64; any other text is used as its UTF-8 bytes.',
+        'Signs the payloads (Standard Webhooks). Omitted: the service generates a secret and returns it in this response only. null: deliveries are unsigned. `whsec_…` is base64; any other text is used as its UTF-8 bytes.',
     }),
     eventTypes: Type.Optional({ ...eventTypes, default: DEFAULT_EVENT_TYPES }),
     headers: Type.Optional(nullable(headers)),
@@ -86,7 +86,7 @@ export const updateBody = Type.Object(
     headers: Type.Optional({
       ...nullable(headers),
       description:
-        'Replaces all custom headers. The value "***" keeps the stored value of that header. null removes them all.',
+        'Replaces all custom headers. The value `***` keeps the stored value of that header. null removes them all.',
     }),
     ...optionalSettings,
   },

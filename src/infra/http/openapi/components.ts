@@ -19,7 +19,7 @@ export function components(): Components {
   function walk(part: Json): Json {
     if (part === null || typeof part !== 'object') return part
     if (Array.isArray(part)) return part.map(walk)
-    const walked = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, walk(value)]))
+    const walked = merged(Object.fromEntries(Object.entries(part).map(([name, value]) => [name, walk(value)])))
     const { title } = walked
     if (typeof title !== 'string' || !isSchema(walked)) return walked
     const known = named.get(title)
@@ -34,6 +34,37 @@ export function components(): Components {
     reference,
     schemas: () => Object.fromEntries([...named].sort(([left], [right]) => (left < right ? -1 : 1))),
   }
+}
+
+const SIMPLE_TYPES = new Set<Json | undefined>(['string', 'integer', 'number', 'boolean', 'null'])
+
+/**
+ * Merges a union of simple values into one schema with several types, and gives texts with fixed values their type. Renderers
+ * show the description of such a schema at once, and that of a branch of a union only on request.
+ */
+function merged(part: Record<string, Json>): Record<string, Json> {
+  const { anyOf, ...rest } = part
+  if (Array.isArray(part.enum) && part.type === undefined && part.enum.every((value) => typeof value === 'string')) {
+    return { type: 'string', ...part }
+  }
+  if (!Array.isArray(anyOf)) return part
+  const branches = anyOf.filter(isObject)
+  const constants = branches.map((branch) => branch.const)
+  if (constants.every((value) => typeof value === 'string')) return { type: 'string', enum: constants, ...rest }
+  const [first, ...others] = branches
+  if (first === undefined) return part
+  const description = rest.description ?? first.description
+  const types = branches.flatMap(({ type = 'any' }) => type)
+  const isPlain = ({ type, ...more }: Record<string, Json>) => Object.keys(more).length === 0
+  if (!types.every((type) => SIMPLE_TYPES.has(type)) || !others.every(isPlain) || 'const' in first) {
+    return description === undefined ? part : { ...part, description }
+  }
+  const { enum: values } = first
+  return { ...first, type: types, ...(Array.isArray(values) && { enum: [...values, null] }), ...rest }
+}
+
+function isObject(part: Json): part is Record<string, Json> {
+  return part !== null && typeof part === 'object' && !Array.isArray(part)
 }
 
 /** Distinguishes a schema from an object with a property called "title": a schema also has a type. */

@@ -18,14 +18,14 @@ export interface ApiInfo {
 
 export type OpenApiDocument = { [name: string]: Json }
 
-/** Makes the OpenAPI 3.1 document of the routes. It is sorted by path, so that it changes only where the API does. */
+/** Makes the OpenAPI 3.1 document of the routes. Paths are in the order of the routes, which readers see. */
 export function openApiDocument(
   routes: readonly RouteEntry[],
   info: ApiInfo,
   { webhooks, examples = {} }: { webhooks?: OpenApiWebhooks | undefined; examples?: Examples } = {},
 ): OpenApiDocument {
   const named = components()
-  const shown = routes.filter((route) => route.schema.hide !== true).sort(byPath)
+  const shown = routes.filter((route) => route.schema.hide !== true)
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of shown) {
     const path = route.url.replaceAll(/:([A-Za-z0-9_]+)/g, '{$1}')
@@ -59,13 +59,6 @@ function tagsOf(
   const known = described.filter(({ name }) => used.has(name))
   const others = [...used].filter((name) => !known.some((tag) => tag.name === name)).sort()
   return [...known.map((tag) => ({ ...tag })), ...others.map((name) => ({ name }))]
-}
-
-const METHOD_ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-
-function byPath(left: RouteEntry, right: RouteEntry): number {
-  if (left.url !== right.url) return left.url < right.url ? -1 : 1
-  return METHOD_ORDER.indexOf(left.method) - METHOD_ORDER.indexOf(right.method)
 }
 
 function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefined, serverUrl: string): Json {

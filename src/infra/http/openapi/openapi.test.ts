@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/server.ts'
+import { nullable } from '../../../lib/json-schema.ts'
 import { type App, errorSchema, listOf, type OpenApiWebhooks, openApiDocument, pageQuery } from '../index.ts'
 import type { Examples } from './examples.ts'
 
@@ -68,7 +69,7 @@ describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1 and lists every route that is not hidden', async () => {
     const document = documentOf(describedServer())
     expect(await new Validator().validate(document)).toEqual({ valid: true })
-    expect(Object.keys(document.paths)).toEqual(['/open', '/things', '/things/{thingId}/parts'])
+    expect(Object.keys(document.paths)).toEqual(['/things', '/things/{thingId}/parts', '/open'])
   })
 
   it('describes the access, parameters and errors of each route', async () => {
@@ -101,6 +102,30 @@ describe('the OpenAPI document', () => {
       ...app.routeTable.slice(0, 1).map((route) => ({ ...route, url: '/twin', schema: twin })),
     )
     expect(() => openApiDocument(routes, info)).toThrow('two different schemas have the title "Thing"')
+  })
+
+  it('merges values that can be null, so that readers see one description', () => {
+    app = testServer()
+    const text = Type.String({ minLength: 1, description: 'Why.' })
+    const members = {
+      reason: nullable(text),
+      level: nullable(Type.Enum(['low', 'high'])),
+      port: nullable(Type.Union([Type.Integer(), Type.String()], { description: 'Of the server.' })),
+      strategy: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], { description: 'Which.' }),
+      part: nullable(thing),
+    }
+    const schema = { tags: ['Things'], summary: 'Try', response: { 200: Type.Object(members) } }
+    app.get('/try', { config: { access: 'public' }, schema }, async () => {
+      throw new Error('not called')
+    })
+    const { paths } = documentOf(app)
+    expect(paths['/try'].get.responses['200'].content['application/json'].schema.properties).toEqual({
+      reason: { type: ['string', 'null'], minLength: 1, description: 'Why.' },
+      level: { type: ['string', 'null'], enum: ['low', 'high', null] },
+      port: { type: ['integer', 'string', 'null'], description: 'Of the server.' },
+      strategy: { type: 'string', enum: ['fixed', 'exponential'], description: 'Which.' },
+      part: { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] },
+    })
   })
 
   it('describes the webhooks of the service', async () => {

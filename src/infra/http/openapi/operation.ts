@@ -146,7 +146,8 @@ function successResponses(route: RouteEntry, context: OperationContext): JsonObj
   const { response, produces } = route.schema
   if (produces !== undefined) {
     const members = exampleMembers(bodiesOf(context.examples, '200'))
-    return { 200: { description: 'OK', content: Object.fromEntries(produces.map((type) => [type, members])) } }
+    const content = Object.fromEntries(produces.map((type) => [type, members]))
+    return { 200: { description: 'OK', ...shownHeaders(context.examples, '200'), content } }
   }
   const documented = Object.entries((response ?? {}) as Record<string, ResponseSchema>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
@@ -159,17 +160,23 @@ type ResponseSchema = { description?: string; type?: string }
 
 function successResponse(status: string, schema: ResponseSchema, { components, examples }: OperationContext): Json {
   const description = schema.description ?? STATUS_CODES[status] ?? 'The response.'
+  const headers = shownHeaders(examples, status)
+  // A redirect has no body.
+  if (schema.type === 'null') return { description, ...headers }
+  const example = examples.find(({ response }) => String(response.status) === status)
+  const type = example?.response.type ?? 'application/json'
+  const members = exampleMembers(bodiesOf(examples, status))
+  return { description, ...headers, content: { [type]: { schema: components.reference(schema), ...members } } }
+}
+
+/** The headers of the first example with this status. */
+function shownHeaders(examples: readonly Example[], status: string): JsonObject {
   const example = examples.find(({ response }) => String(response.status) === status)
   const headers = Object.entries(example?.response.headers ?? {}).map(([name, value]) => [
     name,
     { schema: { type: 'string' }, example: value },
   ])
-  const shownHeaders = headers.length > 0 && { headers: Object.fromEntries(headers) }
-  // A redirect has no body.
-  if (schema.type === 'null') return { description, ...shownHeaders }
-  const type = example?.response.type ?? 'application/json'
-  const members = exampleMembers(bodiesOf(examples, status))
-  return { description, ...shownHeaders, content: { [type]: { schema: components.reference(schema), ...members } } }
+  return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }
 }
 
 /** The error responses that a route can return: the shared ones, or its own examples of them. */

@@ -40,7 +40,7 @@ export function openApiRoutes(app: App): void {
     '/openapi.json',
     {
       config,
-      schema: { tags: ['Service'], summary: 'This description, as OpenAPI 3.1', produces: ['application/json'] },
+      schema: { tags: ['Operation'], summary: 'Get this description as OpenAPI 3.1', produces: ['application/json'] },
     },
     (request, reply) =>
       sendBuiltFile(request, reply, { name: 'openapi.json', type: 'application/json; charset=utf-8' }),
