@@ -30,11 +30,11 @@ function isObject(value: Json | undefined): value is { [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The differences between two texts, except for ids and numbers. "…" in the example matches any text. */
+/** The differences between two texts, except for ids and numbers. "…" in the example matches any text, with the white space around it. */
 export function textDifferences(example: string, actual: string): string[] {
   const text = withoutNumbers(actual)
   let at = 0
-  for (const part of withoutNumbers(example).split('…')) {
+  for (const part of withoutNumbers(example).split(/\s*…\s*/)) {
     const found = text.indexOf(part, at)
     if (found === -1) return [`the response has no ${JSON.stringify(part)} after ${JSON.stringify(text.slice(0, at))}`]
     at = found + part.length

@@ -24,7 +24,7 @@ export function recorded(response: ApiResponse, toShown: (text: string) => strin
 /** The title and the heading of a page. */
 function excerpt(page: string): string {
   const parts = [/<title>.*?<\/title>/, /<h1.*?<\/h1>/].map((pattern) => pattern.exec(page)?.[0] ?? '')
-  return `<!doctype html>\n…${parts.join('…')}…`
+  return `<!doctype html>\n…\n${parts.join('\n…\n')}\n…`
 }
 
 /** Writes responses into the `examples.json` of the sources. `responses` has them by operation and number of the example. */

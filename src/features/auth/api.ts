@@ -23,7 +23,7 @@ export const newSessionBody = Type.Object({
       }),
     ),
   ),
-  email: Type.Optional(nullable(email('A hint: the hosted screen fills it in.'))),
+  email: Type.Optional(nullable(email('A hint: the hosted page fills it in.'))),
   expiresInMinutes: Type.Optional(nullable(Type.Number({ minimum: 1, maximum: 1440, description: 'Default: 30.' }))),
   forceConsent: Type.Optional(
     nullable(

@@ -62,7 +62,7 @@ export function openApiWebhooks(catalogue: EventCatalogue): OpenApiWebhooks {
 function signedHeaders(body: { id: string; timestamp: string }): Record<string, string> {
   return webhookHeaders({
     id: body.id,
-    timestamp: Date.parse(body.timestamp) / 1000,
+    timestamp: Math.floor(Date.parse(body.timestamp) / 1000),
     body: JSON.stringify(body),
     secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   })

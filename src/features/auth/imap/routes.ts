@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type App, errorSchema, type RouteLimits, wantsHtml } from '../../../infra/http/index.ts'
+import { type App, type RouteLimits, wantsHtml } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
@@ -107,7 +107,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
         summary: 'List the folders of a mail server',
         description: 'Signs in to the mail server and returns the folders that can be connected. Connects nothing.',
         body: foldersBody,
-        response: { 200: folderList, '4xx': errorSchema },
+        response: { 200: folderList },
       },
     },
     async (request) => {

@@ -1,4 +1,4 @@
-import { type App, errorSchema, type Idempotency } from '../../../infra/http/index.ts'
+import type { App, Idempotency } from '../../../infra/http/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { authSession, authSessionStatus, codeParams, newSessionBody, startBody, startedSession } from '../api.ts'
@@ -35,7 +35,7 @@ export function sessionRoutes(
         description:
           'Returns a single-use link, `authUrl`. Open it in the browser of the user, who connects a mailbox there. The browser then goes to `redirectUri` with `status=success`, `accountId`, `provider`, `email` and `session`. If the user cancels or cannot go on, it has `status=cancelled` or `status=error`, `error` (a code) and `session`.',
         body: newSessionBody,
-        response: { 200: authSession, '4xx': errorSchema },
+        response: { 200: authSession },
       },
     },
     idempotency.writing(
@@ -53,7 +53,7 @@ export function sessionRoutes(
         tags,
         summary: 'Get the status of a session',
         params: codeParams,
-        response: { 200: authSessionStatus, '4xx': errorSchema },
+        response: { 200: authSessionStatus },
       },
     },
     async (request) => {
@@ -74,7 +74,7 @@ export function sessionRoutes(
           'Returns the URL to open in the browser, for applications that let users choose the provider on a page of their own. Needs the API key, or the cookie of the hosted page (GET /auth/authorize) for this session and state. With the cookie, the consent must end in the same browser.',
         params: codeParams,
         body: startBody,
-        response: { 200: startedSession, '4xx': errorSchema },
+        response: { 200: startedSession },
       },
     },
     async (request) => {
