@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from '../servers/receiver.ts'
 
 /**
  * One service with everything that the examples of the API name: Ada's mailbox, the invoice that arrives in it, the endpoint
- * that receives the event, and a Google account. Each request creates what later ones use; see `ORDER`.
+ * that receives the event, and two users who connect their mailboxes. Each request creates what later ones use; see `FIRST` and `LAST`.
  */
 export interface ApiStory {
   /** Sends the request of an example, with the values of the running service. */
@@ -41,11 +41,13 @@ const BEGINS_MS = Date.parse('2026-11-20T08:00:00.000Z')
 const PUBLIC_URL = 'http://localhost:8080'
 const ADA = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
+const ALAN = 'alan@acme.example'
 const GMAIL_USER = 'grace@acme.example'
 
 /** The values of the examples that the service, or the network, determines. */
 const SHOWN = {
   account: 'acc_01k9zv3h5q8m2n4p6r7s8t9vwx',
+  hostedAccount: 'acc_01k9zwqe8g1j3m5p7r9t2v4x6z',
   gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
   inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
   message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
@@ -73,7 +75,7 @@ export async function startApiStory(): Promise<ApiStory> {
       () => receiver.close(),
       () => google.server.close(),
     )
-    await dovecot.addUser(ADA, PASSWORD)
+    for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
     google.server.addUser(GMAIL_USER)
     google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
     const shiftMs = BEGINS_MS - systemClock.now()
@@ -128,6 +130,12 @@ function replay({ service, dovecot, receiver, google }: Servers): Omit<ApiStory,
       bind(SHOWN.session, json.code)
       const second = await owner.post('/auth/sessions', { redirectUri: 'https://acme.example/mailbox-connected' })
       bind(SHOWN.gmailSession, second.json.code)
+    },
+
+    async 'POST /auth/authorize/imap'() {
+      const { accounts } = (await owner.get('/accounts')).json
+      const connected = accounts.find(({ email }: { email: string }) => email === ALAN)
+      bind(SHOWN.hostedAccount, connected.id)
     },
 
     async 'POST /auth/sessions/{code}/start'({ json }) {
