@@ -26,6 +26,9 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     await page.getByText('No mailbox is connected yet').waitFor()
     expect(await page.getByRole('button', { name: 'Send me a message' }).isDisabled()).toBe(true)
     await check()
+    await page.getByRole('button', { name: 'Connect a mailbox' }).click()
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByText('No mailbox was connected.').waitFor()
 
     const visited: string[] = []
     page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname))
