@@ -202,7 +202,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('the hosted pages in
       const page = await visit()
       const { authUrl } = await hosted.session({ provider: 'imap', email: 'ada@fastmail.com', redirectUri: done })
       await page.goto(authUrl)
-      await page.getByLabel('Password', { exact: true }).fill('geheim')
+      await page.getByLabel('App password', { exact: true }).fill('geheim')
       await page.getByRole('button', { name: 'Show password' }).first().click()
       expect(await page.locator('#password').getAttribute('type')).toBe('text')
       await page.getByRole('button', { name: 'Hide password' }).click()

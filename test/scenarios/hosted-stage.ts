@@ -10,9 +10,8 @@ import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 
 /** The mailbox of the user at the mail server, and at each provider. */
 export const MAILBOX = { email: 'ada@posthorn.test', password: 'correct horse' }
-/** Another one, with the same password, that no state connects. */
-export const NEW_MAILBOX = 'grace@posthorn.test'
 export const GOOGLE_USER = 'ada@gmail.com'
+export const OTHER_GOOGLE_USER = 'grace@gmail.com'
 export const MICROSOFT_USER = 'ada@outlook.com'
 /** Does not grant access to the mailbox. */
 export const RELUCTANT_USER = 'eve@gmail.com'
@@ -37,9 +36,9 @@ export async function startHostedServers(): Promise<HostedServers> {
     startApplicationPage(),
     freePort(),
   ])
-  for (const name of [MAILBOX.email, NEW_MAILBOX]) await dovecot.addUser(name, MAILBOX.password)
+  await dovecot.addUser(MAILBOX.email, MAILBOX.password)
   await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
-  for (const user of [GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
+  for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
   microsoft.server.addUser(MICROSOFT_USER)
   gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
   const { port } = application.address() as AddressInfo

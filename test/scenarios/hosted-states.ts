@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../src/lib/errors.ts'
 import type { Translate } from '../../src/ui/hosted/index.ts'
 import { imapForm } from '../kit/hosted.ts'
-import { APP_NAME, GOOGLE_USER, MAILBOX, MICROSOFT_USER, NEW_MAILBOX, RELUCTANT_USER } from './hosted-stage.ts'
+import { APP_NAME, GOOGLE_USER, MAILBOX, MICROSOFT_USER, OTHER_GOOGLE_USER, RELUCTANT_USER } from './hosted-stage.ts'
 import {
   APPLICATION_STATE,
   connectMailbox,
@@ -15,6 +15,7 @@ import {
   open,
   openConsent,
   openImap,
+  openReconnect,
   openSettings,
   submit,
   type Visit,
@@ -137,7 +138,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
     name: 'the provider fails',
     async reach(visit) {
       await openConsent(visit)
-      visit.stage.sites.gmail.server.fail({ as: 'unavailable', on: /POST \/token/, times: 5 })
+      visit.stage.sites.gmail.server.fail({ as: 'unavailable', on: /POST \/token/ })
       await consentAs(visit, GOOGLE_USER)
     },
     shows: (t) => t('consent_failed.title'),
@@ -288,15 +289,32 @@ export const HOSTED_STATES: readonly HostedState[] = [
   },
   {
     name: 'reconnect',
+    reach: (visit) => openReconnect(visit),
+    shows: (t) => t('reconnect.text'),
+    ends: CANCELLED,
+  },
+  {
+    name: 'success of a reconnect',
     async reach(visit) {
-      await connectMailbox(visit)
-      await open(visit, { provider: 'imap', email: MAILBOX.email })
-      await visit.page.getByText(MAILBOX.email).first().waitFor()
-      await fillServer(visit)
+      await openReconnect(visit)
+      await visit.page.getByLabel(visit.t('password.label'), { exact: true }).fill(MAILBOX.password)
       await submit(visit)
     },
     shows: () => 'Welcome back',
     ends: connected('imap', MAILBOX.email),
+  },
+  {
+    name: 'another mailbox than the one to reconnect',
+    async reach(visit) {
+      const user = { provider: 'gmail', email: GOOGLE_USER, customUserId: 'user of a reconnect' }
+      for (const email of [GOOGLE_USER, OTHER_GOOGLE_USER]) {
+        await openConsent(visit, user)
+        await consentAs(visit, email)
+        if (email === GOOGLE_USER) await visit.page.getByText('Welcome back').waitFor()
+      }
+    },
+    shows: (t) => t('mailbox_mismatch.text', { email: GOOGLE_USER }),
+    ends: failed('mailbox_mismatch'),
   },
   {
     name: 'submitted in another tab',
@@ -349,7 +367,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
   {
     name: 'licence cap',
     async reach(visit) {
-      await openImap(visit, NEW_MAILBOX)
+      await openImap(visit)
       await fillServer(visit)
       visit.stage.isLicenceFull = true
       await submit(visit)

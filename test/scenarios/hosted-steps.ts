@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { Translate } from '../../src/ui/hosted/index.ts'
 import { imapForm } from '../kit/hosted.ts'
@@ -18,10 +19,13 @@ export interface Visit {
 export const APPLICATION_STATE = 'from the app'
 export const GOOGLE = { provider: 'Google' }
 
-/** Creates a session in the visitor's language. Returns its link, with a state that the application chose. */
+/** Creates a session of a new user in the visitor's language. Returns its link, with a state that the application chose. */
 export async function link(visit: Visit, body: Record<string, unknown> = {}): Promise<string> {
   const { hosted, redirectUri } = visit.stage
-  const { code, authUrl } = await hosted.session({ redirectUri, locale: visit.t.language, ...body })
+  // Google gives no refresh token again without it, and the service would then ask twice.
+  const forceConsent = true
+  const user = { customUserId: randomUUID(), locale: visit.t.language, ...body }
+  const { code, authUrl } = await hosted.session({ redirectUri, forceConsent, ...user })
   visit.code = code
   return `${authUrl}&${new URLSearchParams({ state: APPLICATION_STATE })}`
 }
@@ -39,8 +43,8 @@ export async function enterAddress({ page, t }: Visit, email: string): Promise<v
   await page.getByRole('button', { name: t('start.continue'), exact: true }).click()
 }
 
-export async function openConsent(visit: Visit): Promise<void> {
-  await open(visit, { provider: 'gmail' })
+export async function openConsent(visit: Visit, body: Record<string, unknown> = {}): Promise<void> {
+  await open(visit, { provider: 'gmail', ...body })
   await visit.page.getByRole('button', { name: visit.t('start.choose', GOOGLE) }).click()
 }
 
@@ -56,8 +60,15 @@ export async function denyConsent(visit: Visit): Promise<void> {
 }
 
 /** The form for a mail server that the service does not know. */
-export async function openImap(visit: Visit, email = MAILBOX.email): Promise<void> {
-  await open(visit, { provider: 'imap', email })
+export async function openImap(visit: Visit): Promise<void> {
+  await open(visit, { provider: 'imap', email: MAILBOX.email })
+}
+
+/** The form of a mailbox that is connected already. */
+export async function openReconnect(visit: Visit): Promise<void> {
+  const user = { provider: 'imap', email: MAILBOX.email, customUserId: 'user of a reconnect' }
+  await connectMailbox(visit, user)
+  await open(visit, user)
 }
 
 export async function openSettings({ page }: Visit): Promise<void> {
@@ -83,9 +94,9 @@ export async function submit({ page, t }: Visit): Promise<void> {
 }
 
 /** Connects the mailbox without the browser. Returns the link that was used. */
-export async function connectMailbox(visit: Visit): Promise<string> {
+export async function connectMailbox(visit: Visit, body: Record<string, unknown> = {}): Promise<string> {
   const { hosted, dovecot } = visit.stage
-  const href = await link(visit)
+  const href = await link(visit, body)
   const form = imapForm(visit.code, await hosted.open(href), {
     ...{ email: MAILBOX.email, username: MAILBOX.email, password: MAILBOX.password },
     ...{ host: 'localhost', port: String(dovecot.imapsPort), allowSelfSigned: 'true' },

@@ -58,7 +58,7 @@ export function errorPage(context: PageContext, page: ErrorPage): string {
 ${page.action !== undefined && link(page.action, 'primary')}${
   page.returnTo !== undefined && link(page.returnTo, page.action === undefined ? 'primary' : 'secondary')
 }
-<p class="small">${page.code} &middot; ${page.requestId}</p>`,
+<p class="small"><span>${page.code}</span> <span>${page.requestId}</span></p>`,
   })
 }
 

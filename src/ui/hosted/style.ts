@@ -86,7 +86,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .identity>div{min-width:0}
 .identity p{margin:0;overflow-wrap:anywhere}
 .identity .server{font-size:13.5px;line-height:1.4;color:var(--soft)}
-.identity .link{padding:3px 0}
+.identity .link{padding:3px 0;margin-inline-start:6px}
 .identity+form{margin-top:20px}
 .initial{font-size:17px;font-weight:650;line-height:1}
 .button .initial{width:18px;font-size:15px}
@@ -131,6 +131,7 @@ form+.cancel{display:flex;justify-content:center;margin-top:12px}
 main .brand+.badge{margin-top:-4px}
 .badge.good{background:var(--good-tint);color:var(--good)}
 .badge.bad{background:var(--danger-tint);color:var(--danger)}
+.centred .small{display:flex;flex-wrap:wrap;justify-content:center;gap:0 12px}
 .centred .button{margin-top:26px}
 .centred .button+.button{margin-top:10px}
 .address{font-weight:600;color:var(--ink);overflow-wrap:anywhere}
