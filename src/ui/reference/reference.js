@@ -66,6 +66,9 @@ const options = {
   hideHostname: false,
   pathInMiddlePanel: false,
   requiredPropsFirst: true,
+  // Shows the first item of a list, and the command before the body.
+  jsonSampleExpandLevel: 3,
+  payloadSampleIdx: 1,
   nativeScrollbars: true,
 }
 documentOfThisService().then(
