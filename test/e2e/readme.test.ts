@@ -153,22 +153,6 @@ describe('the commands of the README, in a clone', () => {
   it('start the service, print the event that trigger causes, and answer each curl line', async () => {
     const service = shell(START)
     await ready(service)
-    const listening = shell(LISTEN)
-    await eventually(() => expect(listening.output()).toContain(`Showing events of http://localhost:${port}`))
-    const [, eventId] = /^message\.received {2}(evt_\w+)$/m.exec(await run(TRIGGER)) ?? []
-    await eventually(() => expect(listening.output()).toMatch(new RegExp(`message\\.received +${eventId} \\(test\\)`)))
-    await listening.interrupt()
-
-    const responses = responsesOf(await run(CONNECT + ENDPOINT))
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 201])
-    const [session, accounts, endpoint] = responses.map(({ body }) => body)
-    expect(session).toMatchObject({
-      authUrl: expect.stringContaining(`http://localhost:${port}/auth/authorize?session=`),
-    })
-    expect((await fetch(String(session?.authUrl))).status).toBe(200)
-    expect(accounts).toMatchObject({ accounts: [], pagination: { total: 0 } })
-    expect(endpoint).toMatchObject({ isActive: true, secret: expect.stringMatching(/^whsec_/) })
-
     const received: string[] = []
     const application = createServer((request, response) => {
       received.push(`${request.method} ${request.url} ${request.headers['webhook-id']}`)
@@ -179,10 +163,23 @@ describe('the commands of the README, in a clone', () => {
       application.listen(0, '127.0.0.1', () => done(Number(Object(application.address()).port)))
     })
     const forwarding = shell(FORWARD.replace('localhost:3000', `127.0.0.1:${hookPort}`))
+    const listening = shell(LISTEN)
+    await eventually(() => expect(listening.output()).toContain(`Showing events of http://localhost:${port}`))
     await eventually(() => expect(forwarding.output()).toContain('Forwarding events'))
-    const [, forwardedId] = /^message\.received {2}(evt_\w+)$/m.exec(await run(TRIGGER)) ?? []
-    await eventually(() => expect(received).toEqual([`POST /hook ${forwardedId}`]))
-    await forwarding.interrupt()
+    const [, eventId] = /^message\.received {2}(evt_\w+)$/m.exec(await run(TRIGGER)) ?? []
+    await eventually(() => expect(listening.output()).toMatch(new RegExp(`message\\.received +${eventId} \\(test\\)`)))
+    await eventually(() => expect(received).toEqual([`POST /hook ${eventId}`]))
+    await Promise.all([listening.interrupt(), forwarding.interrupt()])
+
+    const responses = responsesOf(await run(CONNECT + ENDPOINT))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 201])
+    const [session, accounts, endpoint] = responses.map(({ body }) => body)
+    expect(session).toMatchObject({
+      authUrl: expect.stringContaining(`http://localhost:${port}/auth/authorize?session=`),
+    })
+    expect((await fetch(String(session?.authUrl))).status).toBe(200)
+    expect(accounts).toMatchObject({ accounts: [], pagination: { total: 0 } })
+    expect(endpoint).toMatchObject({ isActive: true, secret: expect.stringMatching(/^whsec_/) })
     expect(await service.interrupt()).toBe(0)
   })
 
