@@ -114,7 +114,7 @@ details{margin:0 0 18px;border-top:1px solid var(--line);border-bottom:1px solid
 .more:not([open])~.later{display:none}
 summary{display:flex;align-items:center;gap:8px;min-height:48px;font-size:14px;font-weight:550;cursor:pointer;list-style:none;border-radius:8px}
 summary::-webkit-details-marker{display:none}
-summary svg{width:16px;height:16px;color:var(--soft);transition:transform .12s}
+summary svg{flex:none;width:16px;height:16px;color:var(--soft);transition:transform .12s}
 [dir=rtl] :is(summary,.ways,.arrow,.links) svg{transform:scaleX(-1)}
 details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
 summary+.field,summary+input+.field{margin-top:6px}

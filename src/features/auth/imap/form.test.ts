@@ -29,19 +29,23 @@ describe('the IMAP form', () => {
   it('words each error for users, in the order of the form', () => {
     const details = [
       { path: 'body.port', message: 'must be a number from 1 to 65535' },
+      { path: 'body.password', message: 'is required' },
       { path: 'body.host', message: 'is required' },
       { path: 'body.other', message: 'is odd' },
     ]
-    expect(formErrors(translate('en'), new AppError('validation_failed', { details }))?.fields).toEqual({
-      host: 'Enter the IMAP server.',
-      port: 'The port must be a number from 1 to 65535.',
-    })
+    const fields = (facts?: { isServerFound: boolean }) =>
+      Object.entries(formErrors(translate('en'), new AppError('validation_failed', { details }), facts)?.fields ?? {})
+    const host = ['host', 'Enter the IMAP server.']
+    const password = ['password', 'Enter the password.']
+    const port = ['port', 'The port must be a number from 1 to 65535.']
+    expect(fields()).toEqual([host, password, port])
+    expect(fields({ isServerFound: true })).toEqual([password, host, port])
   })
 
   it('doubts only the password when the username is the expected one', () => {
     const error = new AppError('imap_auth_failed')
     expect(formErrors(translate('en'), error)?.form?.fields).toEqual(['password', 'username'])
-    expect(formErrors(translate('en'), error, true)?.form).toMatchObject({
+    expect(formErrors(translate('en'), error, { isUsernameSure: true })?.form).toMatchObject({
       ...{ text: 'Check the password and try again.', fields: ['password'] },
     })
   })

@@ -74,6 +74,10 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
       const proposed = mailbox === undefined ? await proposalFor(fields) : storedProposal(mailbox)
       const values = formValues(fields, proposed)
       const server = serverAt(values.host)
+      const formFacts = {
+        isServerFound: proposed !== undefined,
+        isUsernameSure: values.username === proposed?.username,
+      }
       return pages.render(reply, page, (context) =>
         imapPage(context, {
           action: `${publicUrl}/auth/authorize/imap`,
@@ -86,7 +90,7 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
             mailbox === undefined && proposed ? JSON.stringify({ email: values.email, ...proposed }) : undefined,
           isEditing,
           isReconnect: mailbox !== undefined,
-          errors: (error && formErrors(context.t, error, values.username === proposed?.username)) ?? NO_ERRORS,
+          errors: (error && formErrors(context.t, error, formFacts)) ?? NO_ERRORS,
           provider: server?.name,
           grants: grantsFor('imap', []),
           note: server && requirementText(context.t, server),
@@ -113,12 +117,14 @@ export function formValues(fields: ImapFields, proposed?: Proposal): ImapFormVal
   return Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, fieldText(shown[name]).trim()])) as ImapFormValues
 }
 
-/** In the order of the form. */
-const FIELDS = [
-  ...(['email', 'password', 'host', 'port', 'username', 'mailbox', 'secure', 'allowSelfSigned'] as const),
+/** In the order of the form, which asks for the server first unless one was found. */
+const fieldsInOrder = (isServerFound: boolean): ImapField[] => [
+  'email',
+  ...(isServerFound ? (['password', 'host'] as const) : (['host', 'password'] as const)),
+  ...(['port', 'username', 'secure', 'allowSelfSigned', 'mailbox'] as const),
   ...(['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const),
   ...(['caldavUrl', 'caldavUsername', 'caldavPassword'] as const),
-] satisfies readonly ImapField[]
+]
 
 const SIGN_IN_ERRORS = {
   imap_auth_failed: ['password', 'username'],
@@ -137,8 +143,12 @@ export function isFormError(error: AppError): boolean {
  * What the form shows of an error. Undefined when the error has a page of its own. Server texts are never shown. After a
  * rejected sign-in only the password is in doubt when the username is the one that the provider expects.
  */
-export function formErrors(t: Translate, { code, details }: AppError, isUsernameSure = false): FormErrors | undefined {
-  if (code === 'validation_failed') return fieldErrors(t, details)
+export function formErrors(
+  t: Translate,
+  { code, details }: AppError,
+  { isServerFound = false, isUsernameSure = false } = {},
+): FormErrors | undefined {
+  if (code === 'validation_failed') return fieldErrors(t, details, isServerFound)
   if (!isSignInError(code)) return undefined
   const isPasswordWrong = code === 'imap_auth_failed' && isUsernameSure
   const text = t(isPasswordWrong ? 'imap_auth_failed.textPassword' : `${code}.text`)
@@ -147,9 +157,9 @@ export function formErrors(t: Translate, { code, details }: AppError, isUsername
 }
 
 /** Validation errors in the words and the order of the form. */
-function fieldErrors(t: Translate, details: readonly ErrorDetail[]): FormErrors {
+function fieldErrors(t: Translate, details: readonly ErrorDetail[], isServerFound: boolean): FormErrors {
   const fields: Record<string, string> = {}
-  for (const name of FIELDS) {
+  for (const name of fieldsInOrder(isServerFound)) {
     const message = details.find(({ path }) => path === `body.${name}`)?.message
     if (message === undefined) continue
     const [key, ports = ''] = invalidText(message)
