@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/ui/hosted/texts/index.ts'
+import { axeViolations } from '../kit/axe.ts'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { databases } from '../kit/database.ts'
 import { screenshots } from '../kit/screenshots.ts'
@@ -42,4 +43,23 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('every page of the h
     }
     expect(failures).toEqual([])
   })
+
+  it.each(SCHEMES.flatMap((scheme) => WIDTHS.map((width) => ({ scheme, width }))))(
+    'is joined by an accessible API reference with all sections: $scheme, $width px',
+    async ({ scheme, width }) => {
+      const stage = await openHostedStage(open, servers)
+      const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 800 } })
+      try {
+        const page = await context.newPage()
+        await page.goto(`${stage.hosted.url}/docs`)
+        await page.getByRole('heading', { name: 'List accounts, newest first' }).waitFor()
+        await keep(page, `reference ${scheme} ${width}`)
+        expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true)
+        expect(await axeViolations(page, { targetSizes: false })).toEqual([])
+      } finally {
+        await context.close()
+        await stage.close()
+      }
+    },
+  )
 })
