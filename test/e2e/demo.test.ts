@@ -31,8 +31,8 @@ describe('the demo', () => {
     },
   )
 
-  it.each(['gmail', 'microsoft'])('waits for a user of %s at its page, then runs until stopped', async (provider) => {
-    const demo = closing(startDemo({ provider }))
+  it('waits for a user at its page, then runs until stopped', async () => {
+    const demo = closing(startDemo({ provider: 'microsoft' }))
     const user = visitor(await demo.url())
     await user.connect()
     await eventually(() => demo.output().includes('→ 5 messages:'))
