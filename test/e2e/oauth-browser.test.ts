@@ -115,7 +115,8 @@ describe.skipIf(!browserAvailable())('the built service, a browser and the conse
         expect(cookies.filter((cookie) => !cookie.includes(`; Path=${path === '' ? '/' : path};`))).toEqual([])
       })
 
-      it.each(['gmail', 'microsoft'] as const)(
+      // At its own address, the walk of the hosted pages does this.
+      it.each(path === '' ? [] : (['gmail', 'microsoft'] as const))(
         'nothing of %s when the user cancels, and a mailbox when the user tries again',
         async (name) => {
           const email = USERS[name]

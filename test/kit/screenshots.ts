@@ -10,6 +10,6 @@ export function screenshots(): (page: Page, name: string) => Promise<void> {
   console.log(`Screenshots of the pages are in ${folder}.`)
   return async (page, name) => {
     const path = join(folder, `${name.replaceAll(/[^\p{L}\d]+/gu, '-')}.png`)
-    await page.screenshot({ path, fullPage: true, animations: 'disabled' })
+    await page.screenshot({ path, fullPage: true })
   }
 }

@@ -48,7 +48,6 @@ export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walk
   async function enterAs({ width, scheme, language }: Look): Promise<void> {
     stage.isLicenceFull = false
     problems.length = 0
-    await page.goto('about:blank')
     await page.unrouteAll()
     await context.clearCookies()
     await page.setViewportSize({ width, height: HEIGHT })
