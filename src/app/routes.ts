@@ -79,7 +79,7 @@ export function httpServer(
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
   logRoutes(server, { logs: features.logs, cache })
-  siteRoutes(server, pages)
+  siteRoutes(server, pages, config.publicUrl)
   errorPageRoute(server)
   openApiRoutes(server)
   return server

@@ -85,7 +85,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     trustedProxies: [],
     errorPage: pages.errorPage,
   })
-  siteRoutes(app, pages)
+  siteRoutes(app, pages, url)
   errorPageRoute(app)
   openApiRoutes(app)
   authRoutes(app, {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, namesHtml, type ServerOptions } from '../../infra/http/index.ts'
-import { AppError } from '../../lib/errors.ts'
 import {
   type AuthScreen,
   brand as brandOf,
@@ -48,12 +47,18 @@ export function site(authScreen: AuthScreen): Site {
   }
 }
 
-export function siteRoutes(app: App, pages: Site): void {
+/** `/` is a page for people, and for programs a JSON object with the same links. */
+export function siteRoutes(app: App, pages: Site, publicUrl: string): void {
   const config = { access: 'public', rateLimit: LIMITS } as const
+  const links = {
+    name: 'Posthorn',
+    docsUrl: `${publicUrl}/docs`,
+    openapiUrl: `${publicUrl}/openapi.json`,
+    healthUrl: `${publicUrl}/health`,
+  }
   app.get('/', { config, schema: { hide: true } }, async (request, reply) => {
     reply.header('vary', 'accept, accept-language')
-    if (!namesHtml(request.headers.accept)) throw new AppError('route_not_found')
-    return pages.landingPage(request, reply)
+    return namesHtml(request.headers.accept) ? pages.landingPage(request, reply) : links
   })
 }
 

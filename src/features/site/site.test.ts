@@ -19,7 +19,7 @@ describe('the pages outside the hosted flow', () => {
   beforeAll(() => {
     const pages = site({ name: 'Northwind <b>' })
     app = testServer({ errorPage: pages.errorPage })
-    siteRoutes(app, pages)
+    siteRoutes(app, pages, 'https://mail.example.com')
     app.get('/things', { config: { access: 'key:read' } }, async () => '')
   })
   afterAll(() => app.close())
@@ -36,11 +36,20 @@ describe('the pages outside the hosted flow', () => {
     expect(links).toEqual(['docs', 'docs/errors', 'openapi.json', 'health'])
   })
 
-  it.each([undefined, '*/*', 'application/json'])('are JSON errors for clients that accept %s', async (accept) => {
-    for (const url of ['/', '/nothing']) {
-      const response = await app.inject({ url, headers: accept === undefined ? {} : { accept } })
-      expect([response.statusCode, response.json()]).toMatchObject([404, { error: { code: 'route_not_found' } }])
-    }
+  it.each([undefined, '*/*', 'application/json'])('are JSON for clients that accept %s', async (accept) => {
+    const headers = accept === undefined ? {} : { accept }
+    const root = await app.inject({ url: '/', headers })
+    expect([root.statusCode, root.json()]).toEqual([
+      200,
+      {
+        name: 'Posthorn',
+        docsUrl: 'https://mail.example.com/docs',
+        openapiUrl: 'https://mail.example.com/openapi.json',
+        healthUrl: 'https://mail.example.com/health',
+      },
+    ])
+    const unknown = await app.inject({ url: '/nothing', headers })
+    expect([unknown.statusCode, unknown.json()]).toMatchObject([404, { error: { code: 'route_not_found' } }])
   })
 
   it.each([
