@@ -27,7 +27,7 @@ export function guideList(t: Translate, { title, steps }: Guide, isOpen: boolean
 
 function menuPath(t: Translate, names: readonly MenuName[]): Html {
   const parts = names.map((name) => html`<b>${typeof name === 'string' ? html`<bdi>${name}</bdi>` : t(name.key)}</b>`)
-  return html`${parts.map((part, index) => (index === 0 ? part : html` › ${part}`))}`
+  return html`${parts.map((part, index) => (index === 0 ? part : html` &rsaquo; ${part}`))}`
 }
 
 function linkTo(t: Translate, link: string | undefined): Html | string {
