@@ -12,6 +12,7 @@ import * as ownedAccounts from './0010-owned-accounts.ts'
 import * as messageTexts from './0011-message-texts.ts'
 import * as limitViolations from './0012-limit-violations.ts'
 import * as sessionLocale from './0013-session-locale.ts'
+import * as invitedEmail from './0014-invited-email.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   messageTexts,
   limitViolations,
   sessionLocale,
+  invitedEmail,
 ]

@@ -265,8 +265,6 @@ describeOneDatabase('push from Graph', 'postgres', (open) => {
   it('accepts forged notifications and those of unknown subscriptions without a sync', async () => {
     const { client } = await pushed()
     const { id: subscriptionId } = await subscribed()
-    await quiet()
-    const before = microsoft.calls.total({ user: ADA })
     const forged = [
       { subscriptionId, clientState: 'x'.repeat(43) },
       { subscriptionId },
@@ -274,12 +272,17 @@ describeOneDatabase('push from Graph', 'postgres', (open) => {
       { subscriptionId: 'unknown', clientState: 'y' },
     ]
     const stranger = api(client.url)
-    for (const value of [forged, []]) {
-      expect((await stranger.post(NOTIFICATIONS, { value })).status).toBe(202)
-      expect((await stranger.post(`${NOTIFICATIONS}/lifecycle`, { value })).status).toBe(202)
-    }
-    await quiet()
-    expect(microsoft.calls.total({ user: ADA })).toBe(before)
+    // A sync of its own may fall into one round, but not into each.
+    await eventually(async () => {
+      await quiet()
+      const before = microsoft.calls.total({ user: ADA })
+      for (const value of [forged, []]) {
+        expect((await stranger.post(NOTIFICATIONS, { value })).status).toBe(202)
+        expect((await stranger.post(`${NOTIFICATIONS}/lifecycle`, { value })).status).toBe(202)
+      }
+      await quiet()
+      expect(microsoft.calls.total({ user: ADA })).toBe(before)
+    })
   })
 
   it('handles the three lifecycle notifications: renews, recreates, syncs', async () => {

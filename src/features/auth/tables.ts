@@ -19,6 +19,7 @@ interface AuthSessionTable {
   failureCode: string | null
   /** BCP 47 tag that the application chose for the pages. */
   locale: string | null
+  invitedEmail: string | null
   expiresAt: number
   createdAt: number
   updatedAt: number

@@ -143,6 +143,7 @@ function suite(open: Databases, openClaims: (clock: Clock) => Promise<SharedClai
   it('exactly one of many concurrent tests is the first, across replicas', async () => {
     const place = await open.place()
     const both = [await served(place), await served(place)]
+    for (const { call } of both) await call('POST', TEST, { ...SUBJECT, objectId: 'first use of the connection' })
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => both[index % 2]?.call('POST', TEST, SUBJECT)),
     )

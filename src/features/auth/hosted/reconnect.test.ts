@@ -99,6 +99,27 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       }
     }))
 
+  it('is not what an address does that comes after the creation of the session, as from the user', async () => {
+    const site = await googleSite()
+    site.server.addUser(EMAIL)
+    await withPages(
+      async (hosted) => {
+        site.server.allowRedirect(`${hosted.url}/providers/gmail/callback`)
+        await connect(hosted, { email: EMAIL })
+        const { code } = await hosted.session({})
+        const started = await hosted.call(`/auth/sessions/${code}/start`, {
+          json: { provider: 'gmail', state: 's', email: EMAIL },
+          key: true,
+        })
+        const { authorizationUrl } = (await started.json()) as { authorizationUrl: string }
+        expect((await hosted.call(await site.consent(authorizationUrl, EMAIL))).status).toBe(302)
+        expect(await hosted.accountCount()).toBe(2)
+      },
+      { logins: { gmail: site.login } },
+    )
+    await site.server.close()
+  })
+
   it('refuses another account at the provider, naming the address of the link', async () => {
     const site = await googleSite()
     for (const user of [EMAIL, 'eve@mill.example']) site.server.addUser(user)

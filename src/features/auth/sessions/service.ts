@@ -71,9 +71,10 @@ export function authSessions(deps: AuthSessionsDeps) {
    * The mailboxes that the session is for, because the application named the address of a connected one and its user. The
    * session then connects no other. Empty when it connects any mailbox.
    */
-  async function reconnects({ email, customUserId, provider, providerFixed }: AuthSession): Promise<LinkedMailbox[]> {
-    if (email === null) return []
-    const connected = await deps.accounts.findMailboxes(customUserId, email)
+  async function reconnects(session: AuthSession): Promise<LinkedMailbox[]> {
+    const { invitedEmail, customUserId, provider, providerFixed } = session
+    if (invitedEmail === null) return []
+    const connected = await deps.accounts.findMailboxes(customUserId, invitedEmail)
     return providerFixed ? connected.filter((mailbox) => mailbox.provider === provider) : connected
   }
 
@@ -103,6 +104,7 @@ export function authSessions(deps: AuthSessionsDeps) {
         provider,
         providerFixed: provider !== null,
         email,
+        invitedEmail: email,
         customUserId,
         redirectUri,
         forceConsent: input.forceConsent ?? false,

@@ -14,6 +14,8 @@ export interface AuthSession {
   /** The application chose `provider`, and the session accepts no other. */
   providerFixed: boolean
   email: string | null
+  /** The address that the application named when it created the session. */
+  invitedEmail: string | null
   customUserId: string | null
   redirectUri: string
   forceConsent: boolean
@@ -144,6 +146,7 @@ function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSe
     provider,
     providerFixed: row.providerFixed === 1,
     email,
+    invitedEmail: row.invitedEmail,
     customUserId,
     redirectUri,
     forceConsent: row.forceConsent === 1,
