@@ -47,8 +47,8 @@ export function signInPage(user: string, action: string, fields: Readonly<Record
   return document(
     'Signing in',
     html`<main class="between"><section class="card">
-<h1>Signing in to the demo’s mailbox</h1>
-<p class="lead">The demo fills in the password of ${user} for you. The next page is Posthorn’s.</p>
+<h1>Signing in to the demo&rsquo;s mailbox</h1>
+<p class="lead">The demo fills in the password of ${user} for you. The next page is Posthorn&rsquo;s.</p>
 <form method="post" action="${action}" data-submit>
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <button class="button primary">Continue</button>

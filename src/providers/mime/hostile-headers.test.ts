@@ -38,8 +38,8 @@ describe('a header of 126 kB', () => {
     ['fields', fill('a:\r\n')],
     ['folded lines', `To: a${fill('\r\n b')}`],
   ])('of %s is parsed at once', (_what, header) => {
-    // 10 ms is usual, and ten times that on a loaded machine. Without the limits these take up to a second.
-    expect(fastestMs(() => fieldsOf(header))).toBeLessThan(150)
+    // 10 ms is usual, and twenty times that on a machine that others starve. Without the limits these take up to a second.
+    expect(fastestMs(() => fieldsOf(header))).toBeLessThan(300)
   })
 })
 
