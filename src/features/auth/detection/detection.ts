@@ -17,7 +17,7 @@ export interface DetectionDeps {
 export interface Detection {
   /** By the domain, else by its MX records; takes at most 2 s. */
   providerOf(email: string): Promise<ProviderName>
-  /** The IMAP server that a domain publishes; or that its MX records imply; takes at most 6 s. Undefined for domains in the built-in table. */
+  /** The IMAP server that a domain publishes, or that its MX records imply; takes at most 6 s. Undefined for domains in the built-in table. */
   serverOf(email: string): Promise<ProposedServer | undefined>
 }
 

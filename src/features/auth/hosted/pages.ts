@@ -101,7 +101,7 @@ export function hostedPages({ brand, publicUrl, completedUrl, pageOf, returnUrl 
         ...{
           ...look,
           title: t(`${texts}.title`),
-          text: t(`${texts}.text`, { email: page?.session.email ?? '' }),
+          text: t(`${texts}.text`, { email: page?.session.invitedEmail ?? '' }),
           code: error.code,
           requestId: request.id,
         },
