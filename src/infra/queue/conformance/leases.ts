@@ -7,12 +7,12 @@ export function leases(title: string, makeWorld: MakeWorld): void {
   describe(`${title}: leases`, () => {
     it('keeps the job of a run that takes longer than its lease', async () => {
       const { world, one, other } = await two(makeWorld)
-      const gate = gated(one, { leaseMs: 300 })
+      // A process that gets no CPU for a whole lease loses its job, rightly.
+      const gate = gated(one, { leaseMs: 2000 })
       await one.add('queue', 'a')
       await eventually(() => expect(gate.running).toEqual(['a']))
       const seen = record(other)
-      const startedAt = performance.now()
-      await eventually(() => expect(performance.now() - startedAt).toBeGreaterThan(1000))
+      await new Promise((resolve) => setTimeout(resolve, 4500))
       expect(seen.keys).toEqual([])
       expect(gate.signals[0]?.aborted).toBe(false)
       gate.release()
