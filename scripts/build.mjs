@@ -6,7 +6,11 @@ import { bundle } from './bundle.mjs'
 import { writeReference } from './reference.mjs'
 
 /** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
-const SERVICE = { posthorn: 'src/cli/posthorn.ts', 'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts' }
+const SERVICE = {
+  posthorn: 'src/cli/posthorn.ts',
+  'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
+  'search-worker': 'src/features/search/sqlite/search-worker.ts',
+}
 const DEMO = { demo: 'src/demo/demo.ts' }
 /** The script and the style sheet of the demo's page, served as they are. */
 const DEMO_ASSETS = 'src/demo/application/assets'

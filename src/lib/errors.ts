@@ -103,6 +103,8 @@ export interface AppErrorOptions {
   /** Shown to the caller; default: the catalogue's message. Must not contain secrets or data of another tenant. */
   message?: string
   details?: ErrorDetail[]
+  /** The current state of the object, for a conflict with it. */
+  current?: object
   headers?: Record<string, string>
   /** The underlying error, for the log only. */
   cause?: unknown
@@ -115,6 +117,7 @@ export class AppError extends Error {
   readonly status: number
   readonly type: 'api' | 'provider' | 'callback' | 'server'
   readonly details: ErrorDetail[]
+  readonly current: object | undefined
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
@@ -124,6 +127,7 @@ export class AppError extends Error {
     this.status = status
     this.type = type
     this.details = options.details ?? []
+    this.current = options.current
     this.headers = options.headers ?? {}
   }
 }

@@ -13,9 +13,12 @@ export type IdPrefix =
   | 'lbl'
   | 'log'
   | 'msg'
+  | 'obx'
   | 'req'
   | 'ses'
+  | 'tev'
   | 'thr'
+  | 'trk'
   | 'try'
   | 'whe'
 

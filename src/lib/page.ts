@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AppError } from './errors.ts'
 
 /** Part of every list response. `nextCursor` and `nextPageToken` are equal and opaque, present when there is another page. */
@@ -10,6 +10,7 @@ export interface Pagination {
   hasNext: boolean
   hasPrev: boolean
   totalCapped?: boolean
+  partial?: boolean
   nextCursor?: string
   nextPageToken?: string
 }
@@ -117,7 +118,7 @@ export function pageOfAll<T>(
 }
 
 function fingerprint(filter: unknown): string {
-  return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 8)
+  return hash('sha256', JSON.stringify(filter), 'base64url').slice(0, 8)
 }
 
 function encodeCursor(after: readonly (string | number)[], page: number, filter: unknown): string {

@@ -39,3 +39,9 @@ export function truncateCharacters(text: string, limit: number): string {
   }
   return text.slice(0, units)
 }
+
+/** Indented lines of two columns. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([left = '']) => left.length))
+  return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`)
+}

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/lib/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
+import type { SendProvider } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { type Google, startGoogle } from './google.ts'
 
@@ -8,7 +9,7 @@ const USER = 'ann@gmail.test'
 /** A mailbox at the fake Google, used through the provider. Refreshes its token like the service. */
 export async function gmailMailbox(
   limits: GmailDeps['limits'] = {},
-): Promise<IdMailboxFixture & { google: Google; user: string }> {
+): Promise<IdMailboxFixture & { google: Google; user: string; sending: SendProvider }> {
   const google = await startGoogle()
   google.addUser(USER)
   let { accessToken, refreshToken } = await google.grant(USER)
@@ -17,12 +18,12 @@ export async function gmailMailbox(
     ...{ authUrl: `${google.url}/o/oauth2/v2/auth`, tokenUrl: `${google.url}/token` },
     userinfoUrl: `${google.url}/v1/userinfo`,
   })
-  const { mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
+  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
   let arrived = Date.now() - 86_400_000
   const labelsOf = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
   return {
-    ...{ google, user: USER, mail, inbox: 'INBOX', trash: 'TRASH' },
+    ...{ google, user: USER, mail, sending, inbox: 'INBOX', trash: 'TRASH' },
     access: {
       ...{ accountId: 'acc_gmail', email: USER, settings: {}, secrets: {} },
       async accessToken(refused) {

@@ -5,11 +5,13 @@ import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/htt
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { handleBatch } from './google/batch.ts'
+import { draftRoutes } from './google/drafts.ts'
 import { client, openEmulator } from './google/emulator.ts'
 import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
 import { gmail } from './google/gmail.ts'
 import { googleOauth } from './google/oauth.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
+import { type GmailSubmission, sendRoutes } from './google/sending.ts'
 import { type Watch, watch } from './google/watch.ts'
 
 export const GOOGLE_SCOPES = ['openid', 'email', 'https://mail.google.com/']
@@ -74,6 +76,8 @@ export interface Google {
   /** How often a refresh token of this user was presented. */
   refreshes(user: string): number
 
+  /** Every message that `messages.send` accepted. */
+  readonly sent: readonly GmailSubmission[]
   fail(fault: PlannedFault): void
   faults: Faults
   /** Recorded requests; `calls.counts({ user })` counts them by method and path pattern. */
@@ -94,7 +98,14 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   const watches = watch(() => mail, topic)
   const mail = gmail(emulator, watches.changed)
   const oauth = googleOauth(emulator, tokens, topic.exchange)
-  const find = router([...oauth.routes, ...watches.routes, ...mail.routes, ...topic.routes])
+  const drafts = draftRoutes({
+    emulator,
+    put: (user, raw, options) => google.deliver(user, raw, options),
+    drop: (user, id) => google.delete(user, id),
+  })
+  const sent: GmailSubmission[] = []
+  const sends = sendRoutes({ url, emulator, sent, put: (user, raw, options) => google.deliver(user, raw, options) })
+  const find = router([...oauth.routes, ...watches.routes, ...mail.routes, ...drafts, ...sends, ...topic.routes])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
@@ -116,7 +127,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
       if (!match) return notFound()
       if (match.route.signedIn !== false) {
         if (!grant) return unauthenticated()
-        if (!mayCall(at.pathname, grant.scopes)) return missingScope()
+        if (!mayCall(method, at.pathname, grant.scopes)) return missingScope()
       }
       return match.route.handle({ ...request, user, params: match.params, part })
     }
@@ -214,6 +225,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     expireAccessTokens: (user) => tokens.drop((held) => user === undefined || held.user === user),
     revokeGrants: oauth.revoke,
     refreshes: (user) => tokens.refreshes(user),
+    sent,
     fail: (fault) => faults.plan(fault),
     faults,
     calls,
@@ -228,10 +240,12 @@ let created = 0
 /** In the format of Gmail's ids, increasing. */
 const hexId = (): string => `19${(Date.now() * 1000 + (created++ % 1000)).toString(16).padStart(14, '0')}`
 
-/** Whether the scopes allow this part of the API. */
-function mayCall(path: string, scopes: string[]): boolean {
+/** Whether the scopes allow this part of the API. Only the full scope permits deleting a message for good. */
+function mayCall(method: string, path: string, scopes: string[]): boolean {
+  if (method === 'DELETE' && path.includes('/messages/')) return scopes.includes('https://mail.google.com/')
   const hasAny = (...prefixes: string[]) => scopes.some((scope) => prefixes.some((prefix) => scope.startsWith(prefix)))
-  if (path.startsWith('/gmail/')) return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
+  if (/^(\/upload)?\/gmail\//.test(path))
+    return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
   if (path.startsWith('/v1/projects/'))
     return hasAny('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')
   return true

@@ -7,14 +7,16 @@ import { type Microsoft, startMicrosoft } from './microsoft.ts'
 const USER = 'ada@example.test'
 
 /** A mailbox at the fake Graph, used through the provider. Refreshes its token like the service. */
-export async function microsoftMailbox(): Promise<IdMailboxFixture & { archive: string }> {
+export async function microsoftMailbox(): Promise<
+  IdMailboxFixture & { archive: string; graph: Microsoft; user: string }
+> {
   const graph = await startMicrosoft()
   graph.addUser(USER)
   // Graph's times are whole seconds: each message gets its own second, in the past.
   let arrivedMs = Date.now() - 3_600_000
   const { mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
   return {
-    mail,
+    ...{ graph, user: USER, mail },
     access: await signedIn(graph),
     inbox: graph.folderId(USER, 'inbox'),
     trash: graph.folderId(USER, 'deleteditems'),

@@ -138,7 +138,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const fault = faults.take({ user, method, url: at, part })
       if (fault && fault.as !== 'foreign-link') return graphFault(fault)
       if (graph && !grant) return unauthenticated()
-      if (graph && !mayCall(at.pathname, grant?.scopes ?? [])) return accessDenied()
+      if (graph && !mayCall(method, at.pathname, grant?.scopes ?? [])) return accessDenied()
       if (method === 'POST' && at.pathname === '/v1.0/$batch')
         return handleBatch(request, (inside) => handle(inside, true))
       if (!match) return graphError(404, 'UnknownError', 'Resource not found for the segment.')
@@ -249,8 +249,9 @@ async function withForeignLinks(response: Response, origin = 'http://127.0.0.1:9
 }
 
 /** Whether the scopes allow this part of the API. A scope may be prefixed with Graph's URL. */
-function mayCall(path: string, scopes: string[]): boolean {
+function mayCall(method: string, path: string, scopes: string[]): boolean {
   const names = scopes.map((scope) => scope.split('/').at(-1))
   if (path === '/v1.0/me') return names.some((name) => name?.startsWith('User.Read'))
+  if (method !== 'GET' && path.startsWith('/v1.0/me/')) return names.some((name) => name?.startsWith('Mail.ReadWrite'))
   return names.some((name) => name?.startsWith('Mail.Read'))
 }

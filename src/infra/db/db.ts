@@ -20,6 +20,8 @@ export interface Tx extends Transaction<Tables> {
  */
 export interface Db {
   readonly engine: 'sqlite' | 'postgres'
+  /** The path of the database file, on SQLite only. */
+  readonly file?: string
   readonly read: Handle
   readonly dialect: Dialect
   transaction<T>(body: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>

@@ -45,6 +45,7 @@ export function openSqlite(options: SqliteOptions): Db {
   const read = kysely(reader)
   return {
     engine: 'sqlite',
+    file: options.file,
     read,
     dialect: sqliteDialect,
     async transaction(body, { bulk = false } = {}) {
@@ -74,7 +75,7 @@ const PING_MS = 2000
 const READ_TURN_MS = 8
 
 /** Small, because the operating system caches the file, too. A large cache grows page by page among the buffers of sockets, and its pages keep the C heap from shrinking. */
-const CACHE_KB = 4000
+const CACHE_KB = 2000
 
 function open(file: string, pragmas: string[]): Database.Database {
   const database = new Database(file)

@@ -22,6 +22,9 @@ export const pagination = Type.Object(
     totalCapped: Type.Optional(
       Type.Boolean({ description: 'True when counting stopped at total; there may be more.' }),
     ),
+    partial: Type.Optional(
+      Type.Boolean({ description: 'True when a search may lack messages: some are not indexed yet.' }),
+    ),
     nextCursor: Type.Optional(Type.String()),
     nextPageToken: Type.Optional(Type.String()),
   },
@@ -49,6 +52,7 @@ export const errorSchema: TObject = Type.Object(
         examples: ['http://localhost:8080/docs/errors#validation_failed'],
       }),
       details: Type.Array(Type.Object({ path: Type.String({ examples: ['body.to.0'] }), message: Type.String() })),
+      current: Type.Optional(Type.Object({}, { description: 'With a stale If-Match: the object as it is now.' })),
     }),
     requestId: Type.String(),
   },

@@ -2,6 +2,8 @@ export type ProviderErrorKind =
   | 'auth_expired'
   | 'rate_limited'
   | 'not_found'
+  /** Another folder has the name. */
+  | 'exists'
   | 'unavailable'
   | 'rejected'
   | 'cursor_expired'

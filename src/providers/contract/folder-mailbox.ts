@@ -1,3 +1,5 @@
+import type { MailChanges } from './changes.ts'
+import type { MailDrafts } from './drafts.ts'
 import type { ProviderError } from './errors.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
@@ -9,6 +11,10 @@ export interface FolderMailProvider extends MailProviderBase {
   openSession(access: MailAccess, events: SessionEvents, signal: AbortSignal): Promise<FolderSession>
   /** Uses the account's request connection, never the sync connection. It closes after 30 s without work. */
   liveReads(access: MailAccess): FolderLiveReads
+  /** Uses the request connection, too. */
+  changes(access: MailAccess): MailChanges<MessageLocation>
+  /** Uses the request connection, too. `folderPath`: the folder with the role `drafts`. */
+  drafts(access: MailAccess, folderPath: string): MailDrafts
 }
 
 export interface SessionEvents {
@@ -90,13 +96,30 @@ export interface MessageLocation {
   uid: number
 }
 
+/** Every word must match. How, the server decides: usually as a part of any word, in any case. */
+export interface FolderSearch {
+  /** Anywhere in headers and body. */
+  text?: readonly string[]
+  from?: readonly string[]
+  /** Among the recipients, cc and bcc included. */
+  to?: readonly string[]
+  subject?: readonly string[]
+  /** In ms: received at this time or later. */
+  after?: number
+  /** In ms: received before this time. */
+  before?: number
+  unread?: boolean
+  hasAttachments?: boolean
+}
+
 export interface FolderLiveReads extends LiveReads<MessageLocation> {
   /**
    * Lists a folder that is not synced, highest UID first. Use `beforeUid` for deep pages; `offset` skips that many of the
-   * newest. Throws `not_found` for an unknown folder.
+   * newest. Throws `not_found` for an unknown folder. With `search`: only messages that the server finds; `rejected` when it refuses
+   * to search. Whether a message has attachments is then decided by its content type.
    */
   listMessages(
     folderPath: string,
-    options: { limit: number; beforeUid?: number; offset?: number },
+    options: { limit: number; beforeUid?: number; offset?: number; search?: FolderSearch },
   ): Promise<{ messages: RemoteMessage[]; total: number }>
 }

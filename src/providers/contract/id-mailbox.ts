@@ -1,3 +1,5 @@
+import type { MailChanges } from './changes.ts'
+import type { MailDrafts } from './drafts.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
 
@@ -7,6 +9,9 @@ export interface IdMailProvider extends MailProviderBase {
   /** One per account, on the owning instance only. */
   openSession(access: MailAccess): MailboxSession
   liveReads(access: MailAccess): LiveReads<{ providerMessageId: string }>
+  changes(access: MailAccess): MailChanges<{ providerMessageId: string }>
+  /** `folderPath`: the folder or label with the role `drafts`. */
+  drafts(access: MailAccess, folderPath: string): MailDrafts
   /** Sends the next requests of an account at once, although the provider asked for a pause. */
   endPause(accountId: string): void
 }

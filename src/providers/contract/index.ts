@@ -3,6 +3,8 @@
  * `folder-mailbox.ts` is for messages known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of their own
  * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */
+export * from './changes.ts'
+export * from './drafts.ts'
 export * from './errors.ts'
 export * from './folder-mailbox.ts'
 export * from './id-mailbox.ts'
@@ -11,3 +13,4 @@ export * from './message.ts'
 export * from './provider.ts'
 export * from './push.ts'
 export * from './scopes.ts'
+export * from './sending.ts'

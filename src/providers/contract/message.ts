@@ -4,7 +4,12 @@ export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archi
 export interface RemoteFolder {
   /** The provider's id of the folder. For imap the decoded path: `INBOX`, `Projekte/Größe`. */
   path: string
+  /** Its last segment where folders are nested. */
   name: string
+  /** With the names of its parents, joined by `/`; absent: the same as `name`, for imap as `path`. */
+  fullName?: string
+  /** `#rrggbb`; null: none. Absent where the provider has no colours or does not list them. */
+  color?: string | null
   delimiter: string | null
   role: FolderRole | null
   /** Managed by the provider although it has no role: Gmail's IMPORTANT, CATEGORY_PROMOTIONS. */
@@ -41,6 +46,10 @@ export interface RemoteMessage {
   emailId: string | null
   threadId: string | null
   messageId: string | null
+  /** The value of `X-Posthorn-Id`, of providers that may replace the Message-ID of what they send. */
+  sentToken?: string | null
+  /** The provider's id of a draft, where it survives edits and the message's own id does not (gmail). */
+  draftId?: string
   inReplyTo: string | null
   references: string[]
   subject: string

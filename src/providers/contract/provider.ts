@@ -75,6 +75,8 @@ export interface ImapSettings extends ConnectTarget {
 export interface SmtpSettings extends ConnectTarget {
   username: string
   security: 'tls' | 'starttls'
+  /** As in `ImapSettings`. */
+  allowPlain?: boolean
 }
 
 export interface CaldavSettings {

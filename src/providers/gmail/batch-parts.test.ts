@@ -85,12 +85,14 @@ describe('a batch response', () => {
     await expect(none.next()).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
-  it('contains a numbered part for each path', () => {
-    expect(batchBody(['/a?x=1', '/b'], 'edge').split('\r\n')).toEqual([
+  it('contains a numbered part for each request', () => {
+    const get = { method: 'GET' as const, path: '/a?x=1' }
+    expect(batchBody([get, { method: 'POST', path: '/b', json: { name: 'ä' } }], 'edge').split('\r\n')).toEqual([
       ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-0>', ''],
       ...['GET /a?x=1 HTTP/1.1', 'Accept: application/json', '', ''],
       ...['--edge', 'Content-Type: application/http', 'Content-ID: <item-1>', ''],
-      ...['GET /b HTTP/1.1', 'Accept: application/json', '', ''],
+      ...['POST /b HTTP/1.1', 'Accept: application/json', 'Content-Type: application/json', 'Content-Length: 13', ''],
+      '{"name":"ä"}',
       ...['--edge--', ''],
     ])
   })

@@ -12,15 +12,28 @@ export interface BatchPart {
   response: RestResponse | undefined
 }
 
-/** The body of a batch request: one GET per path, numbered in order. */
-export function batchBody(paths: readonly string[], boundary: string): string {
-  const parts = paths.map((path, index) =>
+/** One request of a batch. `json` is its body. */
+export interface BatchRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  path: string
+  json?: unknown
+}
+
+/** The body of a batch request, its parts numbered in order. */
+export function batchBody(requests: readonly BatchRequest[], boundary: string): string {
+  const parts = requests.map(({ method, path, json }, index) =>
     [
       ...[`--${boundary}`, 'Content-Type: application/http', `Content-ID: <item-${index}>`, ''],
-      ...[`GET ${path} HTTP/1.1`, 'Accept: application/json', '', ''],
+      ...[`${method} ${path} HTTP/1.1`, 'Accept: application/json', ...content(json)],
     ].join('\r\n'),
   )
   return `${parts.join('\r\n')}\r\n--${boundary}--\r\n`
+}
+
+function content(json: unknown): string[] {
+  if (json === undefined) return ['', '']
+  const text = JSON.stringify(json)
+  return ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`, '', text]
 }
 
 /** Parses a batch response as it arrives. Holds one part at a time, up to `maxPartBytes`. Skips parts without a readable index. Ends after `maxBytes`; the caller requests the missing parts again. */

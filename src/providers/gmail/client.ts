@@ -3,12 +3,23 @@ import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { ProviderError } from '../contract/index.ts'
 import { inBatches, parser, type RestMailbox, type RestResponse } from '../rest/index.ts'
-import { batchBody, batchParts } from './batch-parts.ts'
+import { type BatchRequest, batchBody, batchParts } from './batch-parts.ts'
 import { gmailError } from './errors.ts'
 
 export const ME = '/gmail/v1/users/me'
 /** In quota units. */
-export const COST = { message: 5, list: 5, history: 2, attachment: 5, watch: 100, stop: 50 }
+export const COST = {
+  send: 100,
+  message: 5,
+  list: 5,
+  history: 2,
+  attachment: 5,
+  modify: 5,
+  delete: 10,
+  watch: 100,
+  stop: 50,
+  draft: 10,
+}
 /** Google allows 100 but advises against more than 50: the parts run at once, and some are refused. */
 const BATCH_SIZE = 50
 /** A message with longer text is stored without its text; a live read returns it complete. */
@@ -40,7 +51,7 @@ export interface ListQuery {
 export async function listPage(
   mailbox: RestMailbox,
   query: ListQuery,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ ids: string[]; next: string | undefined }> {
   const request = { method: 'GET', path: `${ME}/messages`, doing: 'listing messages', cost: COST.list, signal } as const
   const fullQuery = { includeSpamTrash: 'true', maxResults: 500, ...query }
@@ -51,32 +62,51 @@ export async function listPage(
 /** The JSON of a message, or why there is none. */
 export type FetchResult = object | 'too_long' | ProviderError
 
+interface BatchOptions {
+  doing: string
+  clock: Clock
+  /** Quota units of each request. */
+  cost: number
+  signal?: AbortSignal | undefined
+  partBytes?: number
+}
+
 /** Fetches messages in batches. A message that does not exist is `not_found`; one over `partBytes` is `too_long`. */
 export async function getMessages(
   mailbox: RestMailbox,
   ids: readonly string[],
   options: { fields: string; clock: Clock; signal: AbortSignal; partBytes?: number },
 ): Promise<Map<string, FetchResult>> {
-  const { fields, clock, signal, partBytes = MAX_PART_BYTES } = options
-  const doing = 'fetching messages'
+  const { fields, ...rest } = options
   const format = fields.includes('payload') ? 'full' : 'minimal'
   const query = new URLSearchParams({ format, fields })
+  const requests = ids.map((id) => ({ id, method: 'GET' as const, path: `${messagePath(id)}?${query}` }))
+  const results = await sendBatches(mailbox, requests, { ...rest, doing: 'fetching messages', cost: COST.message })
+  return new Map([...results].map(([{ id }, result]) => [id, result]))
+}
 
-  async function send(batch: string[]) {
+export function messagePath(id: string): string {
+  return `${ME}/messages/${encodeURIComponent(id)}`
+}
+
+/** Sends requests, all of which may be repeated, in batches. A response over `partBytes` is `too_long`, one without JSON `{}`. */
+export function sendBatches<Request extends BatchRequest>(
+  mailbox: RestMailbox,
+  requests: readonly Request[],
+  { doing, clock, cost, signal, partBytes = MAX_PART_BYTES }: BatchOptions,
+): Promise<Map<Request, FetchResult>> {
+  async function send(batch: Request[]) {
     const boundary = `posthorn-${randomUUID()}`
     const { headers, body } = await mailbox.open({
-      ...{ method: 'POST', isRead: true, path: '/batch/gmail/v1', doing, cost: batch.length * COST.message, signal },
+      ...{ method: 'POST', isRepeatable: true, path: '/batch/gmail/v1', doing, cost: batch.length * cost, signal },
       deadlineMs: BATCH_DEADLINE_MS,
       headers: { 'content-type': `multipart/mixed; boundary=${boundary}` },
-      body: batchBody(
-        batch.map((id) => `${ME}/messages/${encodeURIComponent(id)}?${query}`),
-        boundary,
-      ),
+      body: batchBody(batch, boundary),
     })
-    const results = new Map<string, FetchResult>()
+    const results = new Map<Request, FetchResult>()
     for await (const { index, response } of batchParts(body, headers['content-type'], partBytes)) {
-      const id = batch[index]
-      if (id !== undefined) results.set(id, resultOf(response))
+      const request = batch[index]
+      if (request !== undefined) results.set(request, resultOf(response))
     }
     return results
   }
@@ -85,10 +115,11 @@ export async function getMessages(
     if (response === undefined) return 'too_long'
     // The batch request itself was authorised, so the token expired meanwhile. The user need not consent again.
     if (response.status === 401) return new ProviderError('unavailable', `${doing}: the access token expired`)
+    if (response.status === 204) return {}
     if (response.status !== 200) return gmailError(response, doing, clock.now())
     if (typeof response.body === 'object' && response.body !== null) return response.body
     return new ProviderError('unavailable', `${doing}: a response could not be read`)
   }
 
-  return inBatches(ids, { size: BATCH_SIZE, send, doing, signal })
+  return inBatches(requests, { size: BATCH_SIZE, send, doing, signal })
 }

@@ -17,6 +17,7 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
   const { reasons, service } = detailsOf(response.body)
   const hasReason = (known: ReadonlySet<string>) => reasons.some((reason) => known.has(reason))
   const byStatus = statusError(response, doing, nowMs)
+  if (response.status === 409) return new ProviderError('exists', `${doing}: the name is taken`)
   if (response.status !== 403 && response.status !== 429) {
     return reasons.includes('failedPrecondition')
       ? new ProviderError('rejected', `${doing}: Gmail is not enabled for this Google account`)

@@ -24,14 +24,21 @@ const SYSTEM: Readonly<Record<string, { name: string; role: FolderRole | null }>
 /** A state of the message rather than a folder; `RemoteMessage.unread` holds it. */
 export const UNREAD = 'UNREAD'
 export const STARRED = 'STARRED'
+/** Every draft has this label. */
+export const DRAFT = 'DRAFT'
 /** The API lists no chats. */
 const NOT_FOLDERS: ReadonlySet<string> = new Set([UNREAD, 'CHAT'])
 
+const label = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.Optional(Type.String()),
+  color: Type.Optional(Type.Object({ backgroundColor: Type.Optional(Type.String({ maxLength: 20 })) })),
+})
+export const parseLabel = parser(label)
 const parseLabels = parser(
   Type.Object({
-    labels: Type.Optional(
-      Type.Array(Type.Object({ id: Type.String(), name: Type.String(), type: Type.Optional(Type.String()) })),
-    ),
+    labels: Type.Optional(Type.Array(label)),
   }),
 )
 
@@ -39,17 +46,22 @@ const parseLabels = parser(
 export async function listLabels(mailbox: RestMailbox, signal?: AbortSignal): Promise<RemoteFolder[]> {
   const path = '/gmail/v1/users/me/labels'
   const { labels = [] } = await mailbox.json({ method: 'GET', path, doing: 'listing the labels', signal }, parseLabels)
-  return labels
-    .filter(({ id }) => !NOT_FOLDERS.has(id) && id !== '' && cleanText(id) === id)
-    .map(({ id, name, type }) => ({
-      path: id,
-      name: SYSTEM[id]?.name ?? truncateText(cleanText(name), MAX_NAME),
-      delimiter: '/',
-      role: SYSTEM[id]?.role ?? null,
-      ...(type === 'system' && { system: true }),
-      selectable: true,
-      mailboxId: null,
-    }))
+  return labels.filter(({ id }) => !NOT_FOLDERS.has(id) && id !== '' && cleanText(id) === id).map(labelFolder)
+}
+
+export function labelFolder({ id, name, type, color }: ReturnType<typeof parseLabel>): RemoteFolder {
+  const fullName = SYSTEM[id]?.name ?? truncateText(cleanText(name), MAX_NAME)
+  return {
+    path: id,
+    name: fullName.split('/').at(-1) || fullName,
+    fullName,
+    ...(color?.backgroundColor !== undefined && { color: color.backgroundColor.toLowerCase() }),
+    delimiter: '/',
+    role: SYSTEM[id]?.role ?? null,
+    ...(type === 'system' && { system: true }),
+    selectable: true,
+    mailboxId: null,
+  }
 }
 
 /** Splits the labels of a message into flags and folders. */

@@ -10,14 +10,18 @@ import {
   type Provider,
   ProviderError,
   type PushProvider,
+  type SendProvider,
 } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
+import { gmailChanges } from './changes.ts'
 import { readProfile } from './client.ts'
+import { gmailDrafts } from './drafts.ts'
 import { gmailError } from './errors.ts'
 import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
 import { RATE_LIMIT } from './polling.ts'
 import { gmailPush } from './push.ts'
+import { gmailSending } from './sending.ts'
 import { GmailSession } from './sync/session.ts'
 
 export { type GmailLoginOptions, gmailLogin } from './login.ts'
@@ -35,7 +39,11 @@ const STEP_MESSAGES = 500
 const VERIFY_MS = 10_000
 
 /** One per process: it holds the connections and the rate limit of each mailbox. */
-export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvider; push: PushProvider } {
+export function gmailProvider(deps: GmailDeps): Provider & {
+  mail: IdMailProvider
+  push: PushProvider
+  sending: SendProvider
+} {
   const { apiUrl, login, clock, limits = {} } = deps
   const client = restClient({
     ...{ root: apiUrl, clock, toError: gmailError, limits: limits.rest ?? {} },
@@ -45,6 +53,7 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvide
     name: 'gmail',
     ...(login && { login }),
     push: gmailPush(client),
+    sending: gmailSending(client),
     mail: {
       kind: 'mailbox',
       async verify(access, signal) {
@@ -55,6 +64,11 @@ export function gmailProvider(deps: GmailDeps): Provider & { mail: IdMailProvide
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
       liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true })),
+      changes: (access) => gmailChanges(client.mailbox(access, { urgent: true }), clock),
+      drafts: (access) => {
+        const mailbox = client.mailbox(access, { urgent: true })
+        return gmailDrafts(mailbox, gmailLiveReads(mailbox), clock)
+      },
       endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },

@@ -10,6 +10,7 @@ import {
   headerFields,
   headerValue,
   htmlToText,
+  SENT_TOKEN_HEADER,
   searchText,
   snippet,
 } from '../mime/index.ts'
@@ -57,6 +58,7 @@ export function foundMessage(
     message: {
       ...{ providerMessageId: id, isNew, emailId: null, threadId: text(fields.threadId) ?? null },
       ...known,
+      sentToken: headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) ?? null,
       receivedAt: Number.isSafeInteger(receivedMs) && receivedMs >= 0 ? receivedMs : (known.date ?? nowMs),
       sizeBytes: typeof fields.sizeEstimate === 'number' ? Math.max(0, Math.trunc(fields.sizeEstimate)) : 0,
       ...flags,
@@ -130,7 +132,7 @@ export function leafParts(payload: unknown, depth = 0): Part[] {
   ]
 }
 
-function headersOf(headers: unknown): Header[] {
+export function headersOf(headers: unknown): Header[] {
   return list(headers).flatMap((item) => {
     const { name, value } = object(item)
     return typeof name === 'string' && typeof value === 'string' ? [{ name, value }] : []

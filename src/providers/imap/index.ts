@@ -7,12 +7,15 @@ import { LRUCache } from 'lru-cache'
 import { type Log, silentLog } from '../../infra/log/index.ts'
 import type { AddressGuard } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FolderMailProvider, MailAccess, Provider } from '../contract/index.ts'
+import type { FolderMailProvider, MailAccess, Provider, SentCopies } from '../contract/index.ts'
+import { imapChanges } from './changes.ts'
 import { type Dialing, dial, type ImapClient } from './client.ts'
+import { imapDrafts } from './drafts.ts'
 import { imapLiveReads } from './live-reads.ts'
 import { pacing } from './pacing.ts'
 import { ParserTurns } from './parser-turns.ts'
 import { RequestConnection } from './request-connection.ts'
+import { imapSentCopies } from './sent-copies.ts'
 import { fetchBackoffs } from './sync/fetch-backoff.ts'
 import { FLOOD_LIMIT, type FloodLimit } from './sync/flood.ts'
 import { ImapSession } from './sync/session.ts'
@@ -92,7 +95,7 @@ export function imapProvider({
   log = silentLog,
   limits: given,
   pace = { concurrent: 16, jitterMs: 250 },
-}: ImapDeps): Provider & { mail: FolderMailProvider } {
+}: ImapDeps): Provider & { mail: FolderMailProvider; sentCopies(access: MailAccess): SentCopies } {
   const limits = { ...LIMITS, ...given }
   const { silenceMs, workMs, workLines, workBytes } = limits
   const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
@@ -124,6 +127,8 @@ export function imapProvider({
 
   return {
     name: 'imap',
+    sentCopies: (access) =>
+      imapSentCopies(() => requestConnection(access), { deadlineMs: limits.readMs, limits: readWork }),
     mail: {
       kind: 'folders',
       async verify(access, signal, { keepConnection = false } = {}) {
@@ -148,6 +153,13 @@ export function imapProvider({
       liveReads: (access) => {
         const read = { deadlineMs: limits.readMs, limits: readWork }
         return imapLiveReads(() => requestConnection(access), { clock, read })
+      },
+      changes: (access) =>
+        imapChanges(() => requestConnection(access), { deadlineMs: limits.readMs, limits: readWork }),
+      drafts(access, folderPath) {
+        const read = { deadlineMs: limits.readMs, limits: readWork }
+        const live = imapLiveReads(() => requestConnection(access), { clock, read })
+        return imapDrafts(() => requestConnection(access), { folderPath, live, clock, work: read })
       },
       async closeConnections(accountId) {
         if (accountId === undefined) verified.close()

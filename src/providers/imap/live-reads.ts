@@ -14,6 +14,7 @@ import { bytesOf, fetchMessages } from './fetch.ts'
 import { listFolders, uidValidityOf } from './folders.ts'
 import { decodeText, isBodyText, type Leaf, leaves, parseSource } from './parts.ts'
 import type { RequestConnection } from './request-connection.ts'
+import { searchUids } from './search.ts'
 import { transferDecoder } from './transfer-decoding.ts'
 import { countBelow, uidsAt } from './uids.ts'
 import type { WorkLimits } from './work-limits.ts'
@@ -77,16 +78,23 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
         work: (client) => listFolders(client),
       }),
 
-    listMessages: (folderPath, { limit, beforeUid, offset = 0 }) =>
+    listMessages: (folderPath, { limit, beforeUid, offset = 0, search }) =>
       connection().useFolder(folderPath, {
         ...{ ...read, fresh: true, doing: 'listing messages' },
         async work(client, box) {
           const uidValidity = uidValidityOf(box)
+          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
+          if (search !== undefined) {
+            const found = await searchUids(client.imap, box.exists, search)
+            const below = beforeUid === undefined ? found : found.filter((uid) => uid < beforeUid)
+            const end = Math.max(0, below.length - offset)
+            const messages = await fetchMessages(client, below.slice(Math.max(0, end - limit), end), plan)
+            return { messages: messages.sort(newestFirst), total: found.length }
+          }
           const top = beforeUid === undefined ? box.exists : await countBelow(client.imap, box.exists, beforeUid)
           const high = top - offset
           if (high < 1) return { messages: [], total: box.exists }
           const uids = await uidsAt(client.imap, Math.max(1, high - limit + 1), high)
-          const plan = { uidValidity, isNew: () => false, nowMs: clock.now(), lowUid: 1, limit }
           const messages = await fetchMessages(client, uids, plan)
           return { messages: messages.sort(newestFirst), total: box.exists }
         },

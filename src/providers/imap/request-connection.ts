@@ -25,17 +25,19 @@ interface Task {
   limits?: WorkLimits
   /** How long the task may take, waiting included. */
   deadlineMs?: number
+  /** Its work changes something, so it must not begin twice. */
+  isChange?: boolean
 }
 
 export interface FolderTask<T> extends Task {
-  /** Selects the folder again. Otherwise its state may be as old as the connection. */
+  /** Selects the folder again. Otherwise its state may be as old as the connection. A change always selects it. */
   fresh?: boolean
   work(client: ImapClient, box: MailboxObject): Promise<T>
 }
 
 /**
- * The request connection of one account: opened on demand, used by one task at a time, closed when idle. All tasks only read, so a
- * task that fails because an idle connection had ended unnoticed runs again on a new one.
+ * The request connection of one account: opened on demand, used by one task at a time, closed when idle. A task that fails because
+ * an idle connection had ended unnoticed runs again on a new one; a change does so only before its work has begun.
  */
 export class RequestConnection {
   readonly #access: MailAccess
@@ -66,13 +68,14 @@ export class RequestConnection {
     return this.#closing.signal.aborted
   }
 
-  /** Runs a task with this folder selected read-only. Throws like `use`, and `not_found`. */
+  /** Runs a task with this folder selected, read-only unless it is a change. Throws like `use`, and `not_found`. */
   useFolder<T>(path: string, { fresh = false, work, ...task }: FolderTask<T>): Promise<T> {
+    const readOnly = task.isChange !== true
     return this.use({
       ...task,
       prepare: async ({ imap }) => {
-        const selected = imap.mailbox && imap.mailbox.path === path && !fresh ? imap.mailbox : undefined
-        return selected ?? imap.mailboxOpen(path, { readOnly: true })
+        const selected = imap.mailbox && imap.mailbox.path === path && !fresh && readOnly ? imap.mailbox : undefined
+        return selected ?? imap.mailboxOpen(path, { readOnly })
       },
       work,
     })
@@ -95,7 +98,8 @@ export class RequestConnection {
     const release = await this.#acquire(signal, task.doing, wait)
     let isReady = false
     try {
-      return await this.#withRetry(signal, (client) => {
+      const mayRepeat = () => task.isChange !== true || !isReady
+      return await this.#withRetry(signal, mayRepeat, (client) => {
         const prepareAndWork = async () => {
           const prepared = await closeOnAbort(signal, client, task.prepare(client))
           isReady = true
@@ -142,13 +146,17 @@ export class RequestConnection {
     throw wait.aborted ? timeoutError(doing, this.#options.waitMs) : providerError(signal.reason, doing)
   }
 
-  async #withRetry<T>(signal: AbortSignal, attempt: (client: ImapClient) => Promise<T>): Promise<T> {
+  async #withRetry<T>(
+    signal: AbortSignal,
+    mayRepeat: () => boolean,
+    attempt: (client: ImapClient) => Promise<T>,
+  ): Promise<T> {
     const reused = this.#client?.imap.usable ? this.#client : undefined
     if (reused !== undefined) {
       try {
         return await attempt(reused)
       } catch (error) {
-        if (reused.imap.usable || signal.aborted) throw error
+        if (reused.imap.usable || signal.aborted || !mayRepeat()) throw error
       }
     }
     const options = { urgent: true, timeoutMs: this.#options.waitMs, literalBytes: LITERAL_BYTES, signal }

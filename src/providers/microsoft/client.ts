@@ -38,9 +38,11 @@ export interface GraphRequest {
   signal?: AbortSignal | undefined
 }
 
-/** A GET within a batch. */
+/** A request within a batch: a GET, or a change that may be repeated. */
 export interface BatchItem {
+  method?: 'POST' | 'PATCH'
   path: string
+  body?: Json
   query?: Record<string, string | number>
   prefer?: string[]
 }
@@ -93,7 +95,7 @@ export class Graph {
     return this.#rest.json({ method, path, headers: preferHeader(), ...options }, object)
   }
 
-  /** Sends many GETs in few requests and returns the body or the error of each. Throttled items are sent again. */
+  /** Sends many requests in few and returns the body or the error of each. Throttled items are sent again. */
   async batch<Item extends BatchItem>(
     items: readonly Item[],
     options: Pick<GraphRequest, 'doing' | 'signal' | 'maxBytes' | 'maxString'>,
@@ -102,8 +104,10 @@ export class Graph {
     return inBatches<Item, Json>(items, {
       ...{ size: BATCH_SIZE, doing, signal },
       send: async (batch) => {
-        const requests = batch.map(({ path, query, prefer }, index) => ({
-          ...{ id: String(index), method: 'GET', url: withQuery(path, query), headers: preferHeader(prefer) },
+        const requests = batch.map(({ method = 'GET', path, query, prefer, body }, index) => ({
+          ...{ id: String(index), method, url: withQuery(path, query) },
+          headers: { ...preferHeader(prefer), ...(body !== undefined && { 'content-type': 'application/json' }) },
+          ...(body !== undefined && { body }),
         }))
         const request = { maxBytes: MAX_BATCH_BYTES, ...options, body: { requests }, headers: preferHeader() }
         return this.#rest.json({ method: 'POST', path: '/$batch', ...request }, (body) =>

@@ -12,6 +12,7 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorinvalidid: notFound,
   erroritemnotfound: notFound,
   errorfoldernotfound: notFound,
+  errorfolderexists: exists,
   errorinvalidmailboxitemid: notFound,
   // While Exchange moves or repairs a mailbox.
   errormailboxmoveinprogress: busy,
@@ -46,6 +47,10 @@ function notFound(doing: string): ProviderError {
 function accessDenied(doing: string): ProviderError {
   const why = 'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+function exists(doing: string): ProviderError {
+  return new ProviderError('exists', `${doing}: the name is taken`)
 }
 
 function busy(doing: string, { retryAfterMs }: ProviderError): ProviderError {

@@ -18,6 +18,7 @@ const FIELDS = { $select: 'id,displayName,parentFolderId,childFolderCount,isHidd
 const TOP = ''
 const MAX_FOLDERS = 5000
 const MAX_NAME = 1000
+const MAX_DEPTH = 100
 const DOING = 'listing the folders'
 
 /**
@@ -70,7 +71,10 @@ export class FolderList {
     this.#parents = parents
     return [...found]
       .filter(([id, item]) => !this.#isExcluded(item, id))
-      .map(([id, item]) => remoteFolder(item, id, this.#roles?.get(id) ?? null))
+      .map(([id, item]) => ({
+        ...remoteFolder(item, id, this.#roles?.get(id) ?? null),
+        fullName: fullNameOf(id, found),
+      }))
   }
 
   #batch(items: readonly BatchItem[], signal: AbortSignal | undefined): Promise<Results> {
@@ -121,7 +125,22 @@ function wellKnownId(result: BatchResult | undefined, name: string): string | un
   return isMissing && name !== 'inbox' ? undefined : text(bodyOf(result).id)
 }
 
-function remoteFolder(item: Json, id: string, role: FolderRole | null): RemoteFolder {
-  const name = truncateText((text(item.displayName) ?? '').toWellFormed(), MAX_NAME) || id
-  return { path: id, name, delimiter: null, role, selectable: true, mailboxId: null }
+/** The names of the folder and its parents, as far as they were listed. */
+function fullNameOf(id: string, found: ReadonlyMap<string, Json>): string {
+  const names: string[] = []
+  for (let at: string | undefined = id; at !== undefined && names.length < MAX_DEPTH; ) {
+    const item = found.get(at)
+    if (item === undefined) break
+    names.unshift(nameOf(item, at))
+    at = text(item.parentFolderId)
+  }
+  return truncateText(names.join('/'), MAX_NAME)
+}
+
+function nameOf(item: Json, id: string): string {
+  return truncateText((text(item.displayName) ?? '').toWellFormed(), MAX_NAME) || id
+}
+
+export function remoteFolder(item: Json, id: string, role: FolderRole | null): RemoteFolder {
+  return { path: id, name: nameOf(item, id), delimiter: null, role, selectable: true, mailboxId: null }
 }

@@ -14,7 +14,9 @@ import {
   type RemoteFolder,
 } from '../contract/index.ts'
 import { object, restClient } from '../rest/index.ts'
+import { microsoftChanges } from './changes.ts'
 import { Graph } from './client.ts'
+import { microsoftDrafts } from './drafts.ts'
 import { graphError } from './errors.ts'
 import { FolderList } from './folders.ts'
 import { microsoftLiveReads } from './live-reads.ts'
@@ -67,6 +69,8 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & { mail: IdMai
       verify,
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
       liveReads: (access) => microsoftLiveReads(graph(access, true)),
+      changes: (access) => microsoftChanges(graph(access, true)),
+      drafts: (access, folderPath) => microsoftDrafts(graph(access, true), folderPath, clock),
       endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },

@@ -1,8 +1,19 @@
 /**
  * Parsing that all providers share: header fields and addresses, text from HTML, limits of stored fields. Accepts any input and
- * never throws: a malformed value becomes empty or stays unchanged.
+ * never throws: a malformed value becomes empty or stays unchanged. For messages to send, `address.ts` parses strictly and
+ * `compose.ts` writes their bytes.
  */
+export { checkAddress, parseAddress } from './address.ts'
 export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
+export {
+  composeMessage,
+  isOwnHeader,
+  newMessageId,
+  type OutgoingAttachment,
+  type OutgoingMessage,
+  SENT_TOKEN_HEADER,
+} from './compose.ts'
+export { composeDraft, composeNextVersion } from './drafts.ts'
 export {
   cleanField,
   decodeBytes,

@@ -193,7 +193,7 @@ describe('the REST client', () => {
     await expect(mailbox().json({ ...get, method: 'POST' }, named)).rejects.toMatchObject({ kind: 'unavailable' })
     expect(received).toHaveLength(3)
     handlers.push((_req, res) => void res.destroy(), json({ name: 'batch' }))
-    expect(await mailbox().json({ ...get, method: 'POST', isRead: true }, named)).toEqual({ name: 'batch' })
+    expect(await mailbox().json({ ...get, method: 'POST', isRepeatable: true }, named)).toEqual({ name: 'batch' })
   })
 
   it('throws unavailable with timedOut when no response comes', async () => {

@@ -8,7 +8,7 @@ import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
-import { isReadOnly, requestBody, requestHeaders, requestUrl } from './request.ts'
+import { mayRepeat, requestBody, requestHeaders, requestUrl } from './request.ts'
 
 export interface RestClientOptions {
   /** From the settings; may have a path. */
@@ -80,8 +80,8 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       for (let pauses = 0; ; ) {
         const token = await bearer(access, refusedToken)
         const attempt = await sendOnce(request, url, token).catch((error: unknown) => {
-          // The server may close an idle connection just when it is reused. Only a read is safe to repeat.
-          if (!isReadOnly(request) || hasReconnected || !isDisconnect(error)) throw error
+          // The server may close an idle connection just when it is reused. Not every request may be repeated.
+          if (!mayRepeat(request) || hasReconnected || !isDisconnect(error)) throw error
           hasReconnected = true
         })
         if (attempt === undefined) continue
@@ -118,8 +118,9 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         either.done()
       }
       try {
+        await request.beforeSend?.()
         const response = await exchange(connections(), {
-          ...{ method, doing, timeoutMs, signal: either.signal },
+          ...{ method, doing, timeoutMs: request.timeoutMs ?? timeoutMs, signal: either.signal },
           path: url.pathname + url.search,
           headers: requestHeaders(request, token),
           body: requestBody(request),
@@ -182,10 +183,10 @@ async function bearer(access: MailAccess, refused: string | undefined): Promise<
   return access.accessToken(refused)
 }
 
-/** A rate-limited request was not executed. After other errors only a read is repeated, and only if the provider said when. */
+/** A rate-limited request was not executed. After other errors only a repeatable request is sent again, and only if the provider said when. */
 function pauseBeforeRetry(request: RestRequest, { kind, retryAfterMs }: ProviderError, attempt: number): number {
   if (kind === 'rate_limited') return retryAfterMs ?? backoffMs(attempt, BACKOFF)
-  return isReadOnly(request) ? (retryAfterMs ?? Infinity) : Infinity
+  return mayRepeat(request) ? (retryAfterMs ?? Infinity) : Infinity
 }
 
 /** Like `AbortSignal.any`, but `done` removes the listeners, which would otherwise pile up on a long-lived signal. */

@@ -28,12 +28,16 @@ export interface RestRequest {
   /** Added to the query of `path`. */
   query?: Record<string, string | number | readonly string[] | undefined>
   headers?: Record<string, string>
-  /** Sent as JSON; a string is sent unchanged (set its `content-type` in `headers`). */
+  /** Sent as JSON; a string or a buffer is sent unchanged (set its `content-type` in `headers`). */
   body?: unknown
+  /** Awaited before the first byte of each attempt. When it rejects, nothing is sent and the request rejects with its error. */
+  beforeSend?(): Promise<void>
+  /** How long the provider may take to respond, in place of the client's limit. */
+  timeoutMs?: number
   /** For errors: `listing the labels`. */
   doing: string
-  /** A request that changes nothing although its method is not GET, such as a batch of reads. It may be sent twice. */
-  isRead?: boolean
+  /** It may be sent twice although its method is not GET: it changes nothing, such as a batch of reads, or a repetition changes nothing more. */
+  isRepeatable?: boolean
   /** Units of the provider's quota; 1 by default. */
   cost?: number
   /** A longer response, after decompression, is `unavailable`. 8 MB by default; does not limit `open`. */

@@ -14,7 +14,7 @@ export interface HttpRequest {
   /** With the query. */
   path: string
   headers: Record<string, string>
-  body: string | null
+  body: string | Buffer | null
   doing: string
   /** Until the response begins; after that, between two chunks. */
   timeoutMs: number

@@ -30,12 +30,12 @@ export function requestHeaders({ headers, body }: RestRequest, token: string): R
   }
 }
 
-export function requestBody({ body }: RestRequest): string | null {
+export function requestBody({ body }: RestRequest): string | Buffer | null {
   if (body === undefined) return null
-  return typeof body === 'string' ? body : JSON.stringify(body)
+  return typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
 }
 
 /** Whether it may be sent twice. */
-export function isReadOnly({ method, isRead }: RestRequest): boolean {
-  return method === 'GET' || isRead === true
+export function mayRepeat({ method, isRepeatable }: RestRequest): boolean {
+  return method === 'GET' || isRepeatable === true
 }

@@ -1,7 +1,7 @@
 import type { GoogleMessage } from '@emulators/google'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Emulator } from './emulator.ts'
-import { badRequest, notFound } from './errors.ts'
+import { badRequest, googleError, notFound } from './errors.ts'
 import { attachmentOf, type Format, messageResource } from './payload.ts'
 
 const BASE = '/gmail/v1/users/{userId}'
@@ -78,7 +78,7 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
       .messages(request.user ?? '')
       .filter((message) => labelIds.every((id) => message.label_ids.includes(id)))
       .filter((message) => !hidden.some((id) => message.label_ids.includes(id)))
-      .filter(dated(query.get('q') ?? ''))
+      .filter(matching(query.get('q') ?? ''))
       .sort(newestFirst)
     const rest = after ? found.filter((message) => newestFirst(after, message) < 0) : found
     const page = rest.slice(0, pageSize)
@@ -98,6 +98,27 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
     const format = request.url.searchParams.get('format')?.toLowerCase() ?? 'full'
     if (!FORMATS.includes(format)) return badRequest(`Invalid format ${format}`)
     return Response.json(messageResource(message, format as Format, request.url.searchParams.getAll('metadataHeaders')))
+  }
+
+  /** Gmail refuses labels that only it assigns, and a change of nothing. The emulator refuses unknown ones. */
+  async function modify(request: Routed) {
+    const { addLabelIds = [], removeLabelIds = [] } = JSON.parse(request.body.toString() || '{}') as LabelChange
+    if (!emulator.message(request.user ?? '', request.params.id ?? '')) return notFound()
+    const given = [...addLabelIds, ...removeLabelIds]
+    if (given.length === 0) return badRequest('No label add or removes specified')
+    const invalid = given.find((id) => FIXED_LABELS.includes(id))
+    if (invalid !== undefined) return badRequest(`Invalid label: ${invalid}`)
+    // A message in the trash or in spam is not in the inbox.
+    const leaves = addLabelIds.some((id) => id === 'TRASH' || id === 'SPAM') ? ['INBOX'] : []
+    const body = Buffer.from(JSON.stringify({ addLabelIds, removeLabelIds: [...removeLabelIds, ...leaves] }))
+    return forward({ ...request, body })
+  }
+
+  /** Gmail's status for a name that is taken; the emulator has another. */
+  async function saveLabel(request: Routed) {
+    const response = await forward(request)
+    if (response.status !== 400 || !(await response.clone().text()).includes('exists or conflicts')) return response
+    return googleError(409, 'aborted', 'ABORTED', 'Label name exists or conflicts')
   }
 
   function attachment(request: Routed) {
@@ -127,6 +148,9 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
       { method: 'GET', pattern: `${BASE}/labels`, handle: labels },
       { method: 'GET', pattern: `${BASE}/messages`, handle: list },
       { method: 'GET', pattern: `${BASE}/messages/{id}`, handle: get },
+      { method: 'POST', pattern: `${BASE}/messages/{id}/modify`, handle: modify },
+      { method: 'POST', pattern: `${BASE}/labels`, handle: saveLabel },
+      { method: 'PATCH', pattern: `${BASE}/labels/{id}`, handle: saveLabel },
       { method: 'GET', pattern: `${BASE}/messages/{messageId}/attachments/{id}`, handle: attachment },
       { method: 'GET', pattern: `${BASE}/history`, handle: history },
       ...EMULATOR_ROUTES.map(([method, path]) => ({ method, pattern: `${BASE}/${path}`, handle: forward })),
@@ -137,19 +161,22 @@ export function gmail(emulator: Emulator, changed: (user: string) => void): Gmai
   }
 }
 
+interface LabelChange {
+  addLabelIds?: string[]
+  removeLabelIds?: string[]
+}
+
+const FIXED_LABELS = ['SENT', 'DRAFT']
+
 const EMULATOR_ROUTES: [string, string][] = [
-  ['POST', 'labels'],
   ['GET', 'labels/{id}'],
-  ['PATCH', 'labels/{id}'],
   ['PUT', 'labels/{id}'],
   ['DELETE', 'labels/{id}'],
   ['POST', 'messages/batchModify'],
   ['POST', 'messages/batchDelete'],
-  ['POST', 'messages/{id}/modify'],
   ['POST', 'messages/{id}/trash'],
   ['POST', 'messages/{id}/untrash'],
   ['DELETE', 'messages/{id}'],
-  ['POST', 'messages/send'],
 ]
 
 const isSelf = ({ params, user }: Routed) =>
@@ -178,9 +205,13 @@ function parsePageToken(token: string): Position | null {
   }
 }
 
-/** Supports only `after:` and `before:` of the search language, in seconds. */
-function dated(query: string): (message: GoogleMessage) => boolean {
+/** Supports only `after:` and `before:`, in seconds, and `rfc822msgid:` of the search language. */
+function matching(query: string): (message: GoogleMessage) => boolean {
   const after = Number(/\bafter:(\d+)/.exec(query)?.[1] ?? 0) * 1000
   const before = Number(/\bbefore:(\d+)/.exec(query)?.[1] ?? Number.POSITIVE_INFINITY) * 1000
-  return (message) => Number(message.internal_date) >= after && Number(message.internal_date) < before
+  const messageId = /\brfc822msgid:(\S+)/.exec(query)?.[1]
+  return (message) =>
+    Number(message.internal_date) >= after &&
+    Number(message.internal_date) < before &&
+    (messageId === undefined || message.message_id === `<${messageId}>`)
 }

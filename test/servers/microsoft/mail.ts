@@ -1,6 +1,7 @@
 import type { FakeResponse } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
+import { draftRoutes } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
@@ -8,6 +9,7 @@ import { folderResource, messageResource, messageView, type Resource, skippedPag
 
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
+const DRAFT_CONTENT = ['subject', 'body', 'toRecipients', 'ccRecipients', 'bccRecipients']
 const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified folder was not found in the store.')
 
 /** Messages and folders of Graph v1.0. */
@@ -31,14 +33,17 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     const params = request.url.searchParams
     const query = new URLSearchParams({ $top: '1000000', $orderby: params.get('$orderby') ?? 'receivedDateTime desc' })
     const filter = params.get('$filter')
-    if (filter) query.set('$filter', filter)
+    const messageId = /^internetMessageId eq '(.*)'$/.exec(filter ?? '')?.[1]?.replaceAll("''", "'")
+    if (filter && messageId === undefined) query.set('$filter', filter)
     const response = (await (await emulator.request(`${path}?${query}`, { user: userOf(request) })).json()) as {
       value: Resource[]
     }
     const view = viewOf(request)
     return skippedPage(
       request,
-      response.value.map((shown) => messageView(shown, boxes, view)),
+      response.value
+        .filter((shown) => messageId === undefined || shown.internetMessageId === messageId)
+        .map((shown) => messageView(shown, boxes, view)),
       10,
     )
   }
@@ -118,10 +123,29 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     const row = boxes.folder(userOf(request), id)
     return row ? Response.json(folderResource(boxes, userOf(request), row)) : folderNotFound()
   })
+  const isTaken = (user: string, parent: string | null, name: string, id: string) =>
+    boxes
+      .folders(user)
+      .some((row) => row.parent_folder_id === parent && row.display_name === name && row.microsoft_id !== id)
+  const folderExists = () => graphError(409, 'ErrorFolderExists', 'A folder with the specified name already exists.')
   const renameFolder = withFolder((request, id) => {
+    const { parent_folder_id: parent = null } = boxes.folder(userOf(request), id) ?? {}
+    if (isTaken(userOf(request), parent, String(body(request).displayName ?? ''), id)) return folderExists()
     boxes.renameFolder(userOf(request), id, String(body(request).displayName ?? ''))
     return shownFolder(request) as Response
   })
+  const moveFolder = withFolder((request, id) => {
+    const user = userOf(request)
+    const to = boxes.folder(user, String(body(request).destinationId ?? ''))
+    if (!to) return folderNotFound()
+    if (isTaken(user, to.microsoft_id, boxes.folder(user, id)?.display_name ?? '', id)) return folderExists()
+    boxes.moveFolder(user, id, to.microsoft_id)
+    return Response.json(shownOf(user, id), { status: 201 })
+  })
+  const shownOf = (user: string, id: string) => {
+    const row = boxes.folder(user, id)
+    return row && folderResource(boxes, user, row)
+  }
   const deleteFolder = withFolder((request, id) => {
     if (PROTECTED.includes(boxes.folder(userOf(request), id)?.well_known_name ?? ''))
       return graphError(403, 'ErrorDeleteDistinguishedFolder', 'Distinguished folders cannot be deleted.')
@@ -129,9 +153,15 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     return new Response(null, { status: 204 })
   })
 
+  const drafts = draftRoutes(emulator, boxes, one)
   const patch = withMessage(async (request, id) => {
     const user = userOf(request)
-    const { isRead, flag, categories } = body(request) as {
+    const content = body(request)
+    if (DRAFT_CONTENT.some((name) => name in content)) {
+      const refused = await drafts.edit(user, id, content)
+      if (refused) return refused
+    }
+    const { isRead, flag, categories } = content as {
       isRead?: boolean
       flag?: { flagStatus?: string }
       categories?: string[]
@@ -155,6 +185,11 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     return new Response(null, { status: 204 })
   })
 
+  const removeForGood = withMessage((request, id) => {
+    boxes.delete(userOf(request), id)
+    return new Response(null, { status: 204 })
+  })
+
   const forAttachment = (last: string) =>
     withMessage(async (request, id) => {
       const response = await emulator.request(
@@ -173,6 +208,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
   )
 
   return [
+    ...drafts.routes,
     { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: userOf(request) }) },
     { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },
@@ -180,6 +216,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     { method: 'GET', pattern: `${ME}/mailFolders/{folder}`, handle: shownFolder },
     { method: 'PATCH', pattern: `${ME}/mailFolders/{folder}`, handle: renameFolder },
     { method: 'DELETE', pattern: `${ME}/mailFolders/{folder}`, handle: deleteFolder },
+    { method: 'POST', pattern: `${ME}/mailFolders/{folder}/move`, handle: moveFolder },
     { method: 'GET', pattern: `${ME}/mailFolders/{folder}/childFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders/{folder}/childFolders`, handle: createFolder },
     { method: 'GET', pattern: `${ME}/mailFolders/{folder}/messages`, handle: listFolder },
@@ -193,6 +230,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     { method: 'PATCH', pattern: `${ME}/messages/{id}`, handle: patch },
     { method: 'DELETE', pattern: `${ME}/messages/{id}`, handle: remove },
     { method: 'POST', pattern: `${ME}/messages/{id}/move`, handle: move },
+    { method: 'POST', pattern: `${ME}/messages/{id}/permanentDelete`, handle: removeForGood },
     { method: 'GET', pattern: `${ME}/messages/{id}/$value`, handle: mime },
     { method: 'GET', pattern: `${ME}/messages/{id}/attachments`, handle: forAttachment('') },
     { method: 'GET', pattern: `${ME}/messages/{id}/attachments/{attachment}`, handle: forAttachment('one') },

@@ -175,6 +175,18 @@ export function mailboxes(
       return id
     },
 
+    /** Changes the content of a draft. */
+    rewrite(user: string, id: string, columns: Partial<MessageRow>, content: { raw: Buffer; text: string }) {
+      Object.assign(extra(id), content)
+      update(user, id, columns, false)
+    },
+    /** Moves a draft to Sent Items. */
+    send(user: string, id: string) {
+      const now = seconds(new Date())
+      const to = folder(user, 'sentitems')?.microsoft_id ?? ''
+      const times = { sent_date_time: now, received_date_time: now }
+      update(user, id, { is_draft: false, parent_folder_id: to, ...times }, false)
+    },
     markRead: (user: string, id: string, read: boolean) => update(user, id, { is_read: read }, true),
     flag(user: string, id: string, flagged: boolean) {
       extra(id).flagged = flagged
@@ -204,6 +216,12 @@ export function mailboxes(
         if (message.parent_folder_id === deleted.microsoft_id) this.delete(user, message.microsoft_id)
       microsoft.mailFolders.delete(deleted.id)
       foldersChanged(user, deleted.microsoft_id)
+    },
+    moveFolder(user: string, id: string, parent: string) {
+      const moved = folder(user, id)
+      if (!moved) return
+      microsoft.mailFolders.update(moved.id, { parent_folder_id: parent })
+      foldersChanged(user, moved.microsoft_id)
     },
     renameFolder(user: string, id: string, name: string) {
       const renamed = folder(user, id)

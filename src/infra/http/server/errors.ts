@@ -6,14 +6,15 @@ import { DatabaseUnavailable } from '../../db/index.ts'
 /** The body of every error response. */
 export interface ErrorBody {
   success: false
-  error: { code: string; type: string; message: string; docUrl: string; details: ErrorDetail[] }
+  error: { code: string; type: string; message: string; docUrl: string; details: ErrorDetail[]; current?: object }
   requestId: string
 }
 
 /** `publicUrl` is the address of the service, to which `docUrl` leads. */
 export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
   const { code, type, message, details } = error
-  return { success: false, error: { code, type, message, docUrl: errorDocUrl(publicUrl, code), details }, requestId }
+  const docUrl = errorDocUrl(publicUrl, code)
+  return { success: false, error: { code, type, message, docUrl, details, ...currentOf(error) }, requestId }
 }
 
 /** The same error as RFC 9457 problem details. */
@@ -30,7 +31,12 @@ function problemBody(error: AppError, requestId: string, publicUrl: string): Rec
     source: type,
     docUrl: errorDocUrl(publicUrl, code),
     details,
+    ...currentOf(error),
   }
+}
+
+function currentOf({ current }: AppError): { current?: object } {
+  return current === undefined ? {} : { current }
 }
 
 /** Sends an error response: JSON, or problem details when the client accepts them. */

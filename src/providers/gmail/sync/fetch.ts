@@ -2,6 +2,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { type FoundMessage, ProviderError } from '../../contract/index.ts'
 import { object, type RestMailbox, text } from '../../rest/index.ts'
 import { type FetchResult, getMessages } from '../client.ts'
+import { listDraftIds } from '../draft-ids.ts'
+import { DRAFT } from '../folders.ts'
 import { foundMessage, LABEL_FIELDS, LEAN_FIELDS, labelsOf, MESSAGE_FIELDS } from '../map.ts'
 
 /** A message that fails alone this many times is stored without content, so that sync can continue. */
@@ -42,7 +44,19 @@ export class Fetcher {
         fetched.found.push({ ...found, historyId: historyIdOf(body) })
       }
     }
+    await this.#nameDrafts(fetched.found, signal)
     return fetched
+  }
+
+  /** Sets the draft ids, which Gmail's messages do not have. */
+  async #nameDrafts(found: readonly FoundMessage[], signal: AbortSignal): Promise<void> {
+    const drafts = found.filter(({ folders }) => folders.includes(DRAFT))
+    if (drafts.length === 0) return
+    const ids = await listDraftIds(this.#mailbox, signal)
+    for (const { message } of drafts) {
+      const draftId = ids.get(message.providerMessageId)
+      if (draftId !== undefined) message.draftId = draftId
+    }
   }
 
   /** The labels of messages; null for a deleted one. */

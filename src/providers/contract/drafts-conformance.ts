@@ -1,0 +1,130 @@
+import PostalMime from 'postal-mime'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
+import type { DraftRef, MailDrafts, NewDraft, RemoteDraft } from './index.ts'
+
+/** A mailbox whose only messages are the drafts of the test. */
+export interface DraftsFixture {
+  drafts: MailDrafts
+  /** The bytes that a provider keeps as it receives them. Absent where it receives none. */
+  bytesOf?(draft: NewDraft): Promise<Buffer>
+  /** The drafts as another program reads them. */
+  raws(): Promise<Buffer[]>
+  /** Another program writes a draft. */
+  write(raw: Buffer): Promise<DraftRef>
+  /** Another program replaces the subject and text of the only draft, as it does so. */
+  edit(subject: string): Promise<void>
+  /** Another program deletes the only draft. */
+  remove(): Promise<void>
+  stop(): Promise<void>
+}
+
+const DRAFT: NewDraft = {
+  from: { name: 'Ada', email: 'ada@acme.example' },
+  to: [{ name: 'Großmann', email: 'bob@example.com' }],
+  cc: [{ name: '', email: 'cc@example.com' }],
+  bcc: [{ name: '', email: 'hidden@example.com' }],
+  subject: 'Über 100 €',
+  body: { text: 'Grüße\nzwei', html: null },
+  messageId: '<drf_1@acme.example>',
+  date: Date.UTC(2026, 10, 20),
+}
+
+function refOf({ message }: RemoteDraft): DraftRef {
+  const { draftId = null, messageId, location = null, providerMessageId } = message
+  return { draftId, messageId, location, providerMessageId: providerMessageId ?? '' }
+}
+
+/** The contract of `MailDrafts`. */
+export function draftsConformance(name: string, open: () => Promise<DraftsFixture>): void {
+  describe(`${name} implements the contract of drafts`, () => {
+    let box: DraftsFixture
+    beforeEach(async () => {
+      box = await open()
+    })
+    afterEach(() => box.stop())
+    const only = async () => {
+      const raws = await box.raws()
+      expect(raws).toHaveLength(1)
+      const [raw = Buffer.alloc(0)] = raws
+      return { raw, mail: await PostalMime.parse(raw) }
+    }
+
+    it('saves a draft with every recipient, as another program reads it', async () => {
+      const saved = await box.drafts.create(DRAFT, { mayExist: false })
+      expect(saved.message).toMatchObject({
+        to: DRAFT.to,
+        cc: DRAFT.cc,
+        bcc: DRAFT.bcc,
+        subject: DRAFT.subject,
+        unread: false,
+      })
+      expect(saved.message).toMatchObject({ messageId: DRAFT.messageId, text: expect.stringContaining('Grüße') })
+      const { raw, mail } = await only()
+      if (box.bytesOf !== undefined) expect(raw.equals(await box.bytesOf(DRAFT))).toBe(true)
+      expect(mail).toMatchObject({ subject: DRAFT.subject, messageId: DRAFT.messageId })
+      expect([mail.to, mail.cc, mail.bcc].map((people) => people?.[0]?.address)).toEqual(
+        [DRAFT.to, DRAFT.cc, DRAFT.bcc].map((people) => people[0]?.email),
+      )
+      expect(mail.text?.trim()).toBe('Grüße\nzwei')
+      expect(mail.html).toBeUndefined()
+      expect(await box.drafts.find(refOf(saved))).toEqual(saved)
+    })
+
+    it('saves a draft once, although the first response was lost', async () => {
+      const saved = await box.drafts.create(DRAFT, { mayExist: true })
+      expect(refOf(await box.drafts.create(DRAFT, { mayExist: true }))).toEqual(refOf(saved))
+      await only()
+    })
+
+    it('replaces everything that a draft says, and nothing else', async () => {
+      const content = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7) % 256))
+      const attachments = [{ filename: 'a b.bin', contentType: 'application/octet-stream', content }]
+      const ref = await box.write(
+        attachmentMail({ subject: 'files', text: 'before', messageId: '<theirs@x>', attachments }),
+      )
+      const body = { text: null, html: '<p>after <b>all</b></p>' }
+      const saved = await box.drafts.replace(ref, { ...DRAFT, body, to: [], cc: [], bcc: DRAFT.to })
+      expect(saved.message).toMatchObject({
+        subject: DRAFT.subject,
+        to: [],
+        cc: [],
+        bcc: DRAFT.to,
+        messageId: '<theirs@x>',
+      })
+      const { mail } = await only()
+      expect(mail.messageId).toBe('<theirs@x>')
+      expect(mail.html).toContain('<p>after <b>all</b></p>')
+      expect(mail.text?.trim()).toBe('after all')
+      expect(mail.attachments).toHaveLength(1)
+      expect(mail.attachments[0]).toMatchObject({ filename: 'a b.bin' })
+      expect(Buffer.from(mail.attachments[0]?.content as ArrayBuffer).equals(content)).toBe(true)
+    })
+
+    it('replaces the newest version, which another program wrote', async () => {
+      const first = refOf(await box.drafts.create(DRAFT, { mayExist: false }))
+      await box.edit('edited')
+      expect((await box.drafts.find(first))?.message.subject).toBe('edited')
+      const saved = await box.drafts.replace(first, { ...DRAFT, subject: 'replaced' })
+      expect((await only()).mail.subject).toBe('replaced')
+      expect((await box.drafts.find(first))?.message.subject).toBe('replaced')
+      expect(await box.drafts.find(refOf(saved))).toEqual(saved)
+    })
+
+    it('deletes a draft, twice safely', async () => {
+      const ref = refOf(await box.drafts.create(DRAFT, { mayExist: false }))
+      await box.edit('edited')
+      for (let times = 0; times < 2; times += 1) await box.drafts.delete(ref)
+      expect(await box.raws()).toEqual([])
+      expect(await box.drafts.find(ref)).toBeUndefined()
+    })
+
+    it('does not find a draft that another program deleted, and does not replace it', async () => {
+      const ref = await box.write(plainMail({ subject: 'theirs' }))
+      await box.remove()
+      expect(await box.drafts.find(ref)).toBeUndefined()
+      await expect(box.drafts.replace(ref, DRAFT)).rejects.toMatchObject({ name: 'ProviderError', kind: 'not_found' })
+      expect(await box.raws()).toEqual([])
+    })
+  })
+}

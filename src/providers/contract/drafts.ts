@@ -1,0 +1,57 @@
+import type { RemoteAddress, RemoteMessage } from './message.ts'
+
+/** What a draft says, for every recipient. */
+export interface DraftContent {
+  to: RemoteAddress[]
+  cc: RemoteAddress[]
+  bcc: RemoteAddress[]
+  subject: string
+  body: DraftBody
+}
+
+/** With `html` only, the words of the HTML become the text for programs that show none. */
+export interface DraftBody {
+  text: string | null
+  html: string | null
+}
+
+export interface NewDraft extends DraftContent {
+  from: RemoteAddress
+  /** With angle brackets. No other message has it. */
+  messageId: string
+  /** In milliseconds. */
+  date: number
+}
+
+/** A stored draft. Its versions share the draft id or the Message-ID; the other members name one version. */
+export interface DraftRef {
+  draftId: string | null
+  messageId: string | null
+  providerMessageId: string
+  location: { uidValidity: string; uid: number } | null
+}
+
+/** The current version of a draft. */
+export interface RemoteDraft {
+  message: RemoteMessage
+  /** Paths of its folders or labels. */
+  folders: string[]
+}
+
+/**
+ * Drafts of one mailbox at its provider. Requests wait as live reads do, and throw `ProviderError`. After an error other than
+ * `not_found` and `rejected`, the change may or may not have been made; each method may be called again. One call per draft at a time.
+ */
+export interface MailDrafts {
+  /** `mayExist`: an earlier call with this Message-ID may have saved the draft, which is then returned as it is. */
+  create(draft: NewDraft, options: { mayExist: boolean }): Promise<RemoteDraft>
+  /** The current version, whichever program wrote it. Undefined when the draft was deleted, moved or sent. */
+  find(draft: DraftRef): Promise<RemoteDraft | undefined>
+  /**
+   * Replaces the content of the current version, whichever program wrote it. Attachments, the thread and the sender stay; `date`, and
+   * for a draft without them also `from` and `messageId`, come from `content`. Throws `not_found` where `find` returns undefined.
+   */
+  replace(draft: DraftRef, content: NewDraft): Promise<RemoteDraft>
+  /** Deletes all versions for good. A draft that does not exist counts as deleted. */
+  delete(draft: DraftRef): Promise<void>
+}

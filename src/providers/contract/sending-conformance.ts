@@ -1,0 +1,126 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ProviderError, type QueuedMessage, type Sender } from './index.ts'
+
+/** A mailbox that sends. */
+export interface SendingFixture {
+  email: string
+  /** A new sender, as the outbox opens it. */
+  open(): Sender
+  /** Every message that was handed over for delivery: its source, and who gets it. */
+  submitted(): { raw: string; recipients: string[] }[]
+  /** Refuses the next message: for good, or for now. */
+  refuse(how: 'permanent' | 'temporary'): void
+  /** Ends the pause that a temporary refusal asked for. */
+  heal(): void
+  /** Takes the next message and closes the connection without a response. */
+  loseResponse(): void
+  /** Number of messages in Sent with this token or Message-ID. */
+  copies(message: { rfcMessageId: string; sentToken: string }): Promise<number>
+  stop(): Promise<void>
+}
+
+const never = new AbortController().signal
+let count = 0
+
+/** What every provider that sends must do. */
+export function sendingConformance(name: string, open: () => Promise<SendingFixture>): void {
+  describe(`sending over ${name}`, () => {
+    async function opened() {
+      const box = await open()
+      onTestFinished(() => box.stop())
+      const sender = box.open()
+      onTestFinished(() => sender.close())
+      const commits: (string | null)[] = []
+      const send = (message: QueuedMessage, before: () => Promise<void> = async () => {}) =>
+        sender.send(
+          message,
+          async ({ providerMessageId }) => {
+            await before()
+            commits.push(providerMessageId)
+          },
+          never,
+        )
+      const queue = (more: { bcc?: string[]; text?: string } = {}) => queued(box.email, more)
+      return { box, sender, send, commits, queue }
+    }
+
+    it('sends a message once, commits once before it, and shows Bcc to nobody', async () => {
+      const { box, sender, send, commits, queue } = await opened()
+      const message = queue({ bcc: ['hidden@example.com'] })
+      const outcome = await send(message, async () => expect(box.submitted()).toEqual([]))
+      expect(outcome).toMatchObject({ sent: true, refused: [] })
+      expect(commits).toHaveLength(1)
+      const [submitted, ...others] = box.submitted()
+      expect(others).toEqual([])
+      expect(submitted?.recipients.sort()).toEqual(['bob@example.com', 'hidden@example.com'])
+      await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
+      await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
+      expect(await box.copies(message)).toBe(1)
+      const ref = { ...message, providerMessageId: commits[0] ?? null, committedAt: SENT_AT }
+      expect(await sender.wasSent(ref, never)).toBe(true)
+      expect(
+        await sender.wasSent({ ...ref, rfcMessageId: '<other@x>', sentToken: 'x', providerMessageId: null }, never),
+      ).toBe(false)
+    })
+
+    it('sends nothing when the commit fails', async () => {
+      const { box, send, queue } = await opened()
+      const failure = new Error('not committed')
+      await expect(send(queue(), () => Promise.reject(failure))).rejects.toBe(failure)
+      expect(box.submitted()).toEqual([])
+      expect(await send(queue())).toMatchObject({ sent: true })
+    })
+
+    it.each(['permanent', 'temporary'] as const)(
+      'reports a %s refusal, after which the sender still works',
+      async (how) => {
+        const { box, send, queue } = await opened()
+        box.refuse(how)
+        expect(await send(queue())).toMatchObject({ sent: false, retry: how === 'temporary' })
+        box.heal()
+        expect(await send(queue())).toMatchObject({ sent: true })
+        expect(box.submitted()).toHaveLength(1)
+      },
+    )
+
+    it('throws when the response is lost after the commit', async () => {
+      const { box, send, queue, commits } = await opened()
+      box.loseResponse()
+      const error = await send(queue()).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(ProviderError)
+      expect(commits).toHaveLength(1)
+    })
+
+    it('sends a message of 6 MB unchanged', async () => {
+      const { box, send, queue } = await opened()
+      expect(await send(queue({ text: `${'x'.repeat(76)}\r\n`.repeat(80_000) }))).toMatchObject({ sent: true })
+      const [submitted] = box.submitted()
+      expect(submitted?.raw.length).toBeGreaterThan(6_000_000)
+    })
+  })
+}
+
+/** In the past, so that no provider finds the message too old to search for. */
+const SENT_AT = 1_790_000_000_000
+
+function queued(
+  email: string,
+  { bcc = [], text = '.Hello\r\n' }: { bcc?: string[]; text?: string },
+): QueuedMessage & { sentToken: string } {
+  count += 1
+  const sentToken = `token-${count}`
+  const rfcMessageId = `<m${count}.${email}>`
+  const header = [
+    ...[`From: ${email}`, 'To: Bob <bob@example.com>', 'Subject: Hello', `Message-ID: ${rfcMessageId}`],
+    ...['Date: Fri, 20 Nov 2026 08:00:00 +0000', `X-Posthorn-Id: ${sentToken}`, '', ''],
+  ]
+  const content = Buffer.from(header.join('\r\n') + text)
+  return {
+    ...{ from: email, sentToken, rfcMessageId, repliesTo: null, sizeBytes: content.length },
+    recipients: ['bob@example.com', ...bcc],
+    bcc,
+    async *bytes() {
+      yield content
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import type { ProviderError } from './errors.ts'
+import type { MailAccess, SmtpSettings } from './provider.ts'
+
+/** Sends messages of mailboxes. Knows no outbox: the caller decides what to send, when, and whether again. */
+export interface SendProvider {
+  /** At most one sender per account is open at a time. Connects at the first call that needs it. */
+  open(access: MailAccess, options?: SenderOptions): Sender
+}
+
+export interface SenderOptions {
+  /** Settings that worked before, for accounts whose settings were derived. Tried first. */
+  smtp?: SmtpSettings | undefined
+  /** Called before `send` returns when settings were derived and a login succeeded. */
+  onSettings?(smtp: SmtpSettings): void
+}
+
+/** A composed message. */
+export interface QueuedMessage {
+  from: string
+  /** Every recipient, Bcc included. */
+  recipients: readonly string[]
+  /** The recipients that the bytes do not name. */
+  bcc: readonly string[]
+  rfcMessageId: string
+  /** The provider's id of the message that it replies to, where one is known. */
+  repliesTo: string | null
+  sizeBytes: number
+  /** The message in RFC 5322 form, without Bcc. May be called several times. */
+  bytes(): AsyncIterable<Buffer>
+}
+
+/**
+ * Called once per `send`, immediately before the first byte that could make the provider send: after the 354 of DATA, before the
+ * request to Gmail or Graph. The caller stores "from here on, a crash leaves the outcome unknown". When it rejects, nothing is sent.
+ * `providerMessageId`: the id under which the message will be found in Sent, where the provider assigns it before sending.
+ */
+export type OnCommit = (known: { providerMessageId: string | null }) => Promise<void>
+
+export type SendOutcome =
+  | { sent: true; providerMessageId: string | null; refused: RefusedRecipient[] }
+  /** Certainly not sent, before or after `onCommit`. `retry`: a later attempt may succeed. */
+  | { sent: false; error: ProviderError; retry: boolean; refused: RefusedRecipient[] }
+
+export interface RefusedRecipient {
+  email: string
+  /** SMTP reply code; null where the provider gives none. */
+  code: number | null
+  /** The server's words, cleaned and shortened. */
+  diagnostic: string
+}
+
+export interface Sender {
+  /** Rejects when the outcome is unknown, and with the error of `onCommit`. Every other failure is an outcome. One at a time. */
+  send(message: QueuedMessage, onCommit: OnCommit, signal: AbortSignal): Promise<SendOutcome>
+  /**
+   * Whether the mailbox shows that a message of unknown outcome was sent. False proves nothing: providers store sent messages late,
+   * and mail servers leave it to the client. Throws `ProviderError`.
+   */
+  wasSent(message: SentMessageRef, signal: AbortSignal): Promise<boolean>
+  /** Puts a copy into Sent unless it is there. Absent where the provider does it. May be repeated. Throws `ProviderError`. */
+  saveCopy?(message: QueuedMessage & { sentAt: number }, signal: AbortSignal): Promise<void>
+  /** Removes what a message that will not be sent has left at the provider. Throws `ProviderError`. May be repeated. */
+  discard?(message: SentMessageRef, signal: AbortSignal): Promise<void>
+  /** Twice safely. */
+  close(): Promise<void>
+}
+
+/** What is known of a message whose sending was interrupted. */
+export interface SentMessageRef {
+  rfcMessageId: string
+  /** The value of `X-Posthorn-Id`. */
+  sentToken: string
+  /** As passed to `onCommit`. */
+  providerMessageId: string | null
+  committedAt: number
+}
+
+/** The Sent folder of a mailbox whose server leaves the copies to the client. Throws `ProviderError`. */
+export interface SentCopies {
+  contains(message: { rfcMessageId: string; sentAt: number }, signal: AbortSignal): Promise<boolean>
+  /** Adds the message unless Sent contains it. Creates the folder when the mailbox has none. May be repeated. */
+  save(
+    message: { rfcMessageId: string; sentAt: number; bytes(): AsyncIterable<Buffer> },
+    signal: AbortSignal,
+  ): Promise<void>
+}

@@ -1,0 +1,105 @@
+import { Type } from 'typebox'
+import type { Clock } from '../../lib/clock.ts'
+import { type DraftRef, type LiveReads, type MailDrafts, ProviderError, type RemoteDraft } from '../contract/index.ts'
+import { composeDraft, composeNextVersion } from '../mime/index.ts'
+import { object, parser, type RestMailbox, text } from '../rest/index.ts'
+import { COST, listPage, ME } from './client.ts'
+import { listDraftIds } from './draft-ids.ts'
+import { DRAFT } from './folders.ts'
+import { foundMessage, MESSAGE_FIELDS } from './map.ts'
+
+const id = Type.String({ minLength: 1, maxLength: 200 })
+const parseSaved = parser(Type.Object({ id }))
+const parseDraft = parser(Type.Object({ id, message: Type.Object({ id, threadId: Type.Optional(Type.String()) }) }))
+/** Texts included, attachments not. */
+const TRASH = 'TRASH'
+const MAX_DRAFT_BYTES = 24 * 1024 * 1024
+
+/**
+ * Drafts by Gmail's draft id, which stays the same while each edit makes another message. `live` reads the attachments of the current
+ * version, because an update replaces the entire message.
+ */
+export function gmailDrafts(
+  mailbox: RestMailbox,
+  live: Pick<LiveReads<{ providerMessageId: string }>, 'openAttachment'>,
+  clock: Clock,
+): MailDrafts {
+  const pathOf = (draftId: string) => `${ME}/drafts/${encodeURIComponent(draftId)}`
+
+  async function read(draftId: string): Promise<{ draft: RemoteDraft; threadId: string | undefined }> {
+    const query = { format: 'full', fields: `id,message(${MESSAGE_FIELDS})` }
+    const doing = 'reading a draft'
+    const request = { method: 'GET', path: pathOf(draftId), query, doing, cost: COST.message } as const
+    const { message: body } = await mailbox.json({ ...request, maxBytes: MAX_DRAFT_BYTES }, parseDraft)
+    const { message, folders } = foundMessage(body.id, body, { isNew: true, nowMs: clock.now() })
+    return { draft: { message: { ...message, draftId }, folders }, threadId: text(object(body).threadId) }
+  }
+
+  /** Undefined when the draft was deleted or sent. */
+  async function find(ref: DraftRef) {
+    const draftId = ref.draftId ?? (await listDraftIds(mailbox)).get(ref.providerMessageId)
+    const found = draftId === undefined ? undefined : await unlessMissing(read(draftId))
+    // In the trash it keeps its draft id.
+    return found?.draft.folders.includes(TRASH) ? undefined : found
+  }
+
+  async function findByMessageId(messageId: string): Promise<RemoteDraft | undefined> {
+    const q = `rfc822msgid:${messageId.replace(/[<>]/g, '')}`
+    const { ids } = await listPage(mailbox, { q, labelIds: DRAFT, maxResults: 10 })
+    if (ids.length === 0) return undefined
+    const drafts = await listDraftIds(mailbox)
+    const draftId = ids.map((one) => drafts.get(one)).find((one) => one !== undefined)
+    return draftId === undefined ? undefined : (await unlessMissing(read(draftId)))?.draft
+  }
+
+  async function save(
+    method: 'POST' | 'PUT',
+    path: string,
+    raw: Buffer,
+    { threadId }: { threadId?: string | undefined } = {},
+  ): Promise<RemoteDraft> {
+    const message = { raw: raw.toString('base64url'), ...(threadId !== undefined && { threadId }) }
+    const request = { method, path, body: { message }, doing: 'saving a draft', cost: COST.draft } as const
+    const saved = await mailbox.json(request, parseSaved)
+    return (await read(saved.id)).draft
+  }
+
+  return {
+    async create(draft, { mayExist }) {
+      const existing = mayExist ? await findByMessageId(draft.messageId) : undefined
+      return existing ?? save('POST', `${ME}/drafts`, await composeDraft(draft))
+    },
+
+    find: async (ref) => (await find(ref))?.draft,
+
+    async replace(ref, content) {
+      const current = await find(ref)
+      const draftId = current?.draft.message.draftId
+      if (current === undefined || draftId === undefined) throw missing('saving a draft')
+      const { message } = current.draft
+      const providerMessageId = message.providerMessageId ?? ''
+      const raw = await composeNextVersion(message, content, (part) => live.openAttachment({ providerMessageId }, part))
+      return save('PUT', pathOf(draftId), raw, { threadId: current.threadId })
+    },
+
+    async delete(ref) {
+      const draftId = ref.draftId ?? (await listDraftIds(mailbox)).get(ref.providerMessageId)
+      if (draftId === undefined) return
+      const request = { method: 'DELETE', path: pathOf(draftId), doing: 'deleting a draft', cost: COST.draft } as const
+      await unlessMissing(mailbox.json(request, object))
+    },
+  }
+}
+
+function missing(doing: string): ProviderError {
+  return new ProviderError('not_found', `${doing}: it does not exist`)
+}
+
+async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,138 @@
+import { Type } from 'typebox'
+import {
+  type MailAccess,
+  type OnCommit,
+  ProviderError,
+  type QueuedMessage,
+  type Sender,
+  type SendOutcome,
+  type SendProvider,
+  type SentMessageRef,
+} from '../contract/index.ts'
+import { headerValue, SENT_TOKEN_HEADER } from '../mime/index.ts'
+import { once, outcomeOf, parser, type RestClient, type RestMailbox, type RestRequest } from '../rest/index.ts'
+import { COST, ME } from './client.ts'
+import { headersOf } from './map.ts'
+
+/** Gmail accepts more in one request, but a resumable upload survives slow connections. */
+const MAX_INLINE_BYTES = 4 * 1024 * 1024
+const SEND_MS = 120_000
+const UPLOAD_MS = 15 * 60_000
+/** Clocks differ: Gmail's date of the message may be earlier than ours of the commit. */
+const CLOCK_MS = 120_000
+const MAX_SEARCHED = 50
+
+const parseSent = parser(Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }))
+const parseThread = parser(Type.Object({ threadId: Type.String({ minLength: 1, maxLength: 200 }) }))
+const parsePayload = parser(
+  Type.Object({ payload: Type.Object({ headers: Type.Optional(Type.Array(Type.Unknown())) }) }),
+)
+const parseList = parser(
+  Type.Object({ messages: Type.Optional(Type.Array(Type.Object({ id: Type.String({ maxLength: 200 }) }))) }),
+)
+
+/** Sends over `messages/send`. Gmail takes the recipients from the header, Bcc included, and removes that field. */
+export function gmailSending(client: RestClient): SendProvider {
+  return { open: (access: MailAccess) => gmailSender(client.mailbox(access)) }
+}
+
+function gmailSender(mailbox: RestMailbox): Sender {
+  const sending = 'sending'
+
+  async function threadOf(id: string, signal: AbortSignal): Promise<string | undefined> {
+    const query = { format: 'minimal', fields: 'threadId' }
+    const request: RestRequest = {
+      method: 'GET',
+      path: `${ME}/messages/${encodeURIComponent(id)}`,
+      doing: sending,
+      query,
+    }
+    try {
+      return (await mailbox.json({ ...request, cost: COST.message, signal }, parseThread)).threadId
+    } catch (error) {
+      if (error instanceof ProviderError && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+
+  /** Begins an upload and returns the request whose last byte sends the message. */
+  async function uploadRequest(threadId: string | undefined, raw: Buffer, signal: AbortSignal): Promise<RestRequest> {
+    const { headers, body } = await mailbox.open({
+      ...{
+        method: 'POST',
+        path: `/upload${ME}/messages/send`,
+        query: { uploadType: 'resumable' },
+        doing: sending,
+        signal,
+      },
+      headers: { 'x-upload-content-type': 'message/rfc822', 'x-upload-content-length': String(raw.length) },
+      body: threadId === undefined ? {} : { threadId },
+    })
+    body.destroy()
+    const location = String(headers.location ?? '')
+    if (!URL.canParse(location)) throw new ProviderError('unavailable', `${sending}: Gmail returned no upload address`)
+    // Only the path: the token must not reach another host.
+    const { pathname, search } = new URL(location)
+    const contentType = { 'content-type': 'message/rfc822' }
+    return {
+      method: 'PUT',
+      path: pathname + search,
+      headers: contentType,
+      body: raw,
+      doing: sending,
+      timeoutMs: UPLOAD_MS,
+    }
+  }
+
+  async function send(message: QueuedMessage, onCommit: OnCommit, signal: AbortSignal): Promise<SendOutcome> {
+    const commit = once(() => onCommit({ providerMessageId: null }))
+    return outcomeOf(commit, async () => {
+      const threadId = message.repliesTo === null ? undefined : await threadOf(message.repliesTo, signal)
+      const raw = await rawMessage(message)
+      const inline: RestRequest = {
+        ...{ method: 'POST', path: `${ME}/messages/send`, doing: sending, timeoutMs: SEND_MS },
+        body: { raw: raw.toString('base64url'), ...(threadId !== undefined && { threadId }) },
+      }
+      const request = raw.length <= MAX_INLINE_BYTES ? inline : await uploadRequest(threadId, raw, signal)
+      const { id } = await mailbox.json(
+        { ...request, query: { ...request.query, fields: 'id' }, cost: COST.send, signal, beforeSend: commit.run },
+        parseSent,
+      )
+      return id
+    })
+  }
+
+  /** Gmail may have replaced the Message-ID, so the newest sent messages are compared by our own field, too. */
+  async function wasSent(
+    { rfcMessageId, sentToken, committedAt }: SentMessageRef,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const doing = 'searching Sent'
+    const after = Math.floor((committedAt - CLOCK_MS) / 1000)
+    const query = { labelIds: 'SENT', q: `after:${after}`, maxResults: MAX_SEARCHED, fields: 'messages/id' }
+    const list: RestRequest = { method: 'GET', path: `${ME}/messages`, query, doing, cost: COST.list, signal }
+    const { messages = [] } = await mailbox.json(list, parseList)
+    for (const { id } of messages) {
+      const metadata = {
+        format: 'metadata',
+        metadataHeaders: ['Message-ID', SENT_TOKEN_HEADER],
+        fields: 'payload/headers',
+      }
+      const path = `${ME}/messages/${encodeURIComponent(id)}`
+      const get: RestRequest = { method: 'GET', path, query: metadata, doing, cost: COST.message, signal }
+      const headers = headersOf((await mailbox.json(get, parsePayload)).payload.headers)
+      if (headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) === sentToken) return true
+      if (headerValue(headers, 'message-id') === rfcMessageId) return true
+    }
+    return false
+  }
+
+  return { send, wasSent, close: async () => {} }
+}
+
+async function rawMessage(message: QueuedMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  if (message.bcc.length > 0) chunks.push(Buffer.from(`Bcc: ${message.bcc.join(',\r\n ')}\r\n`))
+  for await (const chunk of message.bytes()) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

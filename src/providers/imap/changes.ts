@@ -1,0 +1,210 @@
+import type { ImapFlow, MailboxObject } from 'imapflow'
+import {
+  type ChangedMessage,
+  failedEach,
+  type MailChanges,
+  type MessageChange,
+  type MessageLocation,
+  ProviderError,
+} from '../contract/index.ts'
+import { connectionLost, providerError } from './errors.ts'
+import { imapFolderChanges } from './folder-changes.ts'
+import { flagState } from './map.ts'
+import type { RequestConnection } from './request-connection.ts'
+import { listUids, uidSet } from './uids.ts'
+import type { WorkLimits } from './work-limits.ts'
+
+type Change = MessageChange<MessageLocation>
+type Result<Done> = Done | ProviderError
+
+const CHANGING = 'changing messages'
+const DELETING = 'deleting messages'
+
+/** Changes over an account's request connection, one folder after the other. */
+export function imapChanges(
+  connection: () => RequestConnection,
+  work: { deadlineMs: number; limits: WorkLimits },
+): MailChanges<MessageLocation> {
+  /** Calls `change` with the items of each folder. When it fails, all items of the folder do. */
+  async function perFolder<Item, Done>(
+    items: readonly Item[],
+    locationOf: (item: Item) => MessageLocation,
+    doing: string,
+    change: (imap: ImapFlow, items: readonly Item[], box: MailboxObject) => Promise<Result<Done>[]>,
+  ): Promise<Result<Done>[]> {
+    const results = new Map<Item, Result<Done>>()
+    for (const group of groups(items, (item) => `${locationOf(item).uidValidity} ${locationOf(item).folderPath}`)) {
+      const [first] = group
+      if (first === undefined) continue
+      const { folderPath, uidValidity } = locationOf(first)
+      const done = await connection()
+        .useFolder(folderPath, {
+          ...{ ...work, doing, isChange: true },
+          async work({ imap }, box) {
+            if (String(box.uidValidity) !== uidValidity) throw renumbered(doing)
+            if (box.readOnly) throw new ProviderError('rejected', `${doing}: the folder is read-only`)
+            return change(imap, group, box)
+          },
+        })
+        .catch((error: unknown) => failedEach(group, folderError(error, doing)))
+      group.forEach((item, index) => void results.set(item, done[index] ?? notFound(doing)))
+    }
+    return items.map((item) => results.get(item) ?? notFound(doing))
+  }
+
+  return {
+    ...imapFolderChanges(connection, work),
+
+    changeMessages: (changes) => perFolder(changes, ({ message }) => message, CHANGING, changeInFolder),
+
+    deleteMessages: (messages) =>
+      perFolder(
+        messages,
+        (message) => message,
+        DELETING,
+        async (imap, group) => {
+          const present = [
+            ...(
+              await readFlags(
+                imap,
+                group.map(({ uid }) => uid),
+              )
+            ).keys(),
+          ]
+          if (present.length > 0) await expunge(imap, present, DELETING)
+          return group.map(({ uid }) => (present.includes(uid) ? 'deleted' : notFound(DELETING)))
+        },
+      ),
+  }
+}
+
+async function changeInFolder(
+  imap: ImapFlow,
+  changes: readonly Change[],
+  { path, uidValidity }: MailboxObject,
+): Promise<Result<ChangedMessage>[]> {
+  const flags = await readFlags(
+    imap,
+    changes.map(({ message }) => message.uid),
+  )
+  const present = changes.filter(({ message }) => flags.has(message.uid))
+  await setFlag(imap, '\\Seen', present, flags, ({ unread }) => (unread === undefined ? undefined : !unread))
+  await setFlag(imap, '\\Flagged', present, flags, ({ starred }) => starred)
+  const moved = new Map<number, ChangedMessage['location']>()
+  const moving = present.filter(({ add = [] }) => add[0] !== undefined && add[0] !== path)
+  for (const group of groups(moving, ({ add = [] }) => add[0] ?? '')) {
+    const target = group[0]?.add?.[0] ?? ''
+    for (const [uid, location] of await move(imap, sorted(group.map(({ message }) => message.uid)), target)) {
+      moved.set(uid, location)
+    }
+  }
+  return changes.map(({ message: { uid }, add = [] }) => {
+    const now = flags.get(uid)
+    if (now === undefined) return notFound(CHANGING)
+    const here = { uidValidity: String(uidValidity), uid }
+    const location = moved.get(uid)
+    return {
+      ...flagState(now),
+      folders: [location === undefined ? path : (add[0] ?? path)],
+      location: location === undefined ? here : location,
+    }
+  })
+}
+
+/** The flags of the messages that the folder contains, by UID. */
+async function readFlags(imap: ImapFlow, uids: readonly number[]): Promise<Map<number, Set<string>>> {
+  const found = new Map<number, Set<string>>()
+  const wanted = new Set(uids)
+  for await (const row of imap.fetch(uidSet(sorted(uids)), { uid: true, flags: true }, { uid: true })) {
+    if (wanted.has(row.uid) && row.flags !== undefined) found.set(row.uid, new Set(row.flags))
+  }
+  return found
+}
+
+/** Sets and removes one flag where it differs, and updates `flags`. */
+async function setFlag(
+  imap: ImapFlow,
+  flag: string,
+  changes: readonly Change[],
+  flags: ReadonlyMap<number, Set<string>>,
+  wanted: (change: Change) => boolean | undefined,
+): Promise<void> {
+  for (const isSet of [true, false]) {
+    const uids = changes
+      .filter((change) => wanted(change) === isSet && flags.get(change.message.uid)?.has(flag) !== isSet)
+      .map(({ message }) => message.uid)
+    if (uids.length === 0) continue
+    const range = uidSet(sorted(uids))
+    const isDone = isSet
+      ? await imap.messageFlagsAdd(range, [flag], { uid: true, silent: true })
+      : await imap.messageFlagsRemove(range, [flag], { uid: true, silent: true })
+    if (!isDone) throw refused(imap, `${CHANGING}: the server does not set the flag ${flag}`)
+    for (const uid of uids) {
+      if (isSet) flags.get(uid)?.add(flag)
+      else flags.get(uid)?.delete(flag)
+    }
+  }
+}
+
+/** Returns the new location of each message, null where the server does not report it. */
+async function move(
+  imap: ImapFlow,
+  uids: readonly number[],
+  target: string,
+): Promise<Map<number, ChangedMessage['location']>> {
+  const range = uidSet(uids)
+  const canMove = imap.capabilities.has('MOVE')
+  const moved = canMove
+    ? await imap.messageMove(range, target, { uid: true })
+    : await imap.messageCopy(range, target, { uid: true })
+  if (!moved) throw refused(imap, `${CHANGING}: the server does not move messages to this folder`)
+  if (!canMove) await expunge(imap, uids, CHANGING)
+  const { uidMap, uidValidity } = moved
+  const locationOf = (uid: number) => {
+    const now = uidMap?.get(uid)
+    return now === undefined || uidValidity === undefined ? null : { uidValidity: String(uidValidity), uid: now }
+  }
+  return new Map(uids.map((uid) => [uid, locationOf(uid)]))
+}
+
+/** Without UIDPLUS, EXPUNGE removes every message marked as deleted: the marks of others are taken off meanwhile. */
+export async function expunge(imap: ImapFlow, uids: readonly number[], doing: string): Promise<void> {
+  const own = new Set(uids)
+  const marked = imap.capabilities.has('UIDPLUS') ? [] : await imap.search({ deleted: true }, { uid: true })
+  const others = uidSet((marked || []).filter((uid) => !own.has(uid)))
+  if (others !== '') await imap.messageFlagsRemove(others, ['\\Deleted'], { uid: true, silent: true })
+  const isDone = await imap.messageDelete(uidSet(sorted(uids)), { uid: true })
+  if (others !== '') await imap.messageFlagsAdd(others, ['\\Deleted'], { uid: true, silent: true })
+  if (!isDone) throw refused(imap, `${doing}: the server does not delete messages from this folder`)
+  const left = await listUids(imap, { uid: uidSet(sorted(uids)) })
+  if (left.length > 0) throw new ProviderError('rejected', `${doing}: the server kept a deleted message`)
+}
+
+/** imapflow returns false for a refused command and for a lost connection. */
+function refused(imap: ImapFlow, why: string): ProviderError {
+  return imap.usable ? new ProviderError('rejected', why) : connectionLost(CHANGING)
+}
+
+/** A folder that is not found was deleted or renamed; its messages may still exist. */
+function folderError(error: unknown, doing: string): ProviderError {
+  const failure = providerError(error, doing)
+  return failure.kind === 'not_found' ? new ProviderError('unavailable', failure.message, { cause: error }) : failure
+}
+
+function renumbered(doing: string): ProviderError {
+  return new ProviderError('unavailable', `${doing}: the server renumbered the folder`)
+}
+
+function notFound(doing: string): ProviderError {
+  return new ProviderError('not_found', `${doing}: it is no longer in this folder`)
+}
+
+function sorted(uids: readonly number[]): number[] {
+  return [...uids].sort((left, right) => left - right)
+}
+
+function groups<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
+  const found = new Map<string, Item[]>()
+  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item])
+  return [...found.values()]
+}

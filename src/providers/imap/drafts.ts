@@ -1,0 +1,135 @@
+import type { ImapFlow, MailboxObject } from 'imapflow'
+import type { Clock } from '../../lib/clock.ts'
+import {
+  type DraftRef,
+  type FolderLiveReads,
+  type MailDrafts,
+  ProviderError,
+  type RemoteDraft,
+  type RemoteMessage,
+} from '../contract/index.ts'
+import { composeDraft, composeNextVersion } from '../mime/index.ts'
+import { expunge } from './changes.ts'
+import type { ImapClient } from './client.ts'
+import { connectionLost } from './errors.ts'
+import { fetchMessages } from './fetch.ts'
+import { uidValidityOf } from './folders.ts'
+import type { RequestConnection } from './request-connection.ts'
+import type { WorkLimits } from './work-limits.ts'
+
+const SAVING = 'saving a draft'
+const READING = 'reading a draft'
+/** A draft has few versions at once. Message-IDs that contain one another are the exception. */
+const MAX_VERSIONS = 20
+
+interface DraftOptions {
+  folderPath: string
+  live: Pick<FolderLiveReads, 'openAttachment'>
+  clock: Clock
+  work: { deadlineMs: number; limits: WorkLimits }
+}
+
+/**
+ * Drafts over an account's request connection. An edit appends the new version under the same Message-ID and deletes the earlier ones;
+ * until then the highest UID is the current version, as for sync.
+ */
+export function imapDrafts(connection: () => RequestConnection, options: DraftOptions): MailDrafts {
+  const { folderPath, live, clock, work } = options
+
+  function inFolder<T>(
+    doing: string,
+    isChange: boolean,
+    task: (client: ImapClient, box: MailboxObject) => Promise<T>,
+  ): Promise<T> {
+    return connection().useFolder(folderPath, { ...work, doing, isChange, fresh: true, work: task })
+  }
+
+  /** All versions of the draft in the folder, the current one last. */
+  async function versions(
+    client: ImapClient,
+    box: MailboxObject,
+    ref: Pick<DraftRef, 'messageId' | 'location'>,
+  ): Promise<RemoteMessage[]> {
+    const { messageId, location } = ref
+    const uidValidity = uidValidityOf(box)
+    const known = location?.uidValidity === uidValidity ? [location.uid] : []
+    const uids = messageId === null ? known : await search(client.imap, messageId)
+    if (uids.length === 0) return []
+    const plan = { uidValidity, isNew: () => true, nowMs: clock.now(), lowUid: 1, limit: MAX_VERSIONS }
+    const found = await fetchMessages(client, uids.slice(-MAX_VERSIONS), plan)
+    return found.filter((one) => one.messageId === messageId).sort((a, b) => uidOf(a) - uidOf(b))
+  }
+
+  const find = (ref: DraftRef) =>
+    inFolder(READING, false, async (client, box) => (await versions(client, box, ref)).at(-1))
+
+  /** Appends a version, deletes the earlier ones, and returns the one that is there now. */
+  async function append(
+    client: ImapClient,
+    box: MailboxObject,
+    { raw, messageId, earlier }: { raw: Buffer; messageId: string; earlier: readonly number[] },
+  ): Promise<RemoteMessage> {
+    const saved = await client.imap.append(folderPath, raw, ['\\Draft', '\\Seen'])
+    if (saved === false) throw new ProviderError('rejected', `${SAVING}: the server refused it`)
+    if (earlier.length > 0) await expunge(client.imap, earlier, SAVING)
+    // Without UIDPLUS the response does not contain the new UID.
+    const current = (await versions(client, box, { messageId, location: null })).at(-1)
+    if (current === undefined) throw connectionLost(`${SAVING}: the server does not return what it saved`)
+    return current
+  }
+
+  const remote = (message: RemoteMessage): RemoteDraft => ({ message, folders: [folderPath] })
+
+  return {
+    async create(draft, { mayExist }) {
+      const raw = await composeDraft(draft)
+      return inFolder(SAVING, true, async (client, box) => {
+        const ref = { messageId: draft.messageId, location: null }
+        const existing = mayExist ? (await versions(client, box, ref)).at(-1) : undefined
+        return remote(existing ?? (await append(client, box, { raw, messageId: draft.messageId, earlier: [] })))
+      })
+    },
+
+    async find(ref) {
+      const message = await find(ref)
+      return message && remote(message)
+    },
+
+    async replace(ref, content) {
+      const current = await find(ref)
+      const location = current?.location
+      if (current === undefined || location === undefined) throw missing()
+      const raw = await composeNextVersion(current, content, (part) =>
+        live.openAttachment({ folderPath, ...location }, part),
+      )
+      const messageId = current.messageId ?? content.messageId
+      return inFolder(SAVING, true, async (client, box) => {
+        const earlier = (await versions(client, box, { ...ref, location })).map(uidOf)
+        if (earlier.length === 0) throw missing()
+        return remote(await append(client, box, { raw, messageId, earlier }))
+      })
+    },
+
+    async delete(ref) {
+      await inFolder('deleting a draft', true, async (client, box) => {
+        const uids = (await versions(client, box, ref)).map(uidOf)
+        if (uids.length > 0) await expunge(client.imap, uids, 'deleting a draft')
+      })
+    },
+  }
+}
+
+/** UIDs of messages whose Message-ID contains this one, ascending. */
+async function search(imap: ImapFlow, messageId: string): Promise<number[]> {
+  const uids = await imap.search({ header: { 'message-id': messageId } }, { uid: true })
+  if (!uids) throw connectionLost('the drafts cannot be searched')
+  return uids.sort((a, b) => a - b)
+}
+
+function uidOf({ location }: RemoteMessage): number {
+  return location?.uid ?? 0
+}
+
+function missing(): ProviderError {
+  return new ProviderError('not_found', `${SAVING}: it is no longer in this folder`)
+}

@@ -1,0 +1,93 @@
+import type { Clock } from '../../lib/clock.ts'
+import {
+  type DraftContent,
+  type DraftRef,
+  type MailDrafts,
+  ProviderError,
+  type RemoteAddress,
+  type RemoteDraft,
+} from '../contract/index.ts'
+import { type Json, object, text } from '../rest/index.ts'
+import { type Graph, messagePath, segment } from './client.ts'
+import { AS_TEXT, ATTACHMENT_FIELDS, attachmentsOf, foundMessage, MESSAGE_FIELDS, mayHaveAttachments } from './map.ts'
+
+const SAVING = 'saving a draft'
+const READING = 'reading a draft'
+const MAX_DRAFT_BYTES = 24 * 1024 * 1024
+
+/** Drafts at Graph, which edits a message in place: it keeps its id, its attachments and its thread. */
+export function microsoftDrafts(graph: Graph, folderId: string, clock: Clock): MailDrafts {
+  async function read(id: string): Promise<RemoteDraft | undefined> {
+    const request = { query: MESSAGE_FIELDS, prefer: [AS_TEXT], doing: READING, maxBytes: MAX_DRAFT_BYTES }
+    const item = await unlessMissing(graph.get(messagePath(id), request, object))
+    // A message that was sent, or moved to another folder, keeps its id.
+    if (item === undefined || item.isDraft !== true || text(item.parentFolderId) !== folderId) return undefined
+    const options = { query: { $select: ATTACHMENT_FIELDS, $top: 100 }, doing: READING }
+    const page = mayHaveAttachments(item) ? await graph.page(`${messagePath(id)}/attachments`, options) : undefined
+    const attachments = attachmentsOf(page?.items ?? [])
+    return foundMessage(item, { folder: folderId, nowMs: clock.now(), isNew: true, attachments, error: null })
+  }
+
+  async function findByMessageId(messageId: string): Promise<RemoteDraft | undefined> {
+    const $filter = `internetMessageId eq '${messageId.replaceAll("'", "''")}'`
+    const path = `/me/mailFolders/${segment(folderId)}/messages`
+    const { items } = await graph.page(path, { query: { $filter, $select: 'id', $top: 2 }, doing: READING })
+    const id = text(items[0]?.id)
+    return id === undefined ? undefined : read(id)
+  }
+
+  async function readSaved(id: string | undefined): Promise<RemoteDraft> {
+    const saved = id === undefined ? undefined : await read(id)
+    if (saved === undefined) throw new ProviderError('not_found', `${SAVING}: it does not exist`)
+    return saved
+  }
+
+  return {
+    async create(draft, { mayExist }) {
+      const existing = mayExist ? await findByMessageId(draft.messageId) : undefined
+      if (existing !== undefined) return existing
+      const body = { ...contentOf(draft), internetMessageId: draft.messageId }
+      return readSaved(text((await graph.send('POST', '/me/messages', { body, doing: SAVING })).id))
+    },
+
+    find: ({ providerMessageId }: DraftRef) => read(providerMessageId),
+
+    async replace({ providerMessageId }, content) {
+      await readSaved(providerMessageId)
+      const body = contentOf(content)
+      await graph.send('PATCH', messagePath(providerMessageId), { body, doing: SAVING })
+      return readSaved(providerMessageId)
+    },
+
+    async delete({ providerMessageId }) {
+      const doing = 'deleting a draft'
+      if ((await read(providerMessageId)) === undefined) return
+      const path = `${messagePath(providerMessageId)}/permanentDelete`
+      await unlessMissing(graph.send('POST', path, { doing }))
+    },
+  }
+}
+
+function contentOf({ to, cc, bcc, subject, body }: DraftContent): Json {
+  const { text: plain, html } = body
+  return {
+    subject,
+    body: html === null ? { contentType: 'text', content: plain ?? '' } : { contentType: 'html', content: html },
+    toRecipients: recipients(to),
+    ccRecipients: recipients(cc),
+    bccRecipients: recipients(bcc),
+  }
+}
+
+function recipients(addresses: readonly RemoteAddress[]) {
+  return addresses.map(({ name, email }) => ({ emailAddress: { address: email, ...(name !== '' && { name }) } }))
+}
+
+async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { fc } from '../../../test/kit/random.ts'
+import { checkAddress, parseAddress } from './index.ts'
+
+const email = (text: string) => parseAddress(text).address?.email
+
+describe('an address of a request', () => {
+  it.each([
+    ['ada@example.com', '', 'ada@example.com'],
+    [' Ada Okafor <Ada@EXAMPLE.com> ', 'Ada Okafor', 'Ada@example.com'],
+    ['"Okafor, \\"Ada\\"" <ada@example.com>', 'Okafor, "Ada"', 'ada@example.com'],
+    ['王さん <wang@例え.テスト>', '王さん', 'wang@xn--r8jz45g.xn--zckzah'],
+    ['"a b"@example.com', '', '"a b"@example.com'],
+    ['"ada"@example.com', '', 'ada@example.com'],
+    ['<"a@b"@example.com>', '', '"a@b"@example.com'],
+    ['o.k+tag/x@mail_1.example', '', 'o.k+tag/x@mail_1.example'],
+  ])('accepts %s', (text, name, expected) => {
+    expect(parseAddress(text)).toEqual({ address: { name, email: expected } })
+  })
+
+  it.each([
+    [''],
+    ['ada'],
+    ['ada@'],
+    ['@example.com'],
+    ['a@x, b@x'],
+    ['Team: a@x, b@x;'],
+    ['undisclosed-recipients:;'],
+    ['a@x <b@x> c@x'],
+    ['Okafor, Ada <ada@example.com>'],
+    ['ada@[127.0.0.1]'],
+    ['@relay,@other:ada@example.com'],
+    ['ada..b@example.com'],
+    ['ada @example.com'],
+    ['größe@example.com'],
+    ['ada@example..com'],
+    ['ada@-example.com'],
+    ['ada@example.com\r\nBcc: eve@example.com'],
+    ['Ada\r\nBcc: eve@example.com <ada@example.com>'],
+    ['"a\nb"@example.com'],
+    ['"a <b>"@example.com'],
+    ['"a\\"b"@example.com'],
+    [`${'a'.repeat(65)}@example.com`],
+    [`ada@${'a.'.repeat(130)}com`],
+    ['x'.repeat(5000)],
+  ])('refuses %j', (text) => {
+    const { address, problem } = parseAddress(text)
+    expect(address).toBeUndefined()
+    expect(problem).toMatch(/^(must|is) /)
+  })
+
+  it('is the same after it was written and parsed again', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.emailAddress()), (text) => {
+        const { address } = parseAddress(text)
+        if (address === undefined) return
+        expect(email(address.email)).toBe(address.email)
+        expect(address.email).toMatch(/^[\x20-\x7e]+$/)
+      }),
+    )
+  })
+
+  it('is checked without its name, too', () => {
+    expect(checkAddress({ name: 'Okafor, Ada', email: 'ada@Größe.example' }).address).toEqual({
+      name: 'Okafor, Ada',
+      email: 'ada@xn--gre-6ka8i.example',
+    })
+    expect(checkAddress({ name: 'a\nb', email: 'ada@example.com' }).problem).toBeDefined()
+  })
+})

@@ -1,0 +1,70 @@
+import { domainToASCII } from 'node:url'
+import type { RemoteAddress } from '../contract/index.ts'
+
+export type ParsedAddress = { address: RemoteAddress; problem?: undefined } | { address?: undefined; problem: string }
+
+const MAX_TEXT = 2000
+const MAX_NAME = 500
+/** RFC 5321: 64 for the local part, 254 for the address as a whole. */
+const MAX_LOCAL = 64
+const MAX_EMAIL = 254
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+const ATOM = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
+const QUOTED_LOCAL = /^"((?:[^"\\]|\\.)*)"$/
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+
+/**
+ * Parses the one recipient in a field of the API: `ada@example.com`, `Ada <ada@example.com>` or `"Okafor, Ada" <ada@example.com>`.
+ * Strict, unlike the parser of received headers, because the result decides who gets a message: lists, groups, comments, source
+ * routes and control characters are problems. The domain becomes lower-case ASCII (punycode). `problem` continues the field's name.
+ */
+export function parseAddress(text: string): ParsedAddress {
+  if (text.length > MAX_TEXT) return { problem: `must not be longer than ${MAX_TEXT} characters` }
+  if (!text.isWellFormed() || CONTROL.test(text)) return { problem: 'must not contain control characters' }
+  const trimmed = text.trim()
+  if (!trimmed.endsWith('>')) return addressOf('', trimmed)
+  const open = trimmed.lastIndexOf('<')
+  if (open === -1) return NOT_AN_ADDRESS
+  const name = displayName(trimmed.slice(0, open).trim())
+  if (name === undefined) return { problem: 'must quote a name that contains any of ()<>[]:;@\\,"' }
+  return addressOf(name, trimmed.slice(open + 1, -1).trim())
+}
+
+/** Checks an address whose name is given apart from it. */
+export function checkAddress({ name, email }: RemoteAddress): ParsedAddress {
+  if (!name.isWellFormed() || CONTROL.test(name)) return { problem: 'must not contain control characters' }
+  return addressOf(name.trim(), email.trim())
+}
+
+const NOT_AN_ADDRESS: ParsedAddress = {
+  problem: 'must be one email address, such as ada@example.com or "Okafor, Ada" <ada@example.com>',
+}
+
+function addressOf(name: string, email: string): ParsedAddress {
+  if (name.length > MAX_NAME) return { problem: `must not have a name of more than ${MAX_NAME} characters` }
+  const at = email.lastIndexOf('@')
+  const local = localPart(email.slice(0, Math.max(0, at)))
+  const domain = domainToASCII(email.slice(at + 1))
+  if (at < 1 || local === undefined || !DOMAIN.test(domain)) return NOT_AN_ADDRESS
+  const checked = `${local}@${domain}`
+  if (local.length > MAX_LOCAL || checked.length > MAX_EMAIL)
+    return { problem: 'is longer than an email address may be' }
+  return { address: { name, email: checked } }
+}
+
+/** Without quotes where they are not needed, so that two spellings give one recipient. */
+function localPart(text: string): string | undefined {
+  if (ATOM.test(text)) return text
+  const content = QUOTED_LOCAL.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+  // Programs disagree about these characters in a local part, so such an address might reach somebody else.
+  if (content === undefined || !/^[\x20-\x7e]+$/.test(content) || /[<>"\\]/.test(content)) return undefined
+  return ATOM.test(content) ? content : `"${content}"`
+}
+
+/** Undefined for a name that must be quoted and is not, or whose quotes do not match. */
+function displayName(text: string): string | undefined {
+  const quoted = QUOTED_LOCAL.exec(text)?.[1]
+  if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1').trim()
+  return /[()<>[\]:;@\\,"]/.test(text) ? undefined : text
+}

@@ -1,0 +1,42 @@
+import { buffer } from 'node:stream/consumers'
+import type { NewDraft, RemoteMessage } from '../contract/index.ts'
+import { composeMessage, type OutgoingAttachment } from './compose.ts'
+
+/** Composes a new draft. It names every recipient, so that other programs show them. */
+export function composeDraft(draft: NewDraft): Promise<Buffer> {
+  return compose(draft, [])
+}
+
+/** How `current` and `openAttachment` of a provider's live reads return an attachment. */
+type OpenAttachment = (id: string) => Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
+
+/** Composes the next version of a draft. What `content` does not say comes from the current version. */
+export async function composeNextVersion(
+  current: RemoteMessage,
+  content: NewDraft,
+  openAttachment: OpenAttachment,
+): Promise<Buffer> {
+  const attachments: OutgoingAttachment[] = []
+  // One after the other: each is in memory as a whole.
+  for (const { id, inline, contentId } of current.attachments) {
+    const { contentType, filename, stream } = await openAttachment(id)
+    attachments.push({ filename, contentType, content: await buffer(stream), contentId: inline ? contentId : null })
+  }
+  const { from, messageId, inReplyTo, references, replyTo } = current
+  const kept = { inReplyTo, references, replyTo }
+  return compose(
+    { ...content, from: from ?? content.from, messageId: messageId ?? content.messageId },
+    attachments,
+    kept,
+  )
+}
+
+const NEW = { inReplyTo: null, references: [], replyTo: [] }
+
+function compose(
+  { body, ...draft }: NewDraft,
+  attachments: OutgoingAttachment[],
+  kept: Pick<RemoteMessage, 'inReplyTo' | 'references' | 'replyTo'> = NEW,
+): Promise<Buffer> {
+  return composeMessage({ ...draft, ...body, ...kept, attachments, sentToken: null, headers: [] }, { keepBcc: true })
+}

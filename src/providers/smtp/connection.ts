@@ -1,0 +1,186 @@
+import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
+import type { SecureContext } from 'node:tls'
+import type { SMTPConnectionSendInfo, default as SmtpConnection } from 'nodemailer/lib/smtp-connection'
+import type { AddressGuard } from '../../infra/net/index.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
+import { factsOf, refusedRecipient, smtpError } from './errors.ts'
+
+export interface SmtpLimits {
+  /** Until the login is done. */
+  connectMs: number
+  /** The server may be silent for this long, also after the end of the message. */
+  silenceMs: number
+  /** For one message. */
+  sendMs: number
+  /** The longest reply of a server. */
+  replyBytes: number
+}
+
+export interface SmtpDialing {
+  guard: AddressGuard
+  limits: SmtpLimits
+  tlsContext(): SecureContext
+  /** Called after a login without encryption. */
+  onPlainLogin(host: string, port: number): void
+}
+
+export interface SmtpLogin {
+  settings: SmtpSettings
+  password: string
+  allowSelfSigned: boolean
+}
+
+/**
+ * One logged-in connection, to the address that the guard has checked and with a certificate valid for the host in the settings. Sends
+ * one message at a time.
+ */
+export interface SmtpClient {
+  readonly isOpen: boolean
+  /** As `Sender.send`. */
+  send(message: QueuedMessage, onCommit: () => Promise<void>, signal: AbortSignal): Promise<SendOutcome>
+  close(): void
+}
+
+/** Connects and logs in. Throws `ProviderError`. */
+export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal: AbortSignal): Promise<SmtpClient> {
+  const { settings, allowSelfSigned, password } = login
+  const { guard, limits, tlsContext } = dialing
+  const doing = `signing in at ${settings.host}:${settings.port}`
+  const limit = AbortSignal.timeout(limits.connectMs)
+  const either = AbortSignal.any([signal, limit])
+  let connection: SmtpConnection | undefined
+  const hangUp = () => connection?.close()
+  either.addEventListener('abort', hangUp, { once: true })
+  try {
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+    const target = await untilAborted(guard.check(settings), either)
+    const mayBePlain = settings.allowPlain === true && guard.allowsPlain(target)
+    const made = new Connection({
+      host: target.address,
+      port: settings.port,
+      secure: settings.security === 'tls',
+      requireTLS: settings.security === 'starttls' && !mayBePlain,
+      ...(isIP(settings.host) === 0 && { servername: settings.host }),
+      tls: { rejectUnauthorized: !allowSelfSigned, secureContext: tlsContext() },
+      connectionTimeout: limits.connectMs,
+      greetingTimeout: limits.connectMs,
+      socketTimeout: limits.silenceMs,
+      maxResponseSize: limits.replyBytes,
+      logger: false,
+    })
+    connection = made
+    let failure: unknown
+    // An error event without a listener would end the process.
+    made.on('error', (error) => {
+      failure ??= error
+    })
+    const failed = new Promise<never>((_, reject) => made.once('error', reject))
+    failed.catch(() => {})
+    const connected = callback((done) => made.connect(done))
+    await untilAborted(Promise.race([connected, failed]), either)
+    if (made.allowsAuth) {
+      const credentials = { user: settings.username, pass: password }
+      const done = callback((finish) => made.login({ credentials }, (error) => finish(error)))
+      await untilAborted(Promise.race([done, failed]), either)
+    }
+    if (!made.secure) dialing.onPlainLogin(settings.host, settings.port)
+    return new Client(made, settings, limits, () => failure)
+  } catch (error) {
+    hangUp()
+    if (limit.aborted && !signal.aborted) {
+      throw new ProviderError('unavailable', `${doing}: no response within ${limits.connectMs / 1000} s`, {
+        timedOut: true,
+      })
+    }
+    throw smtpError(error, doing)
+  } finally {
+    either.removeEventListener('abort', hangUp)
+  }
+}
+
+class Client implements SmtpClient {
+  readonly #connection: SmtpConnection
+  readonly #server: string
+  readonly #limits: SmtpLimits
+  readonly #failure: () => unknown
+  #isClosed = false
+
+  constructor(connection: SmtpConnection, { host, port }: SmtpSettings, limits: SmtpLimits, failure: () => unknown) {
+    this.#connection = connection
+    this.#server = `${host}:${port}`
+    this.#limits = limits
+    this.#failure = failure
+    connection.once('end', () => this.close())
+    connection.once('error', () => this.close())
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed && this.#failure() === undefined
+  }
+
+  async send(message: QueuedMessage, onCommit: () => Promise<void>, signal: AbortSignal): Promise<SendOutcome> {
+    const doing = `sending over ${this.#server}`
+    const limit = AbortSignal.timeout(this.#limits.sendMs)
+    const either = AbortSignal.any([signal, limit])
+    let refusal: { error: unknown } | undefined
+    let isComplete = false
+    // Read only after the 354. Until its end, the server has not seen the end of the message and must discard it.
+    async function* content(): AsyncGenerator<Buffer> {
+      try {
+        await onCommit()
+      } catch (error) {
+        refusal = { error }
+        throw error
+      }
+      yield* message.bytes()
+      isComplete = true
+    }
+    const source = Readable.from(content(), { objectMode: false })
+    const hangUp = () => this.close()
+    either.addEventListener('abort', hangUp, { once: true })
+    try {
+      const sent = callback<SMTPConnectionSendInfo>((done) => {
+        const envelope = { from: message.from, to: [...message.recipients], size: message.sizeBytes, use8BitMime: true }
+        this.#connection.send(envelope, source, done)
+      })
+      const info = await untilAborted(sent, either)
+      const refused = (info?.rejectedErrors ?? []).map(refusedRecipient)
+      return { sent: true, providerMessageId: null, refused }
+    } catch (error) {
+      source.destroy()
+      if (refusal !== undefined) {
+        this.close()
+        throw refusal.error
+      }
+      return this.#failed(error, doing, isComplete)
+    } finally {
+      either.removeEventListener('abort', hangUp)
+    }
+  }
+
+  #failed(error: unknown, doing: string, isComplete: boolean): SendOutcome {
+    const { code, reply, refused } = factsOf(error)
+    const isRefused = reply !== null && (code === 'EENVELOPE' || code === 'EMESSAGE')
+    // A refusal leaves the connection usable, except for what may follow a 421. Any other failure ends it.
+    if (!isRefused || reply === 421) this.close()
+    if (isComplete && !isRefused) throw smtpError(error, doing)
+    const failure = smtpError(error, doing)
+    const retry = failure.kind !== 'rejected' && failure.kind !== 'auth_expired'
+    return { sent: false, error: failure, retry, refused }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#connection.close()
+  }
+}
+
+/** A call with a Node callback as a promise. */
+function callback<T = void>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => (error ? reject(error) : resolve(value)))
+  })
+}

@@ -1,0 +1,96 @@
+import { GuardError } from '../../infra/net/index.ts'
+import { ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
+import { oneLine } from '../mime/index.ts'
+
+/** What nodemailer attaches to its errors, read without trusting any of it. */
+export interface SmtpFacts {
+  code: string
+  /** The code of the socket, which `code` replaces. */
+  socketCode: string
+  /** Of the server's reply; null when the server did not reply. */
+  reply: number | null
+  words: string
+  refused: RefusedRecipient[]
+}
+
+export function factsOf(error: unknown): SmtpFacts {
+  const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
+  const list = Array.isArray(fields.rejectedErrors) ? fields.rejectedErrors : []
+  return {
+    code: typeof fields.code === 'string' ? fields.code : '',
+    socketCode: typeof fields.originalCode === 'string' ? fields.originalCode : '',
+    reply: typeof fields.responseCode === 'number' ? fields.responseCode : null,
+    words: typeof fields.response === 'string' ? fields.response : '',
+    refused: list.map(refusedRecipient),
+  }
+}
+
+const MAX_DIAGNOSTIC = 500
+
+export function refusedRecipient(error: unknown): RefusedRecipient {
+  const fields: Record<string, unknown> = typeof error === 'object' && error !== null ? { ...error } : {}
+  const { reply, words } = factsOf(error)
+  return {
+    email: typeof fields.recipient === 'string' ? fields.recipient : '',
+    code: reply,
+    diagnostic: oneLine(words, MAX_DIAGNOSTIC),
+  }
+}
+
+/** A failure of the connection, of nodemailer or of the address guard. The server's words stay out of the message. */
+export function smtpError(error: unknown, doing: string): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (error instanceof GuardError)
+    return new ProviderError('unavailable', `${doing}: ${error.message}`, { cause: error })
+  const facts = factsOf(error)
+  const { kind, why, ...options } = classify(facts)
+  return new ProviderError(kind, `${doing}: ${why}`, { ...options, cause: error })
+}
+
+interface Classified {
+  kind: ProviderErrorKind
+  why: string
+  retryAfterMs?: number
+  timedOut?: boolean
+}
+
+const TOO_MANY_MS = 60_000
+const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
+
+const TLS_CODES = /^(ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA)/
+
+function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
+  if (reply !== null) {
+    const status = `(${reply})`
+    if (reply < 500 && TOO_MANY.test(words)) {
+      return {
+        kind: 'rate_limited',
+        why: `the server limits how much may be sent ${status}`,
+        retryAfterMs: TOO_MANY_MS,
+      }
+    }
+    if (reply < 500) return { kind: 'unavailable', why: `the server refused for now ${status}` }
+    if (code === 'EAUTH') return { kind: 'auth_expired', why: `the server refused the username or password ${status}` }
+    // 530: authentication required, 538: encryption required.
+    if (reply === 530 || reply === 538)
+      return { kind: 'auth_expired', why: `the server requires another login ${status}` }
+    return { kind: 'rejected', why: `the server refused it ${status}` }
+  }
+  if (TLS_CODES.test(socketCode)) return { kind: 'tls', why: `the certificate is not valid (${socketCode})` }
+  switch (code) {
+    case 'ETLS':
+    case 'EREQUIRETLS':
+      return { kind: 'tls', why: 'the connection could not be secured' }
+    case 'ETIMEDOUT':
+      return { kind: 'unavailable', why: 'the server does not respond', timedOut: true }
+    case 'EPROTOCOL':
+      return { kind: 'limit_exceeded', why: 'the server sent an invalid or too long reply' }
+    case 'EMESSAGE':
+      return { kind: 'rejected', why: 'the message is larger than the server accepts' }
+    case 'EAUTH':
+    case 'ENOAUTH':
+      return { kind: 'auth_expired', why: 'the server supports no login with a password' }
+    default:
+      return { kind: 'unavailable', why: code === '' ? 'the connection failed' : `the connection failed (${code})` }
+  }
+}

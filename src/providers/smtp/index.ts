@@ -1,0 +1,123 @@
+/**
+ * Sending for mailboxes with a password: SMTP with the user's settings or derived ones, over connections that the address guard allows.
+ * The copy in Sent goes over `SentCopies`, which the IMAP provider implements. Failures leave this folder as `ProviderError` only.
+ */
+import { createSecureContext } from 'node:tls'
+import { type Log, silentLog } from '../../infra/log/index.ts'
+import type { AddressGuard } from '../../infra/net/index.ts'
+import { lazy } from '../../lib/lazy.ts'
+import {
+  type MailAccess,
+  ProviderError,
+  type QueuedMessage,
+  type Sender,
+  type SenderOptions,
+  type SendOutcome,
+  type SendProvider,
+  type SentCopies,
+  type SmtpSettings,
+} from '../contract/index.ts'
+import { connectSmtp, type SmtpClient, type SmtpDialing, type SmtpLimits } from './connection.ts'
+import { smtpError } from './errors.ts'
+import { isComplete, smtpCandidates, storesCopies } from './settings.ts'
+
+const LIMITS: SmtpLimits = {
+  connectMs: 15_000,
+  silenceMs: 120_000,
+  sendMs: 15 * 60_000,
+  replyBytes: 64 * 1024,
+}
+
+export interface SmtpDeps {
+  guard: AddressGuard
+  copies(access: MailAccess): SentCopies
+  log?: Log
+  /** Tests make them small. */
+  limits?: Partial<SmtpLimits>
+}
+
+export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SendProvider {
+  const dialing: SmtpDialing = {
+    guard,
+    limits: { ...LIMITS, ...limits },
+    tlsContext: lazy(() => createSecureContext()),
+    onPlainLogin: (host, port) =>
+      log.warn(`Signed in at ${host}:${port} without encryption, which the account and PRIVATE_TARGETS allow.`, {
+        operation: 'smtp.connect',
+        provider: 'imap',
+      }),
+  }
+  return { open: (access, options = {}) => new SmtpSender(access, options, copies(access), dialing) }
+}
+
+/** Signs in at the first message and keeps the connection for the next ones. */
+class SmtpSender implements Sender {
+  readonly #access: MailAccess
+  readonly #options: SenderOptions
+  readonly #copies: SentCopies
+  readonly #dialing: SmtpDialing
+  #open: { client: SmtpClient; settings: SmtpSettings } | undefined
+
+  constructor(access: MailAccess, options: SenderOptions, copies: SentCopies, dialing: SmtpDialing) {
+    this.#access = access
+    this.#options = options
+    this.#copies = copies
+    this.#dialing = dialing
+  }
+
+  async send(
+    message: QueuedMessage,
+    onCommit: (known: { providerMessageId: null }) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
+    let client: SmtpClient
+    try {
+      client = await this.#connected(signal)
+    } catch (cause) {
+      const error = smtpError(cause, 'sending')
+      const retry = error.kind !== 'auth_expired' && error.kind !== 'rejected'
+      return { sent: false, error, retry, refused: [] }
+    }
+    return client.send(message, () => onCommit({ providerMessageId: null }), signal)
+  }
+
+  wasSent({ rfcMessageId, committedAt }: Parameters<Sender['wasSent']>[0], signal: AbortSignal): Promise<boolean> {
+    return this.#copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
+  }
+
+  async saveCopy(message: QueuedMessage & { sentAt: number }, signal: AbortSignal): Promise<void> {
+    const host = this.#access.settings.smtp?.host ?? this.#options.smtp?.host ?? this.#access.settings.imap?.host ?? ''
+    if (!storesCopies(host)) await this.#copies.save(message, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#open?.client.close()
+    this.#open = undefined
+  }
+
+  async #connected(signal: AbortSignal): Promise<SmtpClient> {
+    if (this.#open?.client.isOpen) return this.#open.client
+    const { settings, secrets } = this.#access
+    const password = secrets.smtpPassword ?? secrets.password
+    const known = this.#open?.settings ?? this.#options.smtp
+    const candidates = [...(known === undefined ? [] : [known]), ...smtpCandidates(this.#access)]
+    if (password === undefined || candidates.length === 0) {
+      throw new ProviderError('auth_expired', 'sending: the account has no SMTP server or no password')
+    }
+    let failure: unknown
+    for (const candidate of candidates) {
+      try {
+        const login = { settings: candidate, password, allowSelfSigned: settings.imap?.allowSelfSigned ?? false }
+        const client = await connectSmtp(login, this.#dialing, signal)
+        this.#open = { client, settings: candidate }
+        if (!isComplete(this.#access) && candidate !== known) this.#options.onSettings?.(candidate)
+        return client
+      } catch (error) {
+        failure ??= error
+        // A server that knows the user refused the password: asking others might lock the mailbox.
+        if (signal.aborted || (error instanceof ProviderError && error.kind === 'auth_expired')) throw error
+      }
+    }
+    throw failure
+  }
+}

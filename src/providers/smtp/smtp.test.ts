@@ -1,0 +1,153 @@
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { imapAccess, openGuard, otherClient } from '../../../test/servers/imap-mailbox.ts'
+import { type SmtpBehaviour, type SmtpSinkOptions, startSmtpSink } from '../../../test/servers/smtp.ts'
+import type { AddressGuard } from '../../infra/net/index.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { MailAccess, QueuedMessage, SmtpSettings } from '../contract/index.ts'
+import { sendingConformance } from '../contract/sending-conformance.ts'
+import { imapProvider } from '../imap/index.ts'
+import { smtpProvider } from './index.ts'
+
+const never = new AbortController().signal
+const MESSAGE: QueuedMessage = {
+  ...{ from: 'ada@acme.example', recipients: ['bob@example.com'], bcc: [], rfcMessageId: '<1@x>', repliesTo: null },
+  sizeBytes: 20,
+  async *bytes() {
+    yield Buffer.from('Subject: x\r\n\r\nHello\r\n')
+  },
+}
+
+describe.skipIf(!dovecotAvailable())('with a mailbox on Dovecot', () => {
+  let server: Dovecot
+  let users = 0
+  beforeAll(async () => {
+    server = await startDovecot()
+  })
+  afterAll(() => server.stop())
+
+  sendingConformance('SMTP', async () => {
+    users += 1
+    const user = `smtp${users}`
+    await server.addUser(user, 'one')
+    const smtp = await startSmtpSink()
+    const imap = imapProvider({ guard: openGuard, clock: systemClock })
+    const { open } = smtpProvider({ guard: openGuard, copies: imap.sentCopies })
+    const access = imapAccess(server, user, 'one')
+    const settings = { ...access.settings, smtp: { host: smtp.host, port: smtp.port, security: 'starttls' as const } }
+    const nextIs = (message: SmtpBehaviour['message']) =>
+      smtp.behave({
+        message(received) {
+          smtp.behave({})
+          return message?.(received)
+        },
+      })
+    return {
+      email: `${user}@acme.example`,
+      open: () => open({ ...access, settings }),
+      submitted: () => smtp.messages.map(({ raw, to }) => ({ raw: raw.toString('latin1'), recipients: [...to] })),
+      refuse: (how) => nextIs(() => (how === 'permanent' ? 554 : 451)),
+      heal() {},
+      loseResponse: () => nextIs(() => 'drop'),
+      copies: ({ rfcMessageId }) =>
+        otherClient(server, user, 'one', async (client) => {
+          await client.mailboxOpen('Sent')
+          const found = await client.search({ header: { 'message-id': rfcMessageId } })
+          return found === false || found === undefined ? 0 : found.length
+        }),
+      async stop() {
+        await imap.mail.closeConnections()
+        await smtp.close()
+      },
+    }
+  })
+})
+
+describe('signing in over SMTP', () => {
+  async function opened(
+    sink: SmtpSinkOptions,
+    smtp: Partial<SmtpSettings>,
+    { guard = openGuard, selfSigned = true }: { guard?: AddressGuard; selfSigned?: boolean } = {},
+  ) {
+    const server = await startSmtpSink(sink)
+    onTestFinished(() => server.close())
+    return { server, ...sender({ host: server.host, port: server.port, ...smtp }, { guard, selfSigned }) }
+  }
+
+  function sender(smtp: Partial<SmtpSettings>, { guard = openGuard, selfSigned = true } = {}) {
+    const copies = () => ({ contains: async () => false, save: async () => {} })
+    const found: SmtpSettings[] = []
+    const access: MailAccess = {
+      ...{ accountId: 'acc_1', email: 'ada@acme.example', secrets: { password: 'one' } },
+      settings: {
+        smtp,
+        imap: {
+          host: '127.0.0.1',
+          port: 1,
+          username: 'ada',
+          security: 'tls',
+          allowSelfSigned: selfSigned,
+          mailbox: 'INBOX',
+        },
+      },
+    }
+    const { open } = smtpProvider({ guard, copies, limits: { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 } })
+    const one = open(access, { onSettings: (settings) => found.push(settings) })
+    onTestFinished(() => one.close())
+    return { found, send: () => one.send(MESSAGE, async () => {}, never) }
+  }
+
+  it('uses TLS from the first byte or STARTTLS, and one connection for many messages', async () => {
+    for (const security of ['tls', 'starttls'] as const) {
+      const { server, send } = await opened({ secure: security === 'tls' }, { security })
+      expect([await send(), await send()]).toMatchObject([{ sent: true }, { sent: true }])
+      expect(server.connections()).toBe(1)
+    }
+  })
+
+  it('requires a valid certificate', async () => {
+    const { send } = await opened({}, { security: 'starttls' }, { selfSigned: false })
+    expect(await send()).toMatchObject({ sent: false, error: { kind: 'tls' } })
+  })
+
+  it('speaks plain text only where the user chose it and the guard allows it', async () => {
+    const plain = { security: 'starttls', allowPlain: true } as const
+    const refusing: AddressGuard = { ...openGuard, allowsPlain: () => false }
+    expect(await (await opened({ plain: true }, plain)).send()).toMatchObject({ sent: true })
+    expect(await (await opened({ plain: true }, plain, { guard: refusing })).send()).toMatchObject({ sent: false })
+    expect(await (await opened({ plain: true }, { security: 'starttls' })).send()).toMatchObject({ sent: false })
+  })
+
+  it('gives up on a refused password', async () => {
+    const { server, send } = await opened({}, { security: 'starttls' })
+    server.behave({ password: 'another' })
+    expect(await send()).toMatchObject({ sent: false, retry: false, error: { kind: 'auth_expired' } })
+    expect(server.connections()).toBe(1)
+  })
+
+  it('derives what the user left out, and reports what worked', async () => {
+    const server = await startSmtpSink()
+    onTestFinished(() => server.close())
+    const { send, found } = sender({ port: server.port })
+    expect(await send()).toMatchObject({ sent: true })
+    expect(found).toEqual([{ host: '127.0.0.1', port: server.port, security: 'starttls', username: 'ada' }])
+  })
+
+  it.each([
+    ['is silent', ''],
+    ['sends a reply without end', `220-${'x'.repeat(10_000)}`],
+    ['is no mail server', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+  ])('fails when the server %s', async (_what, greeting) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.write(greeting)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const { send } = sender({ host: '127.0.0.1', port, security: 'starttls' })
+    expect(await send()).toMatchObject({ sent: false, retry: true })
+  })
+})

@@ -1,0 +1,85 @@
+import type { ChangesFixture } from '../../src/providers/contract/changes-conformance.ts'
+import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
+import type { MessageLocation } from '../../src/providers/contract/index.ts'
+import type { Dovecot } from './dovecot.ts'
+import { imapMailbox, otherClient } from './imap-mailbox.ts'
+import { plainMail } from './messages.ts'
+
+/** A mailbox at the fake of Google or Microsoft, read back through the fake's own API. */
+export async function idChanges(
+  box: IdMailboxFixture,
+  hasColors: boolean,
+): Promise<ChangesFixture<{ providerMessageId: string }>> {
+  const ids = new Map<string, string>()
+  return {
+    changes: box.mail.changes(box.access),
+    ...{ inbox: box.inbox, trash: box.trash, deletesMissing: true, hasColors, createFolder: box.createFolder },
+    async deliver(subject) {
+      const providerMessageId = await box.deliver(plainMail({ subject }))
+      ids.set(subject, providerMessageId)
+      return { providerMessageId }
+    },
+    refOf: (before) => before,
+    pathAfter: (path) => path,
+    folders: async () =>
+      (await box.mail.liveReads(box.access).listFolders()).map(({ fullName, name }) => fullName ?? name),
+    async seen(subject) {
+      const found = (await box.contents()).find(({ id }) => id === ids.get(subject))
+      if (found === undefined) return undefined
+      const folders = found.folders.filter((folder) => folder !== 'STARRED').sort()
+      return stateText(folders.join(), found.unread, found.starred)
+    },
+    break: async () => box.fail('unavailable', { times: 100 }),
+    async stop() {
+      await box.mail.closeConnections()
+      await box.stop()
+    },
+  }
+}
+
+/** A mailbox on Dovecot, read back with imapflow. */
+export async function imapChangesFixture(server: Dovecot): Promise<ChangesFixture<MessageLocation>> {
+  const box = await imapMailbox(server)
+  const withClient = <T>(work: Parameters<typeof otherClient<T>>[3]) => otherClient(server, box.user, 'secret', work)
+  return {
+    changes: box.mail.changes(box.access),
+    ...{ inbox: 'INBOX', trash: 'Trash', deletesMissing: false, hasColors: false },
+    async createFolder(name) {
+      await box.createFolder(name)
+      return name
+    },
+    async deliver(subject) {
+      await box.deliver(plainMail({ subject }))
+      return withClient(async (client) => {
+        const { uidValidity } = await client.mailboxOpen('INBOX', { readOnly: true })
+        const uids = await client.search({ header: { subject } }, { uid: true })
+        return { folderPath: 'INBOX', uidValidity: String(uidValidity), uid: (uids || []).at(-1) ?? 0 }
+      })
+    },
+    refOf: (_, { folders: [folderPath = ''], location }) => (location ? { folderPath, ...location } : undefined),
+    pathAfter: (_, fullName) => fullName,
+    folders: () => withClient(async (client) => (await client.list()).map(({ path }) => path)),
+    seen: (subject) =>
+      withClient(async (client) => {
+        for (const { path } of await client.list()) {
+          await client.mailboxOpen(path, { readOnly: true })
+          const [uid] = (await client.search({ header: { subject } }, { uid: true })) || []
+          const row = uid !== undefined && (await client.fetchOne(String(uid), { flags: true }, { uid: true }))
+          if (row) return stateText(path, !row.flags?.has('\\Seen'), row.flags?.has('\\Flagged') === true)
+        }
+        return undefined
+      }),
+    async break() {
+      await box.mail.closeConnections()
+      await box.revoke()
+    },
+    async stop() {
+      await box.mail.closeConnections()
+      await box.stop()
+    },
+  }
+}
+
+function stateText(folders: string, unread: boolean, starred: boolean): string {
+  return `${folders} ${unread ? 'unread' : 'read'}${starred ? ' starred' : ''}`
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+
+export interface ReceivedMessage {
+  from: string
+  to: string[]
+  raw: Buffer
+}
+
+/** How the server responds. A number is an SMTP reply code. */
+export interface SmtpBehaviour {
+  /** Reply to RCPT TO; undefined accepts. */
+  recipient?(email: string): number | undefined
+  /** Reply to the message; `drop` accepts it and closes the connection without a reply. */
+  message?(received: ReceivedMessage): number | 'drop' | undefined | Promise<number | 'drop' | undefined>
+  password?: string
+}
+
+/** A real SMTP server that keeps what it accepts. */
+export interface SmtpSink {
+  readonly host: string
+  readonly port: number
+  /** Every message that the server accepted, in order. */
+  readonly messages: ReceivedMessage[]
+  /** Connections since the start. */
+  connections(): number
+  behave(behaviour: SmtpBehaviour): void
+  close(): Promise<void>
+}
+
+export interface SmtpSinkOptions {
+  secure?: boolean
+  /** Without it, the server offers STARTTLS, with a certificate that nobody trusts. */
+  plain?: boolean
+}
+
+export async function startSmtpSink({ secure = false, plain = false }: SmtpSinkOptions = {}): Promise<SmtpSink> {
+  const messages: ReceivedMessage[] = []
+  let behaviour: SmtpBehaviour = {}
+  let connections = 0
+  const refusal = (code: number) => Object.assign(new Error('5.0.0 Refused by the test'), { responseCode: code })
+  const server = new SMTPServer({
+    secure,
+    ...(plain && { disabledCommands: ['STARTTLS'] }),
+    authMethods: ['PLAIN', 'LOGIN'],
+    allowInsecureAuth: plain,
+    authOptional: true,
+    logger: false,
+    size: 64 * 1024 * 1024,
+    onConnect(_session, done) {
+      connections += 1
+      done()
+    },
+    onAuth({ username, password }, _session, done) {
+      if (behaviour.password === undefined || behaviour.password === password) return done(null, { user: username })
+      done(refusal(535))
+    },
+    onRcptTo({ address }, _session, done) {
+      const code = behaviour.recipient?.(address)
+      done(code === undefined ? null : refusal(code))
+    },
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', async () => {
+        const { mailFrom, rcptTo } = session.envelope
+        const from = mailFrom === false || mailFrom === undefined ? '' : mailFrom.address
+        const received = { from, to: rcptTo.map(({ address }) => address), raw: Buffer.concat(chunks) }
+        const result = await behaviour.message?.(received)
+        if (typeof result === 'number') return done(refusal(result))
+        messages.push(received)
+        if (result !== 'drop') return done()
+        for (const connection of server.connections) connection.close()
+      })
+    },
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  const { port } = server.server.address() as AddressInfo
+  return {
+    ...{ host: '127.0.0.1', port, messages },
+    connections: () => connections,
+    behave(next) {
+      behaviour = next
+    },
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  }
+}
