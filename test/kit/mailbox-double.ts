@@ -14,6 +14,8 @@ import {
   type RemoteMessage,
   type ScopeSyncRequest,
 } from '../../src/providers/contract/index.ts'
+import { doubleDrafts } from './draft-double.ts'
+import { doubleFolderChanges } from './mailbox-double-folders.ts'
 
 /** A message at the provider. */
 export interface DoubleMessage {
@@ -24,6 +26,7 @@ export interface DoubleMessage {
   receivedAt: number
   subject: string
   text: string
+  html?: string | null
   /** Addresses, attachments and other fields that the text does not contain. */
   parsed?: Partial<Omit<RemoteMessage, 'providerMessageId'>>
   /** Contents of the attachments in base64, by their ids. */
@@ -144,17 +147,18 @@ export class MailboxDouble {
   }
 
   addFolder(path: string, role: FolderRole | null = null, name = path): void {
+    this.setFolders((folders) => [...folders, folderOf(path, role, name)])
+  }
+
+  setFolders(change: (folders: RemoteFolder[]) => RemoteFolder[]): void {
     this.#change((state) => {
-      state.folders.push(folderOf(path, role, name))
+      state.folders = change(state.folders)
       return []
     })
   }
 
   renameFolder(path: string, name: string): void {
-    this.#change((state) => {
-      state.folders = state.folders.map((folder) => (folder.path === path ? { ...folder, name } : folder))
-      return []
-    })
+    this.setFolders((folders) => folders.map((folder) => (folder.path === path ? { ...folder, name } : folder)))
   }
 
   /** Removes the label from its messages. Messages in no other folder move to `moveTo`, or are deleted with the folder. */
@@ -198,12 +202,35 @@ export class MailboxDouble {
         this.endedPauses += 1
       },
       openSession: (access) => this.#session(access),
+      changes: (access) => ({
+        ...doubleFolderChanges(this, (what) => this.#request(access, what)),
+        changeMessages: (changes) =>
+          this.#each(access, changes, ({ message: { providerMessageId: id }, add = [], remove = [], ...flags }) => {
+            const { folders } = find(id)
+            const labels = [...folders.filter((one) => !remove.includes(one) && !add.includes(one)), ...add]
+            const target = this.kind === 'whole' ? labels : add.length > 0 ? [...add] : folders
+            const { unread, starred } = flags
+            this.set(id, {
+              folders: target,
+              ...(unread !== undefined && { unread }),
+              ...(starred !== undefined && { starred }),
+            })
+            const now = find(id)
+            return { unread: now.unread, starred: now.starred, folders: now.folders }
+          }),
+        deleteMessages: (messages) =>
+          this.#each(access, messages, ({ providerMessageId }) => {
+            this.remove(providerMessageId)
+            return 'deleted' as const
+          }),
+      }),
+      drafts: (access) => doubleDrafts(this, (what) => this.#request(access, what)),
       liveReads: (access) => ({
         listFolders: () => this.#listFolders(access),
         getBody: async ({ providerMessageId }) => {
           await this.#request(access, `body ${providerMessageId}`)
-          const { text, subject } = find(providerMessageId)
-          return { text, html: null, headers: [{ name: 'Subject', value: subject }] }
+          const { text, html = null, subject } = find(providerMessageId)
+          return { text, html, headers: [{ name: 'Subject', value: subject }] }
         },
         openRaw: async ({ providerMessageId }) => {
           await this.#request(access, `raw ${providerMessageId}`)
@@ -223,6 +250,28 @@ export class MailboxDouble {
         },
       }),
     }
+  }
+
+  /** One request for all items; each has its own result. */
+  async #each<Item, Result>(
+    access: MailAccess,
+    items: readonly Item[],
+    change: (item: Item) => Result,
+  ): Promise<(Result | ProviderError)[]> {
+    try {
+      await this.#request(access, 'change')
+    } catch (error) {
+      if (error instanceof ProviderError) return items.map(() => error)
+      throw error
+    }
+    return items.map((item) => {
+      try {
+        return change(item)
+      } catch (error) {
+        if (error instanceof ProviderError) return error
+        throw error
+      }
+    })
   }
 
   #session(access: MailAccess): MailboxSession {
@@ -369,6 +418,10 @@ export class MailboxDouble {
 }
 
 function found(message: DoubleMessage, { baseline }: Position): FoundMessage {
+  return foundMessage(message, baseline)
+}
+
+export function foundMessage(message: DoubleMessage, baseline: number): FoundMessage {
   return {
     folders: message.folders,
     message: {

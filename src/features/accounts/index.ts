@@ -19,6 +19,15 @@ export {
   type SyncScope,
   type WorkStatus,
 } from './account.ts'
+export {
+  type ApiChanges,
+  areLabelsCleared,
+  eraseApiChanges,
+  findApiChanges,
+  numberApiChange,
+  StaleRead,
+  setLabelsCleared,
+} from './api-changes.ts'
 export { type FormPorts, formPortErrors, verifyImap } from './connecting/imap-check.ts'
 export {
   type ImapConnection,
@@ -31,6 +40,7 @@ export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { accountEvents } from './events.ts'
+export { type LiveMailboxDeps, openMailbox, readLive, toAppError } from './live-mailbox.ts'
 export { fence } from './ownership/fence.ts'
 export { livingInstances, syncTotalsOfAll } from './ownership/instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership/ownership.ts'

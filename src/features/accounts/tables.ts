@@ -64,10 +64,26 @@ interface InstanceTable {
   syncTotals: Generated<string | null>
 }
 
+/**
+ * The changes of an account's mailbox made through the API, numbered from 1. Each field is the number of the latest change of its
+ * kind; 0: none yet.
+ */
+interface ApiChangeTable {
+  accountId: string
+  latest: number
+  /** A message was deleted for good. */
+  latestDeletion: number
+  /** A label or folder was created, renamed or deleted. */
+  latestFolder: number
+  /** 1: the next list of the labels reads them from the provider first. */
+  labelsCleared: Generated<number>
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     accounts: AccountTable
     accountErasures: AccountErasureTable
+    apiChanges: ApiChangeTable
     instances: InstanceTable
   }
 }

@@ -11,8 +11,10 @@ export const labelSchema = Type.Object(
       description: 'Does not change when the folder is renamed.',
     }),
     accountId: Type.String(),
-    name: Type.String({ description: 'The name to display; for imap the complete path.' }),
-    displayName: Type.String({ description: 'The name without the path.' }),
+    name: Type.String({
+      description: 'The full name: the path for imap, otherwise the names of its parents and its own, joined by "/".',
+    }),
+    displayName: Type.String({ description: 'The last segment of the name, unless the API set another one.' }),
     color: nullable(Type.String()),
     providerId: Type.String({ description: "The provider's id; requests accept it in place of `id`." }),
     type: Type.Enum(['system', 'user']),

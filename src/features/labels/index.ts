@@ -1,17 +1,21 @@
 /**
- * The labels and folders of mailboxes. A label keeps its id when its folder is renamed. Sync writes the rows; lists of
- * messages refer to them.
+ * The labels and folders of mailboxes. A label keeps its id when its folder is renamed. Sync writes the rows that a listing changes,
+ * changing/ those that the API changes; lists of messages refer to them.
  */
 import './tables.ts'
 
+export { type LabelChanger, labelChanger } from './changing/changer.ts'
+export { labelChangeRoutes } from './changing/routes.ts'
+export { type FolderCounts, folderEvent, folderEvents } from './events.ts'
+export { type FolderPlan, planFolders } from './plan.ts'
 export { isMainFolder } from './read.ts'
-export { type LabelRoutesDeps, labelRoutes } from './routes.ts'
+export { labelRoutes } from './routes.ts'
 export {
   eraseLabels,
-  hasProviderColumns,
+  isAsListed,
   type LabelRow,
   type LabelStore,
   labelStore,
+  listedColumns,
   newLabelRow,
-  providerColumns,
 } from './store.ts'

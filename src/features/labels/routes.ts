@@ -4,14 +4,16 @@ import { type App, listOf, pageQuery } from '../../infra/http/index.ts'
 import { pageOfAll } from '../../lib/page.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { labelSchema, labelView } from './api.ts'
+import type { LabelChanger } from './changing/changer.ts'
 import { labelStore } from './store.ts'
 
-export interface LabelRoutesDeps {
+interface LabelRoutesDeps {
   db: Db
   accounts: Pick<Accounts, 'resolve'>
+  changer: Pick<LabelChanger, 'ensureListed'>
 }
 
-export function labelRoutes(app: App, { db, accounts }: LabelRoutesDeps): void {
+export function labelRoutes(app: App, { db, accounts, changer }: LabelRoutesDeps): void {
   app.get(
     '/accounts/:accountId/labels',
     {
@@ -34,7 +36,8 @@ export function labelRoutes(app: App, { db, accounts }: LabelRoutesDeps): void {
       },
     },
     async (request) => {
-      const { id } = await accounts.resolve(db.read, request.params.accountId)
+      const { id, provider } = await accounts.resolve(db.read, request.params.accountId)
+      await changer.ensureListed(id, provider)
       const { includeSystem = false } = request.query
       const rows = (await labelStore(db.read).all(id)).filter(
         (row) => row.selectable === 1 && (includeSystem || row.type === 'user'),

@@ -86,20 +86,22 @@ export function newLabelRow(
     id,
     accountId,
     ...providerColumns(folder, provider),
+    displayName: cleanText(folder.name),
+    color: folder.color ?? null,
+    providerColor: folder.color ?? null,
     syncedAs: null,
-    color: null,
     version: 0,
     createdAt: nowMs,
     updatedAt: nowMs,
   }
 }
 
-/** The columns that come from the provider. Outside imap the path is an opaque id, so the name is the folder's own. */
-export function providerColumns(folder: RemoteFolder, provider: ProviderName) {
+/** The columns that come from the provider alone. Outside imap the path is an opaque id, so the name is another one. */
+function providerColumns(folder: RemoteFolder, provider: ProviderName) {
   return {
     providerId: cleanText(folder.path),
-    name: cleanText(provider === 'imap' ? folder.path : folder.name),
-    displayName: cleanText(folder.name),
+    name: cleanText(provider === 'imap' ? folder.path : (folder.fullName ?? folder.name)),
+    providerName: cleanText(folder.name),
     type: folder.role === null && folder.system !== true ? ('user' as const) : ('system' as const),
     role: folder.role,
     delimiter: folder.delimiter,
@@ -108,9 +110,20 @@ export function providerColumns(folder: RemoteFolder, provider: ProviderName) {
   }
 }
 
-/** True when the row already has the columns that come from the provider. */
-export function hasProviderColumns(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
-  return Object.entries(providerColumns(folder, provider)).every(
+/** The columns of a listed label. What the API set beside the provider's name and colour stays until the provider's change. */
+export function listedColumns(row: LabelRow, folder: RemoteFolder, provider: ProviderName) {
+  const columns = providerColumns(folder, provider)
+  return {
+    ...columns,
+    displayName: row.providerName === columns.providerName ? row.displayName : columns.providerName,
+    ...(folder.color !== undefined &&
+      folder.color !== row.providerColor && { color: folder.color, providerColor: folder.color }),
+  }
+}
+
+/** True when the row already has what the listing says. */
+export function isAsListed(row: LabelRow, folder: RemoteFolder, provider: ProviderName): boolean {
+  return Object.entries(listedColumns(row, folder, provider)).every(
     ([column, value]) => row[column as keyof LabelRow] === value,
   )
 }

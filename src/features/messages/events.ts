@@ -16,19 +16,13 @@ const messageData = {
 }
 
 const messageEventData = Type.Object(messageData, { title: 'MessageEventData' })
-export type MessageEventData = Static<typeof messageEventData>
-
 const draftEventData = Type.Object(
-  {
-    ...messageData,
-    draftId: Type.Optional(
-      Type.String({ description: 'Id of the draft in this API; absent for a draft written elsewhere.' }),
-    ),
-  },
+  { ...messageData, draftId: Type.String({ description: 'Id of the draft in this API, whichever program wrote it.' }) },
   { title: 'DraftEventData' },
 )
+export type MessageEventData = Static<typeof messageEventData> | Static<typeof draftEventData>
 
-const INVOICE: MessageEventData = {
+const INVOICE: Static<typeof messageEventData> = {
   id: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
   accountId: EXAMPLE_ACCOUNT.accountId,
   provider: EXAMPLE_ACCOUNT.provider,
@@ -67,7 +61,7 @@ const INVOICE: MessageEventData = {
   updatedAt: '2026-11-20T07:59:58.214Z',
 }
 
-const REPLY: MessageEventData = {
+const REPLY: Static<typeof messageEventData> = {
   ...INVOICE,
   id: 'msg_01k9zw8r2c4e6g8j1m3p5r7t9v',
   providerMessageId: 'lbl_01k9zv3j8q1s3v5x7z9b1d3f5h.1731916800.302',
@@ -94,6 +88,7 @@ const REPLY: MessageEventData = {
 const DRAFT: Static<typeof draftEventData> = {
   ...REPLY,
   id: 'msg_01k9zwa1d3f5h7k9n1q3s5v7x9',
+  draftId: 'drf_01k9zwa1d3f5h7k9n1q3s5v7x9',
   providerMessageId: 'lbl_01k9zv3jf2h4k6n8q1s3v5x7z9.1731916800.18',
   messageId: '<draft-6a1e@acme.example>',
   receivedAt: '2026-11-20T08:05:41.000Z',
@@ -146,7 +141,6 @@ export const draftEvents = {
     of(
       {
         ...DRAFT,
-        draftId: 'drf_01k9zwb2f4h6k8n1q3s5v7x9z2',
         snippet: 'Thank you, it will be paid this week.',
         updatedAt: '2026-11-20T08:09:12.018Z',
       },
@@ -156,6 +150,6 @@ export const draftEvents = {
   'draft.deleted': declareEvent(
     'A draft was deleted or sent. `data` holds its last known state.',
     draftEventData,
-    of({ ...DRAFT, draftId: 'drf_01k9zwb2f4h6k8n1q3s5v7x9z2', updatedAt: '2026-11-20T08:09:12.018Z' }, 3),
+    of({ ...DRAFT, updatedAt: '2026-11-20T08:09:12.018Z' }, 3),
   ),
 }

@@ -163,7 +163,7 @@ async function served(kind: 'whole' | 'folders', open: Databases, options: Synce
   const mailbox = await syncedDouble(kind, open, options)
   const app = testServer()
   messageRoutes(app, { reader: mailbox.service.reader })
-  labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts })
+  labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts, changer: mailbox.service.labels })
   await app.ready()
   onTestFinished(() => app.close())
   await mailbox.same()

@@ -4,14 +4,52 @@
  */
 import './tables.ts'
 
-export { type Message, type MessageContext, messageView } from './api.ts'
+export {
+  arrivalType,
+  changeTypes,
+  deletionType,
+  type EventBodies,
+  labelledEvent,
+  type MessageEventType,
+  messageEvent,
+} from './announce.ts'
+export type { Message, MessageContext } from './api.ts'
 export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
+export { bodyStore, putBody } from './bodies/store.ts'
+export { type MessageChanger, messageChanger } from './changing/changer.ts'
+export { messageChangeRoutes } from './changing/routes.ts'
 export { draftEvents, type MessageEventData, messageEvents } from './events.ts'
+export { type LiveAccessDeps, liveContents, type MessageRef } from './reading/live-access.ts'
 export { type MessageReader, messageReader } from './reading/reader.ts'
+export type { MessageHit, MessageQuery, MessageSearch, SearchWords } from './reading/search.ts'
 export { messageRoutes } from './routes.ts'
+export { sendResultFields, type TrackingResult } from './send-result.ts'
 export { allMail, type MessageRow, messageStore } from './store.ts'
-export { type Candidate, matchMessages, type Presence } from './storing/match.ts'
-export { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from './storing/row.ts'
+export { storeApiDeletions } from './storing/api-changes.ts'
+export { type DraftContext, storeDraft } from './storing/api-drafts.ts'
+export { draftIdOf, draftKey, findDrafts, messageIdOf, providerDraftIds, saveDrafts } from './storing/drafts.ts'
+export { type Location, locationOf } from './storing/location.ts'
+export { type Candidate, matchMessages, type Presence, sharesKey } from './storing/match.ts'
+export {
+  type ArrivingMessage,
+  eraseReserved,
+  purgeReserved,
+  type Reservation,
+  type ReservationKey,
+  releaseReserved,
+  reserveMessage,
+  takeReserved,
+} from './storing/reserved.ts'
+export {
+  contentOf,
+  hasNewContent,
+  type IncomingRow,
+  incomingRow,
+  locationAndFlags,
+  newMessageRow,
+  parseFields,
+} from './storing/row.ts'
+export { hasMessages, markOlderUnindexed, unindexedMessages } from './storing/unindexed.ts'
 export {
   eraseMessages,
   isVisibleChange,
@@ -20,3 +58,5 @@ export {
   messageWriter,
   type Relocation,
 } from './storing/writer.ts'
+export { type ThreadReader, threadReader } from './threads/reader.ts'
+export { threadRoutes } from './threads/routes.ts'

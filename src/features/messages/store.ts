@@ -24,6 +24,7 @@ const CANDIDATE_COLUMNS = [
   'uidValidity',
   'uid',
   'goneAt',
+  'apiChange',
   'emailIdHash',
   'identityHash',
   'headerHash',
@@ -122,6 +123,27 @@ export function messageStore(handle: Handle) {
         .execute()
     },
 
+    /** The messages of a page of a label, newest first. */
+    async newestInLabel(
+      labelId: string,
+      limit: number,
+      { offset, after }: { offset: number; after?: readonly [receivedAt: number, id: string] },
+    ): Promise<MessageRow[]> {
+      const rows = await handle
+        .selectFrom('messageLabels')
+        .select('messageId')
+        .where('labelId', '=', labelId)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`("receivedAt", "messageId") < (${after?.[0]}, ${after?.[1]})`),
+        )
+        .orderBy('receivedAt', 'desc')
+        .orderBy('messageId', 'desc')
+        .limit(limit)
+        .offset(offset)
+        .execute()
+      return this.byIds(rows.map((row) => row.messageId))
+    },
+
     /** `receivedAt` of the oldest message of the account, missing ones included. */
     async oldestReceivedAt(accountId: string): Promise<number | null> {
       const row = await handle
@@ -186,14 +208,17 @@ export function messageStore(handle: Handle) {
       return (await located(folderId, limit).select('id').execute()).map((row) => row.id)
     },
 
-    /** Present messages of the folder whose UID a new UIDVALIDITY made invalid. */
-    async idsWithoutLocation(folderId: string, limit: number): Promise<string[]> {
+    /** Present messages of the folder whose UID is unknown, without those that the API changed after `apiChange`. */
+    async idsWithoutLocation(folderId: string, limit: number, apiChange?: number): Promise<string[]> {
       const rows = await handle
         .selectFrom('messages')
         .select('id')
         .where('folderId', '=', folderId)
         .where('uid', 'is', null)
         .where('goneAt', 'is', null)
+        .$if(apiChange !== undefined, (query) =>
+          query.where((eb) => eb.or([eb('apiChange', 'is', null), eb('apiChange', '<=', apiChange ?? 0)])),
+        )
         .orderBy('id')
         .limit(limit)
         .execute()

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /**
  * One message. The columns are what the service filters, sorts or matches by; `fields` (JSON of MessageFields) holds
  * everything else the API returns. The labels of a message are rows of `messageLabels`.
@@ -34,6 +36,8 @@ interface MessageTable {
   error: string | null
   /** When the message left its folder; null while it is present. A missing message may still appear in another folder. */
   goneAt: number | null
+  /** Number of the latest change made through the API (see `apiChanges`); null: none. */
+  apiChange: number | null
   version: number
   createdAt: number
   updatedAt: number
@@ -68,6 +72,18 @@ interface MessageCounterTable {
   labelId: string
   total: number
   unread: number
+  /** How many threads have such messages. */
+  threads: Generated<number>
+}
+
+/** The threads that have messages with a label, for lists of threads: primary key (labelId, threadId). */
+interface ThreadLabelTable {
+  labelId: string
+  threadId: string
+  /** Of the newest of these messages. */
+  lastReceivedAt: number
+  /** How many of the thread's messages have the label. */
+  messages: number
 }
 
 /**
@@ -81,6 +97,33 @@ interface MessageTextTable {
   text: string
 }
 
+/** Ids of messages that this service creates: see `storing/reserved.ts`. */
+interface ReservedMessageTable {
+  accountId: string
+  /** Hash of a `ReservationKey`. */
+  key: string
+  messageId: string
+  as: 'draft' | 'sent'
+  createdAt: number
+}
+
+/** The messages in Drafts folders: see `storing/drafts.ts`. A message that has left its folder keeps its row until it is deleted. */
+interface DraftTable {
+  messageId: string
+  accountId: string
+  /** Hash of what all versions of the draft share: the provider's id of the draft, or the Message-ID. */
+  key: string
+  /** Gmail's id of the draft; null where the provider has none but the message's. */
+  providerDraftId: string | null
+}
+
+/** The queue of the search index: messages that were added, rewritten or removed since they were indexed. */
+interface UnindexedMessageTable {
+  id: Generated<number>
+  accountId: string
+  messageId: string
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     messages: MessageTable
@@ -88,5 +131,9 @@ declare module '../../infra/db/db.ts' {
     messageLabels: MessageLabelTable
     messageCounters: MessageCounterTable
     messageTexts: MessageTextTable
+    threadLabels: ThreadLabelTable
+    reservedMessages: ReservedMessageTable
+    drafts: DraftTable
+    unindexedMessages: UnindexedMessageTable
   }
 }

@@ -7,8 +7,8 @@ import type {
   MessageBody,
 } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
-import { messageStore } from '../messages/index.ts'
-import { arrivalType, type EventBodies, isNewArrival } from './announce.ts'
+import { arrivalType, type EventBodies, messageStore } from '../messages/index.ts'
+import { isNewArrival } from './arrivals.ts'
 import type { SyncDeps } from './deps.ts'
 import type { CursorRow } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteFolder } from '../../providers/contract/index.ts'
-import { type LabelRow, newLabelRow } from '../labels/index.ts'
-import { chooseSyncedFolders, planFolders, renameCandidates } from './folder-listing.ts'
+import { type LabelRow, newLabelRow, planFolders } from '../labels/index.ts'
+import { chooseSyncedFolders, renameCandidates } from './folder-listing.ts'
 
 function folder(path: string, changes: Partial<RemoteFolder> = {}): RemoteFolder {
   const name = path.split('/').at(-1) ?? path

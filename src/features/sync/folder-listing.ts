@@ -1,50 +1,18 @@
 import type { Tx } from '../../infra/db/index.ts'
 import type { FolderRole, RemoteFolder } from '../../providers/contract/index.ts'
-import { hasProviderColumns, type LabelRow, labelStore, newLabelRow, providerColumns } from '../labels/index.ts'
-import { folderEvent, notifyAfter } from './announce.ts'
+import { type ApiChanges, findApiChanges } from '../accounts/index.ts'
+import {
+  type FolderPlan,
+  folderEvent,
+  isAsListed,
+  type LabelRow,
+  labelStore,
+  listedColumns,
+  newLabelRow,
+} from '../labels/index.ts'
+import { notifyAfter } from './arrivals.ts'
 import type { OwnedAccount, SyncDeps } from './deps.ts'
 import { cursorStore } from './store.ts'
-
-/** The folders listed by the provider, compared with the stored labels. */
-export interface FolderPlan {
-  /** Labels that still exist, possibly renamed. */
-  kept: { label: LabelRow; folder: RemoteFolder }[]
-  appeared: RemoteFolder[]
-  vanished: LabelRow[]
-}
-
-/** Matches labels with folders: INBOX by name only, other folders by MAILBOXID, else by path. */
-export function planFolders(labels: readonly LabelRow[], folders: readonly RemoteFolder[]): FolderPlan {
-  const kept: FolderPlan['kept'] = []
-  const rows = new Set(labels)
-  const rest = new Set(folders)
-  /** Pairs the rows and folders that have the same key. */
-  function keep(rowKey: (label: LabelRow) => string | null, folderKey: (folder: RemoteFolder) => string | null) {
-    const byKey = new Map<string | null, LabelRow>()
-    for (const label of rows) if (!byKey.has(rowKey(label))) byKey.set(rowKey(label), label)
-    for (const folder of rest) {
-      const key = folderKey(folder)
-      const label = key === null ? undefined : byKey.get(key)
-      if (label === undefined || !rows.delete(label)) continue
-      kept.push({ label, folder })
-      rest.delete(folder)
-    }
-  }
-  const inbox = (path: string) => (path === 'INBOX' ? path : null)
-  keep(
-    (label) => inbox(label.providerId),
-    (folder) => inbox(folder.path),
-  )
-  keep(
-    (label) => label.mailboxId,
-    (folder) => folder.mailboxId,
-  )
-  keep(
-    (label) => label.providerId,
-    (folder) => folder.path,
-  )
-  return { kept, appeared: [...rest], vanished: [...rows] }
-}
 
 /**
  * Pairs that may be one renamed folder, those with the same last name first. Two unmatched MAILBOXIDs mean two folders. Take only a
@@ -118,24 +86,27 @@ export interface SyncedFolders {
 
 /**
  * Updates the labels from the listing. A renamed label keeps its id and emits one `mailbox.changed`. A label whose folder
- * vanished is no longer synced; `deleteFolder` removes its messages later.
+ * vanished is no longer synced; `deleteFolder` removes its messages later. Returns false, with nothing stored, when the API changed
+ * folders after `apiChanges` was read: list again.
  */
 export async function storeFolders(
   deps: SyncDeps,
   context: OwnedAccount,
   plan: FolderPlan,
   synced: SyncedFolders,
-): Promise<void> {
+  apiChanges: ApiChanges,
+): Promise<boolean> {
   const { syncedAs } = synced
   const { provider } = context
   const changed = plan.kept.filter(
-    ({ label, folder }) =>
-      !hasProviderColumns(label, folder, provider) || label.syncedAs !== (syncedAs.get(folder) ?? null),
+    ({ label, folder }) => !isAsListed(label, folder, provider) || label.syncedAs !== (syncedAs.get(folder) ?? null),
   )
   const unsynced = plan.vanished.filter((label) => label.syncedAs !== null || label.selectable === 1)
-  if (changed.length + plan.appeared.length + unsynced.length === 0) return
-  await deps.db.transaction(async (tx) => {
+  if (changed.length + plan.appeared.length + unsynced.length === 0) return true
+  return deps.db.transaction(async (tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
+    const latest = await findApiChanges(tx, context.accountId)
+    if (latest.latestFolder > apiChanges.latestFolder) return false
     const nowMs = deps.clock.now()
     const labels = labelStore(tx)
     const paths = new Set([...plan.kept.map(({ folder }) => folder), ...plan.appeared].map((folder) => folder.path))
@@ -145,7 +116,7 @@ export async function storeFolders(
     for (const { label } of moved) await labels.update(label.id, { providerId: `${label.providerId} (${label.id})` })
     for (const { label, folder } of changed) {
       await labels.update(label.id, {
-        ...providerColumns(folder, provider),
+        ...listedColumns(label, folder, provider),
         syncedAs: syncedAs.get(folder) ?? null,
         updatedAt: nowMs,
       })
@@ -154,10 +125,11 @@ export async function storeFolders(
     await addFolders(deps, tx, context, plan.appeared, synced)
     for (const { label, folder } of changed) {
       const counts = { added: 0, updated: 0, deleted: 0 }
-      const now = { ...label, ...providerColumns(folder, provider) }
+      const now = { ...label, ...listedColumns(label, folder, provider) }
       if (now.name === label.name) continue
       await deps.events.record(tx, [folderEvent(now, await labels.incrementVersion(label.id), provider, counts)])
     }
+    return true
   })
 }
 

@@ -5,7 +5,6 @@
 import './tables.ts'
 
 export type { SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
-export { folderEvents } from './events.ts'
 export { type DebouncedQueueDeps, debouncedQueueRoutes } from './routes.ts'
 export { type Sync, sync } from './scheduler.ts'
 export { eraseSync } from './store.ts'

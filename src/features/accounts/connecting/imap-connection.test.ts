@@ -101,7 +101,8 @@ describe('the connection fields', () => {
   it('contain only the given SMTP and CalDAV values', () => {
     expect(connection({ smtpHost: 'smtp.example.com' }).settings.smtp).toEqual({ host: 'smtp.example.com' })
     expect(connection({ smtpPort: 465 }).settings.smtp).toEqual({ port: 465, security: 'tls' })
-    expect(connection({ smtpSecure: 'false' }).settings.smtp).toEqual({ port: 587, security: 'starttls' })
+    const plain = { port: 587, security: 'starttls', allowPlain: true }
+    expect(connection({ smtpSecure: 'false' }).settings.smtp).toEqual(plain)
     const all = connection({
       smtpHost: 'smtp.example.com',
       smtpPort: '2525',

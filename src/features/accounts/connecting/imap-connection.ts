@@ -119,6 +119,7 @@ function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(tls !== undefined && { security: tls ? ('tls' as const) : ('starttls' as const) }),
+    ...(secure === false && { allowPlain: true }),
     ...(username !== undefined && { username }),
   }
   return Object.keys(smtp).length === 0 ? undefined : smtp

@@ -96,6 +96,14 @@ export async function storeBody(tx: Tx, fetched: MessageVersion, body: MessageBo
     .execute()
 }
 
+/** Stores or replaces the body of a message, in the transaction that stores the message. Stores nothing for a body that is too large. */
+export async function putBody(tx: Tx, accountId: string, messageId: string, body: MessageBody): Promise<void> {
+  const text = cleanJson(body)
+  await deleteBodies(tx, [messageId])
+  if (text.length <= MAX_LENGTH)
+    await insertRows(tx, 'messageBodies', [{ messageId, accountId, body: text, attempts: 0 }])
+}
+
 /** Deletes a pending body that cannot be fetched or stored, unless the message changed meanwhile. */
 export async function discardBody(tx: Tx, failed: MessageVersion): Promise<void> {
   await tx.deleteFrom('messageBodies').where('messageId', '=', failed.messageId).where(isCurrent(failed)).execute()

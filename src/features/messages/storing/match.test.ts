@@ -6,7 +6,7 @@ function keys(text: string, emailId: string | null = null): MatchKeys {
 }
 
 function row(id: string, text: string, changes: Partial<Candidate> = {}): Candidate {
-  return { id, folderId: 'inbox', uidValidity: '1', uid: null, goneAt: 5, ...keys(text), ...changes }
+  return { id, folderId: 'inbox', uidValidity: '1', uid: null, goneAt: 5, apiChange: null, ...keys(text), ...changes }
 }
 
 const unknown = new Map<string, 'present' | 'absent'>()

@@ -18,6 +18,7 @@ export interface Candidate extends MatchKeys {
   uidValidity: string | null
   uid: number | null
   goneAt: number | null
+  apiChange: number | null
 }
 
 /** What the server reported about candidates with a location, by row id. */
@@ -98,6 +99,11 @@ function mayBeSame(row: Candidate, message: MatchKeys): boolean {
   const isDifferent =
     row.emailIdHash !== null && message.emailIdHash !== null && row.emailIdHash !== message.emailIdHash
   return !isDifferent || (row.uid === null && row.goneAt === null)
+}
+
+/** Whether the message may be the row, by one of the keys. */
+export function sharesKey(message: MatchKeys, row: MatchKeys): boolean {
+  return KEYS.some((key) => message[key] !== null && message[key] === row[key])
 }
 
 function groupBy(rows: readonly Candidate[], key: (typeof KEYS)[number]): Map<string, Candidate[]> {

@@ -10,6 +10,12 @@ it('stores subjects of up to 5,000 characters and cuts longer ones between two c
   expect(subjectOf('😀'.repeat(5001))).toBe('😀'.repeat(5000))
 })
 
+it('replaces a time that RFC 3339 cannot write by the current time', () => {
+  const receivedAtOf = (receivedAt: number) =>
+    incomingRow({ ...MESSAGE, receivedAt }, { accountId: 'acc_1', labelId: 'lbl_1', nowMs: 7 }).receivedAt
+  expect([-1, 8e15, Number.NaN, 253_402_300_799_999].map(receivedAtOf)).toEqual([7, 7, 7, 253_402_300_799_999])
+})
+
 const MESSAGE: RemoteMessage = {
   ...{ providerMessageId: 'p', isNew: true, emailId: null, threadId: null, messageId: null, inReplyTo: null },
   ...{ references: [], subject: '', from: null, to: [], cc: [], bcc: [], replyTo: [], date: null, receivedAt: 1 },

@@ -14,7 +14,7 @@ export type MessageFields = Pick<
 /** The columns that come from the provider. `newMessageRow` adds the others. */
 export type IncomingRow = Omit<
   MessageRow,
-  'id' | 'accountId' | 'folderId' | 'goneAt' | 'version' | 'createdAt' | 'updatedAt'
+  'id' | 'accountId' | 'folderId' | 'goneAt' | 'apiChange' | 'version' | 'createdAt' | 'updatedAt'
 >
 
 /** Longer texts are cut: the provider has the complete message. */
@@ -33,7 +33,8 @@ export function incomingRow(
   { accountId, labelId, nowMs }: { accountId: string; labelId: string; nowMs: number },
 ): IncomingRow {
   const { location, emailId, messageId } = message
-  const receivedAt = integerOr(nowMs, message.receivedAt)
+  const reported = integerOr(nowMs, message.receivedAt)
+  const receivedAt = reported < 0 || reported > LATEST_TIME ? nowMs : reported
   const sizeBytes = integerOr(0, message.sizeBytes)
   // With the folder's id, because its path changes with a rename.
   const locationId = `${labelId}.${location?.uidValidity ?? ''}.${location?.uid ?? ''}`
@@ -63,7 +64,26 @@ export function newMessageRow(
   incoming: IncomingRow,
   { accountId, labelId, id, nowMs }: { accountId: string; labelId: string | null; id: string; nowMs: number },
 ): MessageRow {
-  return { ...incoming, id, accountId, folderId: labelId, goneAt: null, version: 1, createdAt: nowMs, updatedAt: nowMs }
+  return {
+    ...incoming,
+    ...{ id, accountId, folderId: labelId, goneAt: null, apiChange: null, version: 1 },
+    ...{ createdAt: nowMs, updatedAt: nowMs },
+  }
+}
+
+const CONTENT = [
+  ...(['identityHash', 'headerHash', 'subject', 'receivedAt', 'hasAttachments', 'sizeBytes'] as const),
+  ...(['snippet', 'text', 'fields', 'error'] as const),
+] as const
+
+export function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
+  const { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error } =
+    incoming
+  return { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error }
+}
+
+export function hasNewContent(row: MessageRow, incoming: IncomingRow): boolean {
+  return CONTENT.some((column) => row[column] !== incoming[column])
 }
 
 const ROWS_PER_INSERT = 100
@@ -156,6 +176,9 @@ function threadIdOf(message: RemoteMessage, accountId: string): string | null {
 function hash(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 40)
 }
+
+/** The last millisecond that RFC 3339 can write. Lists compare these times as text, too. */
+const LATEST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 function integerOr(fallback: number, value: number): number {
   return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : fallback

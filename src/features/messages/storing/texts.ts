@@ -13,15 +13,8 @@ export async function writeTexts(tx: Tx, messages: readonly LabelledMessage[]): 
   await insertRows(tx, 'messageTexts', messages.map(textRow), REPLACE)
 }
 
-/**
- * Adds the texts of messages that have none, stored by a version before this table, and returns them by message id. Ids of
- * deleted messages are missing from the result.
- */
-export async function addMissingTexts(
-  tx: Tx,
-  dialect: Dialect,
-  ids: readonly string[],
-): Promise<Map<string, { folderId: string | null; text: string }>> {
+/** Adds the texts of messages that have none: a version before this table stored them. Ignores ids of deleted messages. */
+export async function addMissingTexts(tx: Tx, dialect: Dialect, ids: readonly string[]): Promise<void> {
   // Locked, so that a concurrent change waits and then replaces the text.
   const rows = await tx
     .selectFrom('messages')
@@ -31,9 +24,10 @@ export async function addMissingTexts(
     .modifyEnd(dialect.forUpdate)
     .execute()
   const labels = await messageStore(tx).labelIds(ids)
-  const texts = rows.map((row) => textRow({ row, labelIds: labels.get(row.id) ?? [] }))
-  await insertRows(tx, 'messageTexts', texts, REPLACE)
-  return new Map(texts.map((text) => [text.messageId, text]))
+  await writeTexts(
+    tx,
+    rows.map((row) => ({ row, labelIds: labels.get(row.id) ?? [] })),
+  )
 }
 
 export async function deleteTexts(tx: Tx, ids: readonly string[]): Promise<void> {

@@ -1,8 +1,11 @@
-import { type Dialect, insertRows, type Tx, updateEach } from '../../../infra/db/index.ts'
+import { type Dialect, insertRows, padded, type Tx, updateEach } from '../../../infra/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
+import { eraseThreadLists, threadLists } from '../threads/lists.ts'
+import { deleteDrafts } from './drafts.ts'
 import { insertMessages } from './row.ts'
 import { deleteTexts, type LabelledMessage, writeTexts } from './texts.ts'
+import { markUnindexed } from './unindexed.ts'
 
 /** The location and flags that the provider reported for a message that moved. */
 export interface Relocation {
@@ -38,11 +41,11 @@ export interface WriterDeps {
 
 /**
  * Changes one account's messages, at most 500 rows per call. Every method updates `messageLabels`,
- * `messageCounters` and `messageTexts` too. The methods that change what the API shows increment `version`, except `update`, whose rows
+ * `messageCounters`, `messageTexts` and the queue of the search index too. The methods that change what the API shows increment `version`, except `update`, whose rows
  * are complete.
  */
 export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps) {
-  const labels = labelCounters(tx, accountId)
+  const labels = labelCounters(tx, dialect, accountId)
   return {
     /**
      * Inserts new rows with the labels given, by default their folder. Without labels they are in no list or counter.
@@ -53,10 +56,11 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       const labelled = stored.map((row) => ({ row, labelIds: labelsOf(row) }))
       await labels.attach(labelled)
       await writeTexts(tx, labelled)
+      await markUnindexed(tx, accountId, idsOf(stored))
       return stored
     },
 
-    /** Updates messages of providers with message ids. Deletes the stored bodies of rewritten messages. */
+    /** Stores complete rows. Only a rewritten message may have another location, or another provider id; its stored body is deleted. */
     async update(updates: readonly MessageUpdate[]): Promise<void> {
       const relabelled = updates.flatMap(({ row, labelIds }) => (labelIds === undefined ? [] : [{ row, labelIds }]))
       const sameLabels = updates.filter(({ labelIds }) => labelIds === undefined).map(({ row }) => row)
@@ -66,11 +70,18 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await updateEach(tx, 'messages', STATE_COLUMNS, kept)
       await updateEach(tx, 'messages', CONTENT_COLUMNS, rewritten)
       await labels.attach(relabelled)
-      await deleteBodies(
-        tx,
-        rewritten.map((row) => row.id),
-      )
+      await deleteBodies(tx, idsOf(rewritten))
+      await markUnindexed(tx, accountId, idsOf(rewritten))
       await writeTexts(tx, [...relabelled, ...(await withLabels(sameLabels))])
+    },
+
+    /** Writes rows changed through the API, with all their labels. Without labels they are in no list or counter. */
+    async storeChanged(changed: readonly LabelledMessage[]): Promise<void> {
+      const rows = changed.map(({ row }) => row)
+      await labels.detach(rows.map((row) => row.id))
+      await updateEach(tx, 'messages', [...LOCATION_COLUMNS, ['apiChange', 'bigint']], rows)
+      await labels.attach(changed)
+      await writeTexts(tx, changed)
     },
 
     /** Moves messages to new locations and returns their new rows. `labelled` false: they are in no list or counter. */
@@ -126,6 +137,8 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await labels.detach(ids)
       await deleteBodies(tx, ids)
       await deleteTexts(tx, ids)
+      await deleteDrafts(tx, ids)
+      await markUnindexed(tx, accountId, ids)
       await tx
         .deleteFrom('messages')
         .where('id', 'in', [...ids])
@@ -146,15 +159,23 @@ export function isVisibleChange(row: MessageRow, to: Omit<Relocation, 'row'>): b
   return row.folderId !== to.folderId || row.unread !== to.unread || row.starred !== to.starred
 }
 
-/** Writes `messageLabels` and `messageCounters` together, so that the counters are always exact. */
-function labelCounters(tx: Tx, accountId: string) {
+/** Writes `messageLabels`, `threadLabels` and `messageCounters` together, so that the counters are always exact. */
+function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
+  const lists = threadLists(tx, dialect)
   return {
     async attach(messages: readonly LabelledMessage[]): Promise<void> {
       const attached = messages.flatMap(({ row: { id: messageId, receivedAt, unread, hasAttachments }, labelIds }) =>
         labelIds.map((labelId) => ({ labelId, receivedAt, messageId, unread, hasAttachments })),
       )
       await insertRows(tx, 'messageLabels', attached)
-      await count(attached.map(({ labelId, unread }) => ({ labelId, total: 1, unread })))
+      const members = messages.flatMap(({ row: { threadId, receivedAt }, labelIds }) =>
+        labelIds.map((labelId) => ({ labelId, threadId, receivedAt })),
+      )
+      const opened = await lists.add(members)
+      await count([
+        ...attached.map(({ labelId, unread }) => ({ labelId, total: 1, unread, threads: 0 })),
+        ...opened.map((labelId) => ({ labelId, total: 0, unread: 0, threads: 1 })),
+      ])
     },
 
     async detach(messageIds: readonly string[]): Promise<void> {
@@ -162,9 +183,18 @@ function labelCounters(tx: Tx, accountId: string) {
       const detached = await tx
         .deleteFrom('messageLabels')
         .where('messageId', 'in', [...messageIds])
-        .returning(['labelId', 'unread'])
+        .returning(['labelId', 'unread', 'messageId', 'receivedAt'])
         .execute()
-      await count(detached.map(({ labelId, unread }) => ({ labelId, total: -1, unread: -unread })))
+      const threadIds = await threadsOf(detached.map(({ messageId }) => messageId))
+      const closed = await lists.remove(
+        detached.map(({ labelId, messageId, receivedAt }) => ({
+          ...{ labelId, threadId: threadIds.get(messageId) ?? null, receivedAt },
+        })),
+      )
+      await count([
+        ...detached.map(({ labelId, unread }) => ({ labelId, total: -1, unread: -unread, threads: 0 })),
+        ...closed.map((labelId) => ({ labelId, total: 0, unread: 0, threads: -1 })),
+      ])
     },
 
     /** Every message given must have the other state: the counters change by one for each of its labels. */
@@ -176,15 +206,24 @@ function labelCounters(tx: Tx, accountId: string) {
         .where('messageId', 'in', [...messageIds])
         .returning('labelId')
         .execute()
-      await count(changed.map(({ labelId }) => ({ labelId, total: 0, unread: unread === 1 ? 1 : -1 })))
+      await count(changed.map(({ labelId }) => ({ labelId, total: 0, unread: unread === 1 ? 1 : -1, threads: 0 })))
     },
   }
 
-  async function count(changes: readonly { labelId: string; total: number; unread: number }[]): Promise<void> {
-    const sums = new Map<string, { labelId: string; total: number; unread: number }>()
-    for (const { labelId, total, unread } of changes) {
-      const sum = sums.get(labelId) ?? { labelId, total: 0, unread: 0 }
-      sums.set(labelId, { labelId, total: sum.total + total, unread: sum.unread + unread })
+  /** The threads in which the messages are stored. */
+  async function threadsOf(ids: readonly string[]): Promise<Map<string, string | null>> {
+    if (ids.length === 0) return new Map()
+    const rows = await tx.selectFrom('messages').select(['id', 'threadId']).where('id', 'in', padded(ids)).execute()
+    return new Map(rows.map((row) => [row.id, row.threadId]))
+  }
+
+  async function count(changes: readonly Counts[]): Promise<void> {
+    const sums = new Map<string, Counts>()
+    for (const { labelId, total, unread, threads } of changes) {
+      const sum = sums.get(labelId) ?? { labelId, total: 0, unread: 0, threads: 0 }
+      sums.set(labelId, {
+        ...{ labelId, total: sum.total + total, unread: sum.unread + unread, threads: sum.threads + threads },
+      })
     }
     if (sums.size === 0) return
     // Sorted, so that concurrent transactions lock the counters in the same order.
@@ -196,10 +235,18 @@ function labelCounters(tx: Tx, accountId: string) {
         conflict.columns(['accountId', 'labelId']).doUpdateSet((eb) => ({
           total: eb('messageCounters.total', '+', eb.ref('excluded.total')),
           unread: eb('messageCounters.unread', '+', eb.ref('excluded.unread')),
+          threads: eb('messageCounters.threads', '+', eb.ref('excluded.threads')),
         })),
       )
       .execute()
   }
+}
+
+interface Counts {
+  labelId: string
+  total: number
+  unread: number
+  threads: number
 }
 
 /** Deletes up to `limit` messages of a deleted account, then its counters. Returns the number of rows; 0: nothing is left. */
@@ -208,8 +255,11 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
   const ids = rows.map((row) => row.id)
   if (ids.length > 0) {
     await tx.deleteFrom('messageLabels').where('messageId', 'in', ids).execute()
+    await eraseThreadLists(tx, ids)
     await deleteBodies(tx, ids)
     await deleteTexts(tx, ids)
+    await deleteDrafts(tx, ids)
+    await markUnindexed(tx, accountId, ids)
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length
   }
@@ -220,6 +270,10 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
     .where('labelId', 'in', some)
     .executeTakeFirst()
   return Number(counters.numDeletedRows)
+}
+
+function idsOf(rows: readonly MessageRow[]): string[] {
+  return rows.map((row) => row.id)
 }
 
 function ownFolder({ folderId }: MessageRow): string[] {
@@ -258,6 +312,11 @@ const STATE_COLUMNS = [...FLAG_COLUMNS, ['folderId', 'text'], ['threadId', 'text
 
 const CONTENT_COLUMNS = [
   ...STATE_COLUMNS,
+  ['providerMessageId', 'text'],
+  ['uidValidity', 'text'],
+  ['uid', 'bigint'],
+  ['emailIdHash', 'text'],
+  ['apiChange', 'bigint'],
   ['identityHash', 'text'],
   ['headerHash', 'text'],
   ['subject', 'text'],

@@ -1,30 +1,34 @@
 import type { NewEvent } from '../../../events/index.ts'
 import type { Tx } from '../../../infra/db/index.ts'
 import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
-import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
+  arrivalType,
   type Candidate,
+  changeTypes,
+  contentOf,
+  draftKey,
+  type EventBodies,
+  findDrafts,
+  hasNewContent,
   type IncomingRow,
   incomingRow,
   isVisibleChange,
   locationAndFlags,
   type MessageRow,
   matchMessages,
+  messageEvent,
   messageStore,
   messageWriter,
   newMessageRow,
   type Presence,
   type Relocation,
+  saveDrafts,
+  sharesKey,
+  takeReserved,
 } from '../../messages/index.ts'
-import {
-  arrivalType,
-  changeTypes,
-  type EventBodies,
-  type FolderCounts,
-  folderEvent,
-  isNewArrival,
-  messageEvent,
-} from '../announce.ts'
+import { isNewArrival } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 
@@ -32,6 +36,8 @@ export interface FolderContext extends OwnedAccount {
   label: LabelRow
   /** Whether rows stored in other folders are still there, as reported by the server. */
   presence: Presence
+  /** As of before the server was asked for the messages. */
+  apiChanges: ApiChanges
   /** Bodies by UID; empty unless events include bodies. */
   bodies: ReadonlyMap<number, EventBodies>
 }
@@ -46,7 +52,10 @@ export class UndecidedMatches extends Error {
   }
 }
 
-/** Stores the changes of one part of a step and collects its events and the counts for `mailbox.changed`; `record` writes both. */
+/**
+ * Stores the changes of one part of a step and collects its events and the counts for `mailbox.changed`; `record` writes both.
+ * Throws `StaleRead` when a message was changed through the API since it was read.
+ */
 export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContext, added: readonly RemoteMessage[]) {
   const { accountId, label, provider } = context
   const nowMs = deps.clock.now()
@@ -62,8 +71,11 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
   const rowsAt = (uids: readonly number[]) =>
     uidValidity === null ? Promise.resolve([]) : store.byLocation(label.id, uidValidity, uids)
 
+  const isStale = ({ apiChange }: Pick<Candidate, 'apiChange'>) => (apiChange ?? 0) > context.apiChanges.latest
+
   async function updateFlags(rows: readonly MessageRow[], flags: ReadonlyMap<number, Flags>) {
     const changed = await writer.setFlags(rows.map((row) => ({ row, ...(flags.get(row.uid ?? -1) ?? row) })))
+    if (changed.some(isStale)) throw new StaleRead()
     counts.updated += changed.length
     for (const row of changed) pushChange(row, label.role)
   }
@@ -88,6 +100,8 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
 
   /** `present`: ids of rows that still have a location in their folder. */
   async function move(relocations: readonly Relocation[], present: ReadonlySet<string>) {
+    if (relocations.some(({ row, ...location }) => isStale(row) && isVisibleChange(row, location)))
+      throw new StaleRead()
     const moved = await writer.relocate(relocations)
     const folders = await labelStore(tx).byIds([...new Set(relocations.flatMap(({ row }) => row.folderId ?? []))])
     relocations.forEach(({ row, ...location }, index) => {
@@ -99,6 +113,59 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       if (row.folderId === label.id && row.goneAt === null) counts.updated += 1
       pushChange(after, folders.get(row.folderId ?? '')?.role ?? null)
     })
+  }
+
+  /** By index: the stored draft of which an unknown message is a new version, or null for a version older than another one. */
+  async function draftVersions(unknown: readonly Incoming[]): Promise<Map<number, MessageRow | null>> {
+    const versions = new Map<number, MessageRow | null>()
+    if (label.role !== 'drafts') return versions
+    const keys = unknown.map(({ message }) => draftKey(message))
+    const ids = await findDrafts(
+      tx,
+      accountId,
+      keys.filter((key) => key !== null),
+    )
+    const rows = new Map((await store.byIds([...new Set(ids.values())])).map((row) => [row.id, row]))
+    const seen = new Set<string>()
+    for (const [index, key] of [...keys.entries()].reverse()) {
+      if (key === null) continue
+      const row = rows.get(ids.get(key) ?? '')
+      const stored = row?.folderId === label.id ? row : undefined
+      // A program saves a new version before it deletes the old one, so both are there for a moment. The highest UID is the newest.
+      const isOlder = stored?.uidValidity === uidValidity && (stored.uid ?? 0) > (unknown[index]?.row.uid ?? 0)
+      if (seen.has(key) || isOlder) versions.set(index, null)
+      else if (stored !== undefined) versions.set(index, stored)
+      seen.add(key)
+    }
+    return versions
+  }
+
+  /** Stores the new content of edited drafts. */
+  async function rewrite(edits: readonly { row: MessageRow; incoming: IncomingRow }[]): Promise<void> {
+    const updates = edits.map(({ row, incoming }) => ({
+      ...{ labelIds: [label.id], rewritten: true },
+      row: {
+        ...{ ...row, ...contentOf(incoming), ...locationAndFlags(incoming) },
+        ...{ emailIdHash: incoming.emailIdHash, threadId: incoming.threadId, goneAt: null },
+        ...{ version: row.version + 1, updatedAt: nowMs },
+      },
+    }))
+    await writer.update(updates)
+    await deps.requestBodies?.(
+      tx,
+      accountId,
+      updates.map(({ row }) => row.id),
+    )
+    for (const { row } of edits) counts[row.goneAt === null ? 'updated' : 'added'] += 1
+    for (const { row } of updates) pushChange(row, label.role)
+  }
+
+  /** A message that matches no row was perhaps moved or deleted through the API. */
+  async function ensureFresh(unmatched: readonly IncomingRow[], candidates: readonly Candidate[]) {
+    const changed = candidates.filter(isStale)
+    if (unmatched.some((one) => changed.some((row) => sharesKey(one, row)))) throw new StaleRead()
+    const now = await findApiChanges(tx, accountId)
+    if (now.latestDeletion > context.apiChanges.latestDeletion) throw new StaleRead()
   }
 
   return {
@@ -129,11 +196,24 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       const knownUids = new Set(known.map((row) => row.uid))
       await addKnown(known, new Map(incoming.map(({ row }) => [row.uid ?? -1, row])))
 
-      const unknown = incoming.filter(({ row }) => !knownUids.has(row.uid))
+      const unlisted = incoming.filter(({ row }) => !knownUids.has(row.uid))
+      const versions = await draftVersions(unlisted)
+      const edits = unlisted.flatMap(({ row: incoming }, index) => {
+        const row = versions.get(index)
+        return row == null ? [] : [{ row, incoming }]
+      })
+      await rewrite(edits.filter(({ row, incoming }) => hasNewContent(row, incoming)))
+      const resaved = edits.filter(({ row, incoming }) => !hasNewContent(row, incoming))
+
+      const unknown = unlisted.filter((_, index) => !versions.has(index))
       const keys = unknown.map(({ row }) => row)
       const candidates = await store.candidates(accountId, keys)
       const { matched, copies, undecided } = matchMessages(keys, candidates, label.id, context.presence)
       if (undecided.length > 0) throw new UndecidedMatches(undecided)
+
+      const unmatched = unknown.flatMap((one, index) => (matched.has(index) ? [] : [{ ...one, index }]))
+      const unmatchedRows = unmatched.map(({ row }) => row)
+      if (unmatched.length > 0) await ensureFresh(unmatchedRows, candidates)
 
       const originals = new Map(
         (await store.byIds([...matched.values()].map((row) => row.id))).map((row) => [row.id, row]),
@@ -142,28 +222,52 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         const row = originals.get(matched.get(index)?.id ?? '')
         return row === undefined ? [] : [{ row, folderId: label.id, ...locationAndFlags(arrived) }]
       })
+      for (const { row, incoming } of resaved) {
+        originals.set(row.id, row)
+        relocations.push({ row, folderId: label.id, ...locationAndFlags(incoming) })
+      }
       const listed = await store.labelIds([...originals.keys()])
       await move(
         relocations,
         new Set([...originals.values()].filter((row) => row.uid !== null && listed.has(row.id)).map((row) => row.id)),
       )
 
-      const arrivals = unknown.flatMap(({ message, row }, index) =>
-        matched.has(index)
-          ? []
-          : [
-              {
-                isNew: !copies.has(index) && isNewArrival(message, row, refetched, position, context.syncedAt()),
-                row: newMessageRow(row, { accountId, labelId: label.id, id: deps.ids('msg'), nowMs }),
-              },
-            ],
+      const reserved = await takeReserved(
+        tx,
+        accountId,
+        unmatched.map(({ message }) => ({ message, roles: [label.role] })),
       )
+      const arrivals = unmatched.flatMap(({ message, row, index }, at) => {
+        const reservation = reserved.get(at)
+        if (reservation === 'hide') return []
+        const isNew = !copies.has(index) && isNewArrival(message, row, refetched, position, context.syncedAt())
+        const id = reservation?.take ?? deps.ids('msg')
+        return [
+          {
+            isNew: isNew || reservation !== undefined,
+            row: newMessageRow(row, { accountId, labelId: label.id, id, nowMs }),
+          },
+        ]
+      })
       const stored = await writer.insert(arrivals.map(({ row }) => row))
       await deps.requestBodies?.(
         tx,
         accountId,
         stored.map((row) => row.id),
       )
+      if (label.role === 'drafts') {
+        const stored = new Map(
+          (await rowsAt(unlisted.flatMap(({ row }) => row.uid ?? []))).map((row) => [row.uid, row.id]),
+        )
+        await saveDrafts(
+          tx,
+          accountId,
+          unlisted.flatMap(({ message, row }) => {
+            const messageId = stored.get(row.uid)
+            return messageId === undefined ? [] : [{ messageId, message }]
+          }),
+        )
+      }
       counts.added += stored.length
       warnIncomplete(deps, context, label.id, arrivals.length, stored)
       const newIds = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
@@ -188,6 +292,12 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       await deps.events.record(tx, events)
     },
   }
+}
+
+/** A message of a step and its columns. */
+interface Incoming {
+  message: RemoteMessage
+  row: IncomingRow
 }
 
 interface Flags {

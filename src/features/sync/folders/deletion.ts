@@ -1,13 +1,14 @@
-import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type MessageRow, messageStore, messageWriter, type Relocation } from '../../messages/index.ts'
+import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   changeTypes,
   deletionType,
-  type FolderCounts,
-  folderEvent,
   type MessageEventType,
+  type MessageRow,
   messageEvent,
-} from '../announce.ts'
+  messageStore,
+  messageWriter,
+  type Relocation,
+} from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 

@@ -18,6 +18,12 @@ it('closes a session that reports its end before it is handed over, and connects
     liveReads: () => {
       throw new Error('not used')
     },
+    changes: () => {
+      throw new Error('not used')
+    },
+    drafts: () => {
+      throw new Error('not used')
+    },
     async openSession(_access, { onChange, onClose }) {
       sessions += 1
       const number = sessions

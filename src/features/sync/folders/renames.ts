@@ -1,9 +1,9 @@
 import type { FolderSession, RemoteFolder } from '../../../providers/contract/index.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
-import type { LabelRow } from '../../labels/index.ts'
+import type { FolderPlan, LabelRow } from '../../labels/index.ts'
 import { incomingRow, messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
-import { type FolderPlan, renameCandidates } from '../folder-listing.ts'
+import { renameCandidates } from '../folder-listing.ts'
 
 const SAMPLE = 5
 const MAX_PROBES = 20

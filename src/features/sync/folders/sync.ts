@@ -1,8 +1,9 @@
 import type { Tx } from '../../../infra/db/index.ts'
 import { type FolderSession, type FolderStep, ProviderError } from '../../../providers/contract/index.ts'
+import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type Candidate, messageStore, messageWriter } from '../../messages/index.ts'
-import { type EventBodies, notifyAfter } from '../announce.ts'
+import { type Candidate, type EventBodies, messageStore, messageWriter } from '../../messages/index.ts'
+import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
 import { type FolderContext, folderChange, UndecidedMatches } from './change.ts'
@@ -23,16 +24,19 @@ const BATCH = 200
  * folder no longer exists. Throws `ProviderError` and `OwnershipLost`.
  *
  *   step ──► (UIDVALIDITY changed? clear locations) ──► part ──► stored
- *                                                         └──► undecided matches: ask the server, restart at the cursor
+ *                                                         ├──► undecided matches: ask the server, restart at the cursor
+ *                                                         └──► changed through the API meanwhile: restart at the cursor
  */
 export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<boolean> {
   const presence = new Map<string, 'present' | 'absent'>()
   for (;;) {
+    const apiChanges = await findApiChanges(deps.db.read, folder.accountId)
     try {
-      await syncOnce(deps, folder, presence)
+      await syncOnce(deps, { ...folder, apiChanges }, presence)
       return true
     } catch (error) {
       if (error instanceof UndecidedMatches) await checkPresence(deps, folder, error.rows, presence)
+      else if (error instanceof StaleRead) presence.clear()
       else if (error instanceof ProviderError && error.kind === 'cursor_expired') await restart(deps, folder)
       else if (error instanceof ProviderError && error.kind === 'not_found') return false
       else throw error
@@ -42,7 +46,7 @@ export async function syncFolder(deps: SyncDeps, folder: FolderSync): Promise<bo
 
 async function syncOnce(
   deps: SyncDeps,
-  folder: FolderSync,
+  folder: FolderSync & { apiChanges: ApiChanges },
   presence: ReadonlyMap<string, 'present' | 'absent'>,
 ): Promise<void> {
   const { session, label, accountId } = folder
@@ -75,7 +79,9 @@ async function syncOnce(
   }
   if (!isReread) return
   // The complete folder was read again: rows without a location are missing from it.
-  await removeFromFolder(deps, folder, label, (inside) => inside.idsWithoutLocation(label.id, BATCH))
+  await removeFromFolder(deps, folder, label, (inside) =>
+    inside.idsWithoutLocation(label.id, BATCH, folder.apiChanges.latest),
+  )
   await deps.db.transaction(async (tx) => {
     await deps.fence(tx, accountId, folder.epoch)
     await cursorStore(tx).save(accountId, label.id, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -118,8 +124,8 @@ function chunks<T>(list: readonly T[]): T[][] {
 }
 
 /**
- * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches` and
- * `OwnershipLost`; the transaction is then rolled back.
+ * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches`,
+ * `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
  */
 async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
   const store = async (tx: Tx) => {

@@ -4,12 +4,12 @@ import {
   type FolderStep,
   ProviderError,
 } from '../../../providers/contract/index.ts'
-import type { Account } from '../../accounts/index.ts'
-import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { type Account, findApiChanges } from '../../accounts/index.ts'
+import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
-import { chooseSyncedFolders, planFolders, storeFolders } from '../folder-listing.ts'
+import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
 import { cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
 import { FolderConnection, type Open } from './connection.ts'
@@ -138,6 +138,7 @@ export class FolderWork implements AccountWork {
     const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#failed.clear()
+    const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
     const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
@@ -145,10 +146,13 @@ export class FolderWork implements AccountWork {
     const listed = planFolders(await labels.all(context.accountId), folders)
     const plan = await detectRenames(this.#deps, session, listed, signal)
     const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
-    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: true })
+    const synced = { syncedAs, hasCursorPerFolder: true }
+    if (!(await storeFolders(this.#deps, context, plan, synced, apiChanges))) {
+      return this.#checkAll(open, account, signal)
+    }
     for (const label of plan.vanished) await deleteFolder(this.#deps, { ...context, signal }, label)
-    const synced = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
-    this.#folders = synced.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
+    const rows = (await labels.all(context.accountId)).filter((label) => label.syncedAs !== null)
+    this.#folders = rows.sort((a, b) => Number(isMain(b)) - Number(isMain(a)))
     await this.#watch(open, account)
     for (const path of await this.#changedFolders(session)) this.#dirty.add(path)
     this.#fullSyncAt = fullSyncAt

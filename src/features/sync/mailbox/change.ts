@@ -1,38 +1,44 @@
 import type { NewEvent } from '../../../events/index.ts'
 import type { Tx } from '../../../infra/db/index.ts'
-import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
-import { type LabelRow, labelStore } from '../../labels/index.ts'
+import type { FoundMessage, MailboxStep, RemoteMessage } from '../../../providers/contract/index.ts'
+import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import {
   allMail,
+  arrivalType,
+  changeTypes,
+  contentOf,
+  deletionType,
+  draftKey,
+  type EventBodies,
+  findDrafts,
+  hasNewContent,
   type IncomingRow,
   incomingRow,
+  type Location,
+  labelledEvent,
+  locationOf,
+  type MessageEventType,
   type MessageRow,
   type MessageUpdate,
   messageStore,
   messageWriter,
   newMessageRow,
+  saveDrafts,
+  takeReserved,
 } from '../../messages/index.ts'
-import {
-  arrivalType,
-  changeTypes,
-  deletionType,
-  type EventBodies,
-  type FolderCounts,
-  folderEvent,
-  isNewArrival,
-  labelledEvent,
-  type MessageEventType,
-} from '../announce.ts'
+import { isNewArrival } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { warnIncomplete } from '../folders/change.ts'
 import type { CursorRow } from '../store.ts'
-import { type Location, locationOf } from './location.ts'
 
 export interface MailboxContext extends OwnedAccount {
   /** The folder being synced. Undefined when the entire mailbox is one scope and messages have many labels. */
   scope: LabelRow | undefined
   /** The labels of the account, by provider id. */
   labels: ReadonlyMap<string, LabelRow>
+  /** As of before the provider was asked for the changes. */
+  apiChanges: ApiChanges
   /** Bodies for events, by provider message id. Empty unless events include bodies. */
   bodies: ReadonlyMap<string, EventBodies>
 }
@@ -42,7 +48,7 @@ type RemoteState = MailboxStep['changed'][number]
 
 /**
  * Stores one part of a step: rows and labels at once. Collects the counts for `mailbox.changed` and the events, which
- * `record` writes at the end.
+ * `record` writes at the end. Throws `StaleRead` when a message was changed through the API since it was read.
  */
 export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const { accountId, provider, scope } = context
@@ -64,6 +70,8 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
   const labelIdsOf = (paths: readonly string[]) => [
     ...new Set(paths.flatMap((path) => context.labels.get(path)?.id ?? [])),
   ]
+
+  const isStale = ({ apiChange }: MessageRow) => (apiChange ?? 0) > context.apiChanges.latest
 
   function count(labelIds: Iterable<string>, kind: keyof FolderCounts): void {
     for (const id of labelIds) {
@@ -95,7 +103,9 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
     const threadId = incoming?.threadId ?? row.threadId
     // Only drafts change their content, and a draft becomes the sent message.
     const isDraft = old?.role === 'drafts' || now.folder?.role === 'drafts'
-    const contentChanged = incoming !== undefined && isDraft && hasNewContent(row, incoming)
+    const providerMessageId = incoming?.providerMessageId ?? row.providerMessageId
+    const isNewVersion = providerMessageId !== row.providerMessageId
+    const contentChanged = incoming !== undefined && (isNewVersion || (isDraft && hasNewContent(row, incoming)))
     const labelsChanged = !isFoundAgain && !haveSameMembers(labelsBefore, labelIds)
     const folderChanged = row.folderId !== folderId
     const isVisible =
@@ -106,11 +116,12 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       row.starred !== starred ||
       row.threadId !== threadId
     if (!isVisible && !isFoundAgain) return undefined
+    if (isStale(row)) throw new StaleRead()
 
     const after: MessageRow = {
       ...row,
       ...(contentChanged && contentOf(incoming)),
-      ...{ folderId, threadId, unread, starred, goneAt: null },
+      ...{ providerMessageId, folderId, threadId, unread, starred, goneAt: null },
       ...(isVisible && { version: row.version + 1, updatedAt: nowMs }),
     }
     const kept = new Set(isFoundAgain ? [] : labelsBefore)
@@ -129,13 +140,41 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       )
       for (const type of changeTypes(old?.role ?? null, now.folder?.role ?? null)) emit(type, after, labelIds)
     }
-    const touchesLabels = isFoundAgain || labelsChanged || contentChanged || row.unread !== unread
+    const touchesLabels =
+      isFoundAgain || labelsChanged || contentChanged || row.unread !== unread || row.threadId !== threadId
     return { row: after, rewritten: contentChanged, ...(touchesLabels && { labelIds: listedLabels(labelIds, now) }) }
+  }
+
+  /** An unknown message was perhaps deleted through the API. */
+  async function ensureNoDeletion(): Promise<void> {
+    const now = await findApiChanges(tx, accountId)
+    if (now.latestDeletion > context.apiChanges.latestDeletion) throw new StaleRead()
   }
 
   async function knownRows(ids: readonly string[]) {
     const rows = await store.byProviderIds(accountId, ids)
     return { rows, labelsBefore: await store.labelIds(rows.map((row) => row.id)) }
+  }
+
+  /** The stored drafts of which these unknown messages are new versions, by the id of the new version. */
+  async function earlierVersions(unknown: readonly RemoteMessage[]): Promise<Map<string, MessageRow>> {
+    const keys = unknown.flatMap((message) => {
+      const key = message.draftId === undefined ? null : draftKey(message)
+      return key === null || message.providerMessageId === null ? [] : [[message.providerMessageId, key] as const]
+    })
+    if (keys.length === 0) return new Map()
+    const ids = await findDrafts(
+      tx,
+      accountId,
+      keys.map(([, key]) => key),
+    )
+    const rows = new Map((await store.byIds([...new Set(ids.values())])).map((row) => [row.id, row]))
+    return new Map(
+      keys.flatMap(([id, key]) => {
+        const row = rows.get(ids.get(key) ?? '')
+        return row === undefined ? [] : [[id, row]]
+      }),
+    )
   }
 
   return {
@@ -145,6 +184,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       const { rows, labelsBefore } = await knownRows(ids)
       if (scope !== undefined) {
         const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null)
+        if (leaving.some(isStale)) throw new StaleRead()
         await writer.markMissing(leaving.map((row) => row.id))
         for (const _ of leaving) count([scope.id], 'deleted')
         return
@@ -186,8 +226,16 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
           folders,
         },
       }))
-      const { rows, labelsBefore } = await knownRows(messages.map(({ incoming }) => incoming.providerMessageId))
+      const rows = await store.byProviderIds(
+        accountId,
+        messages.map(({ incoming }) => incoming.providerMessageId),
+      )
       const known = new Map(rows.map((row) => [row.providerMessageId, row]))
+      const versions = await earlierVersions(
+        messages.flatMap(({ message }) => (known.has(message.providerMessageId) ? [] : message)),
+      )
+      for (const [id, row] of versions) if (!known.has(row.providerMessageId)) known.set(id, row)
+      const labelsBefore = await store.labelIds([...known.values()].map((row) => row.id))
       const updates = messages.flatMap(({ incoming, remote }) => {
         const row = known.get(incoming.providerMessageId)
         return row === undefined ? [] : (updateOf(row, labelsBefore.get(row.id) ?? [], remote, incoming) ?? [])
@@ -195,21 +243,35 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       await writer.update(updates)
 
       // In the order of arrival, so that ids and events are in that order.
-      const arrivals = messages
+      const unknown = messages
         .filter(({ incoming }) => !known.has(incoming.providerMessageId))
         .sort((a, b) => a.incoming.receivedAt - b.incoming.receivedAt)
-        .map(({ message, incoming, labelIds }) => {
-          const location = locationAt(labelIds)
-          const id = deps.ids('msg')
-          return {
+      const reserved = await takeReserved(
+        tx,
+        accountId,
+        unknown.map(({ message, labelIds }) => ({
+          message,
+          roles: labelIds.map((labelId) => byId.get(labelId)?.role ?? null),
+        })),
+      )
+      const arrivals = unknown.flatMap(({ message, incoming, labelIds }, index) => {
+        const reservation = reserved.get(index)
+        if (reservation === 'hide') return []
+        const location = locationAt(labelIds)
+        const id = reservation?.take ?? deps.ids('msg')
+        const isNew = isNewArrival(message, incoming, refetched, cursorRow, context.syncedAt())
+        const type = isNew ? arrivalType(location.folder?.role ?? null) : undefined
+        return [
+          {
             row: newMessageRow(incoming, { accountId, labelId: location.folder?.id ?? null, id, nowMs }),
             labelIds,
             location,
-            type: isNewArrival(message, incoming, refetched, cursorRow, context.syncedAt())
-              ? arrivalType(location.folder?.role ?? null)
-              : undefined,
-          }
-        })
+            // A message to oneself is in the inbox too, and was sent all the same.
+            type: reservation?.as === 'sent' ? ('message.sent' as const) : type,
+          },
+        ]
+      })
+      if (arrivals.length > 0) await ensureNoDeletion()
       const byRow = new Map(arrivals.map((arrival) => [arrival.row.id, arrival]))
       const stored = await writer.insert(
         arrivals.map(({ row }) => row),
@@ -223,6 +285,15 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         tx,
         accountId,
         [...stored, ...edited].map((row) => row.id),
+      )
+      const idsOf = new Map([...known, ...stored.map((row) => [row.providerMessageId, row] as const)])
+      await saveDrafts(
+        tx,
+        accountId,
+        messages.flatMap(({ message }) => {
+          const row = message.draftId === undefined ? undefined : idsOf.get(message.providerMessageId)
+          return row === undefined ? [] : [{ messageId: row.id, message }]
+        }),
       )
       warnIncomplete(deps, context, scope?.id, arrivals.length, stored)
       for (const row of stored) {
@@ -241,21 +312,6 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       await deps.events.record(tx, events)
     },
   }
-}
-
-const CONTENT = [
-  ...(['identityHash', 'headerHash', 'subject', 'receivedAt', 'hasAttachments', 'sizeBytes'] as const),
-  ...(['snippet', 'text', 'fields', 'error'] as const),
-] as const
-
-function contentOf(incoming: IncomingRow): Pick<IncomingRow, (typeof CONTENT)[number]> {
-  const { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error } =
-    incoming
-  return { identityHash, headerHash, subject, receivedAt, hasAttachments, sizeBytes, snippet, text, fields, error }
-}
-
-function hasNewContent(row: MessageRow, incoming: IncomingRow): boolean {
-  return CONTENT.some((column) => row[column] !== incoming[column])
 }
 
 function haveSameMembers(some: readonly string[], others: readonly string[]): boolean {

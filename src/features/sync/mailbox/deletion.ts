@@ -1,3 +1,4 @@
+import { findApiChanges } from '../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import type { SyncDeps } from '../deps.ts'
@@ -29,7 +30,11 @@ export async function deleteLabel(
         MESSAGES_PER_TRANSACTION,
       )
       const carried = await store.labelIds(rows.map((row) => row.id))
-      const change = mailboxChange(deps, tx, { ...context, scope: undefined, labels: byPath, bodies: new Map() })
+      const apiChanges = await findApiChanges(tx, context.accountId)
+      const change = mailboxChange(deps, tx, {
+        ...context,
+        ...{ scope: undefined, labels: byPath, apiChanges, bodies: new Map() },
+      })
       await change.change(
         rows.map(({ id, providerMessageId }) => ({
           providerMessageId,

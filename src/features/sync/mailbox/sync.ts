@@ -8,9 +8,10 @@ import {
   type MailboxStep,
   ProviderError,
 } from '../../../providers/contract/index.ts'
+import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { messageStore } from '../../messages/index.ts'
-import { type EventBodies, notifyAfter } from '../announce.ts'
+import { type EventBodies, messageStore } from '../../messages/index.ts'
+import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
@@ -24,6 +25,8 @@ export interface ScopeSync extends OwnedAccount {
   labels(paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>>
   /** Fetches the bodies of new messages when events include bodies. */
   bodies(step: MailboxStep, cursorRow: CursorRow | undefined): Promise<ReadonlyMap<string, EventBodies>>
+  /** As of before the provider was asked for anything. */
+  apiChanges: ApiChanges
   signal: AbortSignal
 }
 
@@ -36,18 +39,25 @@ const MAX_EXPIRIES = 2
  * scope does not exist. Throws `ProviderError` and `OwnershipLost`.
  *
  *   step ──► unknown labels? list folders ──► part ──► store
- *     └──► cursor expired: compare all stored messages
+ *     ├──► cursor expired: compare all stored messages
+ *     └──► changed through the API meanwhile: restart at the cursor
  */
-export async function syncScope(deps: SyncDeps, scope: ScopeSync): Promise<boolean> {
-  for (let expiries = 0; ; expiries += 1) {
+export async function syncScope(deps: SyncDeps, given: ScopeSync): Promise<boolean> {
+  let scope = given
+  for (let expiries = 0; ; ) {
     try {
       await syncOnce(deps, scope)
       return true
     } catch (error) {
+      if (error instanceof StaleRead) {
+        scope = { ...scope, apiChanges: await findApiChanges(deps.db.read, scope.accountId) }
+        continue
+      }
       if (!(error instanceof ProviderError)) throw error
       if (error.kind === 'not_found' && scope.scope !== undefined) return false
       if (error.kind !== 'cursor_expired') throw error
       if (expiries === MAX_EXPIRIES) throw new ProviderError('unavailable', error.message, { cause: error })
+      expiries += 1
       await restart(deps, scope)
     }
   }
@@ -83,7 +93,10 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
 type Changed = MailboxStep['changed'][number]
 type MailboxPart = StepPart<FoundMessage, Changed, string>
 
-/** Each message once: a complete message wins over its removal, and a removal over a change. */
+/**
+ * Each message once: a complete message wins over its removal, and a removal over a change. New versions of drafts come first: they
+ * take the rows of the versions that the same step removes.
+ */
 function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): MailboxPart[] {
   const complete = new Map(found.map((one) => [one.message.providerMessageId, one]))
   const changes = new Map<string, Changed>()
@@ -92,18 +105,24 @@ function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): M
     changes.set(one.providerMessageId, { ...changes.get(one.providerMessageId), ...one })
   }
   const removals = new Set(removed.filter((id) => !complete.has(id)))
-  return splitStep({
+  const isDraft = ({ message }: FoundMessage) => message.draftId !== undefined
+  const all = [...complete.values()]
+  const rest = splitStep({
     refetched,
-    added: [...complete.values()],
+    added: all.filter((one) => !isDraft(one)),
     changed: [...changes.values()].filter(({ providerMessageId }) => !removals.has(providerMessageId)),
     removed: [...removals],
     cursor,
   })
+  const drafts = all.filter(isDraft)
+  if (drafts.length === 0) return rest
+  const first = splitStep({ refetched, added: drafts, changed: [], removed: [], cursor })
+  return [...first.map((part) => ({ ...part, cursor: undefined })), ...rest]
 }
 
 /**
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
- * without storing anything.
+ * and `StaleRead` without storing anything.
  */
 async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart): Promise<void> {
   const { accountId } = context

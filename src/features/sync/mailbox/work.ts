@@ -6,12 +6,12 @@ import {
   type MailboxStep,
   ProviderError,
 } from '../../../providers/contract/index.ts'
-import type { Account } from '../../accounts/index.ts'
-import { type LabelRow, labelStore } from '../../labels/index.ts'
+import { type Account, type ApiChanges, findApiChanges } from '../../accounts/index.ts'
+import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps, SyncTiming } from '../deps.ts'
 import { mailboxBodies } from '../event-bodies.ts'
-import { planFolders, storeFolders } from '../folder-listing.ts'
+import { storeFolders } from '../folder-listing.ts'
 import { deleteFolder, deleteMissing } from '../folders/deletion.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { AccountWork } from '../work.ts'
@@ -50,6 +50,8 @@ export class MailboxWork implements AccountWork {
   #scopes: readonly string[] = []
   /** Monotonic. */
   #listedAt = Number.NEGATIVE_INFINITY
+  /** The number of the last change of folders through the API before the last listing. */
+  #listedChange = 0
   #isListingRequested = false
   /** Label ids that messages carry and the last listing did not contain. */
   readonly #unknown = new Set<string>()
@@ -112,9 +114,10 @@ export class MailboxWork implements AccountWork {
     const startedAt = this.#deps.clock.now()
     this.#failed.clear()
     this.#notFound.clear()
-    if (this.#isListingDue) await this.#list(open, signal)
+    const apiChanges = await findApiChanges(this.#deps.db.read, open.context.accountId)
+    if (this.#isListingDue || apiChanges.latestFolder > this.#listedChange) await this.#list(open, signal)
     const changed = await this.#changedScopes(open, signal)
-    for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, signal)
+    for (const scope of this.#scopes) if (changed.has(scope)) await this.#syncOne(open, scope, apiChanges, signal)
     await this.#deleteMissing(open, startedAt, signal)
     this.#throwIfNotGranted()
     return true
@@ -153,8 +156,10 @@ export class MailboxWork implements AccountWork {
   }
 
   /** Updates the labels: new, renamed and deleted ones. */
-  async #list({ session, context }: Open, signal: AbortSignal): Promise<void> {
+  async #list(open: Open, signal: AbortSignal): Promise<void> {
+    const { session, context } = open
     const listedAt = this.#deps.clock.monotonic()
+    const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
     const folders = await session.listFolders(signal)
     // Every mailbox has an inbox, so an empty list is an error of the provider.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the provider listed no folders')
@@ -162,7 +167,8 @@ export class MailboxWork implements AccountWork {
     const plan = planFolders(await labels.all(context.accountId), folders)
     this.#scopes = session.scopes(folders)
     const syncedAs = new Map(folders.map((folder) => [folder, 'mailbox']))
-    await storeFolders(this.#deps, context, plan, { syncedAs, hasCursorPerFolder: !this.#isOneScope })
+    const synced = { syncedAs, hasCursorPerFolder: !this.#isOneScope }
+    if (!(await storeFolders(this.#deps, context, plan, synced, apiChanges))) return this.#list(open, signal)
     const rows = await labels.all(context.accountId)
     this.#labels = new Map(rows.map((label) => [label.providerId, label]))
     for (const label of plan.vanished) {
@@ -171,6 +177,7 @@ export class MailboxWork implements AccountWork {
     }
     this.#deletedFolders = this.#isOneScope ? [] : plan.vanished
     this.#listedAt = listedAt
+    this.#listedChange = apiChanges.latestFolder
     this.#isListingRequested = false
     this.#unknown.clear()
   }
@@ -193,7 +200,7 @@ export class MailboxWork implements AccountWork {
     return cursorIdOf({ ...context, scope: this.#labels.get(scope) })
   }
 
-  async #syncOne(open: Open, path: string, signal: AbortSignal): Promise<void> {
+  async #syncOne(open: Open, path: string, apiChanges: ApiChanges, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const scope = this.#labels.get(path)
     if (path !== ENTIRE_MAILBOX && scope === undefined) return
@@ -201,8 +208,8 @@ export class MailboxWork implements AccountWork {
       mailboxBodies(this.#deps, this.#mail, open.access, step, position, this.#account.syncedAt())
     const labels = (paths: readonly string[]) => this.#labelsWith(open, paths, signal)
     try {
-      if (!(await syncScope(this.#deps, { ...context, session, scope, labels, bodies, signal })))
-        this.#notFound.add(path)
+      const exists = await syncScope(this.#deps, { ...context, session, scope, labels, bodies, apiChanges, signal })
+      if (!exists) this.#notFound.add(path)
     } catch (error) {
       // One rejected folder must not stop the sync of the others.
       const isOver = scope === undefined || signal.aborted

@@ -1,15 +1,10 @@
-import { type EventOf, MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
-import type { FolderRole, ProviderName, RemoteMessage } from '../../providers/contract/index.ts'
+import { MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
+import type { FolderRole, ProviderName } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
-import {
-  type Message,
-  type MessageContext,
-  type MessageEventData,
-  type MessageRow,
-  messageView,
-} from '../messages/index.ts'
-import type { folderEvents } from './events.ts'
-import type { CursorRow } from './store.ts'
+import { type Message, type MessageContext, messageView } from './api.ts'
+import type { MessageEventData } from './events.ts'
+import type { MessageRow } from './store.ts'
+import { draftIdOf } from './storing/drafts.ts'
 
 export interface EventBodies {
   text: string | null
@@ -58,35 +53,14 @@ export function labelledEvent(
   body?: EventBodies,
 ): NewEvent<MessageEventType, MessageEventData> {
   const message = messageView(row, context)
+  const data = limitSize(message, body)
   return {
     type,
     accountId: row.accountId,
     provider: context.provider,
     objectId: row.id,
     version: row.version,
-    data: limitSize(message, body),
-  }
-}
-
-export interface FolderCounts {
-  added: number
-  updated: number
-  deleted: number
-}
-
-export function folderEvent(
-  label: LabelRow,
-  version: number,
-  provider: ProviderName,
-  counts: FolderCounts,
-): EventOf<typeof folderEvents> {
-  return {
-    type: 'mailbox.changed',
-    accountId: label.accountId,
-    provider,
-    objectId: label.id,
-    version,
-    data: { folder: label.name, labelId: label.id, ...counts },
+    data: type.startsWith('draft.') ? { ...data, draftId: draftIdOf(row.id) } : data,
   }
 }
 
@@ -116,24 +90,4 @@ function limitSize(message: Message, body: EventBodies | undefined): MessageEven
 
 function fits(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES
-}
-
-/** Clocks differ and delivery takes time, so a message this much older than the last sync may still be new. */
-const LATE_MS = 10 * 60_000
-
-/** Returns whether to announce a message that matches no stored one. `receivedAt` decides when the provider does not know. */
-export function isNewArrival(
-  message: RemoteMessage,
-  { receivedAt }: { receivedAt: number },
-  refetched: boolean,
-  position: CursorRow | undefined,
-  syncedAt: number,
-): boolean {
-  const since = position?.announceAfter ?? (refetched ? notifyAfter(position?.lastSyncAt ?? null, syncedAt) : null)
-  return since === null ? message.isNew : receivedAt > since
-}
-
-/** Unmatched messages received after this time are new: shortly before the last sync. In a folder never synced, none is. */
-export function notifyAfter(lastSyncAt: number | null, syncedAt: number): number {
-  return lastSyncAt === null ? Number.MAX_SAFE_INTEGER : Math.max(lastSyncAt, syncedAt) - LATE_MS
 }

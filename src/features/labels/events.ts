@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
-import { declareEvent, EXAMPLE_ACCOUNT } from '../../events/index.ts'
+import { declareEvent, type EventOf, EXAMPLE_ACCOUNT } from '../../events/index.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
+import type { LabelRow } from './store.ts'
 
 const mailboxChanged = Type.Object(
   {
@@ -21,4 +23,26 @@ export const folderEvents = {
     version: 318,
     data: { folder: 'INBOX', labelId: INBOX, added: 1, updated: 0, deleted: 0 },
   }),
+}
+
+export interface FolderCounts {
+  added: number
+  updated: number
+  deleted: number
+}
+
+export function folderEvent(
+  label: LabelRow,
+  version: number,
+  provider: ProviderName,
+  counts: FolderCounts,
+): EventOf<typeof folderEvents> {
+  return {
+    type: 'mailbox.changed',
+    accountId: label.accountId,
+    provider,
+    objectId: label.id,
+    version,
+    data: { folder: label.name, labelId: label.id, ...counts },
+  }
 }

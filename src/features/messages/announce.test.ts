@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest'
 import { MAX_DATA_BYTES } from '../../events/index.ts'
 import { newLabelRow } from '../labels/index.ts'
-import { incomingRow, newMessageRow } from '../messages/index.ts'
-import { messageEvent } from './announce.ts'
-import { splitStep } from './folders/sync.ts'
+import { incomingRow, messageEvent, newMessageRow } from '../messages/index.ts'
 
 const label = newLabelRow(
   { path: 'INBOX', name: 'INBOX', delimiter: '/', role: 'inbox', selectable: true, mailboxId: null },
@@ -37,21 +35,4 @@ it('drops the body, then shortens lists, when event data is too large, and sets 
   const withLongList = messageEvent('message.received', row(9000), label, 'imap', body).data
   expect(withLongList).toMatchObject({ truncated: true, subject: 's' })
   expect(Buffer.byteLength(JSON.stringify(withLongList))).toBeLessThan(MAX_DATA_BYTES)
-})
-
-it('splits a large step into parts of at most 100 changes, removals first, the cursor last', () => {
-  const flags = (uid: number) => ({ uid, unread: true, starred: false })
-  const step = {
-    ...{ reset: false, refetched: false, added: [], cursor: 'after', total: 0 },
-    removed: Array.from({ length: 700 }, (_, n) => n),
-    changed: Array.from({ length: 600 }, (_, n) => flags(n + 1000)),
-  }
-  const parts = splitStep(step)
-  expect(parts.map((part) => [part.removed.length, part.changed.length, part.cursor])).toEqual([
-    ...Array.from({ length: 3 }, () => [200, 0, undefined]),
-    [100, 0, undefined],
-    ...Array.from({ length: 2 }, () => [0, 200, undefined]),
-    [0, 200, 'after'],
-  ])
-  expect(splitStep({ ...step, removed: [], changed: [] })).toMatchObject([{ cursor: 'after' }])
 })

@@ -1,0 +1,237 @@
+import type { Recorder } from '../../../events/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError, notFound } from '../../../lib/errors.ts'
+import {
+  type ChangedMessage,
+  type MessageChange,
+  ProviderError,
+  type ProviderName,
+} from '../../../providers/contract/index.ts'
+import { type Accounts, toAppError } from '../../accounts/index.ts'
+import { type LabelRow, labelStore } from '../../labels/index.ts'
+import type { LiveAccessDeps, MessageRef } from '../reading/live-access.ts'
+import { type MessageRow, messageStore } from '../store.ts'
+import { type AcceptedChange, storeApiChanges, storeApiDeletions } from '../storing/api-changes.ts'
+import { type ChangeOutcome, type MailboxChanges, openChanges } from './mailbox.ts'
+import { changeOf, type MessageSet, onlyPaths, requireUsable } from './target.ts'
+
+export interface ChangerDeps extends LiveAccessDeps {
+  db: Db
+  accounts: LiveAccessDeps['accounts'] & Pick<Accounts, 'requestSync'>
+  events: Recorder
+  clock: Clock
+}
+
+/** What a request changes, by label ids of ours or the provider's. */
+export interface RequestedSet {
+  unread?: boolean | undefined
+  starred?: boolean | undefined
+  labelIds?: readonly string[] | undefined
+  addLabelIds?: readonly string[] | undefined
+  removeLabelIds?: readonly string[] | undefined
+}
+
+export type ChangeResult = { id: string; error?: AppError }
+
+/** Bounds one transaction, like the parts of a sync. */
+const ROWS_PER_TRANSACTION = 200
+/** How often a message that keeps changing is read again. After that, sync finds its state. */
+const MAX_READS = 3
+
+/**
+ * Changes messages for API requests: at the provider first, then in the store, with the events. Everything may be repeated. Methods
+ * take an account id or `customUserId` and throw `not_found` for an unknown account. `fields` is where label ids are in the request.
+ */
+export function messageChanger(deps: ChangerDeps) {
+  const { db, accounts } = deps
+
+  /** Returns one result per id, in order. Throws for what concerns every message. */
+  async function changeMany(
+    idOrAlias: string,
+    ids: readonly string[],
+    requested: RequestedSet,
+    fields: string,
+  ): Promise<ChangeResult[]> {
+    const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
+    const labels = await labelStore(db.read).all(accountId)
+    const set = setOf(labels, requested, fields)
+    const mailbox = await openChanges(deps, accountId, 'mail.change')
+    const store = messageStore(db.read)
+    const rows = new Map(
+      (await store.byIds([...new Set(ids)])).filter((row) => isOf(row, accountId)).map((row) => [row.id, row]),
+    )
+    const carried = await store.labelIds([...rows.keys()])
+    const errors = new Map<string, AppError>()
+    const planned = [...rows.values()].flatMap((row) => {
+      try {
+        const before = labels.filter(({ id }) => (carried.get(row.id) ?? [row.folderId]).includes(id))
+        const change = { message: refOf(row, labels), ...changeOf(set, before, provider !== 'gmail') }
+        return [{ row, change, only: provider === 'gmail' ? onlyPaths(set, labels) : undefined }]
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        errors.set(row.id, error)
+        return []
+      }
+    })
+    await run({ accountId, provider, labels, mailbox }, planned, errors)
+    return ids.map((id) => {
+      const error = rows.has(id) ? errors.get(id) : notFound('message', id)
+      return { id, ...(error && { error }) }
+    })
+  }
+
+  /** Sends the changes and stores what the provider accepted. Adds the errors of single messages to `errors`. */
+  async function run(target: Target, planned: readonly Planned[], errors: Map<string, AppError>): Promise<void> {
+    let left = planned
+    for (let reads = 0; left.length > 0; reads += 1) {
+      const results = await send(target.mailbox, left)
+      const accepted: AcceptedChange[] = []
+      left.forEach(({ row }, index) => {
+        const result = results[index]
+        if (result instanceof ProviderError || result instanceof AppError) {
+          errors.set(row.id, result instanceof AppError ? result : toAppError(result, 'The message'))
+        } else if (result !== undefined) accepted.push({ before: row, now: result })
+      })
+      const conflicts = await store(target, accepted)
+      if (conflicts.length === 0 && !accepted.some(({ now }) => now.location === null)) return
+      if (conflicts.length === 0 || reads === MAX_READS) return requestSync(target.accountId)
+      left = await again(target, conflicts)
+    }
+  }
+
+  async function send(mailbox: MailboxChanges, planned: readonly Planned[]): Promise<ChangeOutcome[]> {
+    const results = await mailbox.changeMessages(planned.map(({ change }) => change))
+    const extra = planned.flatMap(({ change: { message }, only }, index) => {
+      const result = results[index]
+      if (only === undefined || result === undefined || result instanceof Error) return []
+      const remove = result.folders.filter((path) => !only.has(path))
+      return remove.length === 0 ? [] : [{ index, change: { message, remove } }]
+    })
+    if (extra.length === 0) return results
+    const rest = await mailbox.changeMessages(extra.map(({ change }) => change))
+    extra.forEach(({ index }, at) => {
+      results[index] = rest[at]
+    })
+    return results
+  }
+
+  /** In small transactions. Returns the changes whose row has changed meanwhile. */
+  async function store(target: Target, accepted: readonly AcceptedChange[]): Promise<AcceptedChange[]> {
+    const conflicts: AcceptedChange[] = []
+    for (let start = 0; start < accepted.length; start += ROWS_PER_TRANSACTION) {
+      const some = accepted.slice(start, start + ROWS_PER_TRANSACTION)
+      const found = await db.transaction(async (tx) => {
+        await accounts.hold(tx, target.accountId)
+        return storeApiChanges(tx, contextOf(target), some)
+      })
+      conflicts.push(...found)
+    }
+    return conflicts
+  }
+
+  /** A change of nothing, which reads the messages where the provider said they are. */
+  async function again({ labels }: Target, conflicts: readonly AcceptedChange[]): Promise<Planned[]> {
+    const rows = await messageStore(db.read).byIds(conflicts.map(({ before }) => before.id))
+    const states = new Map(conflicts.map(({ before, now }) => [before.id, now]))
+    return rows.flatMap((row) => {
+      const now = states.get(row.id)
+      return now === undefined ? [] : [{ row, change: { message: refAfter(row, now, labels) } }]
+    })
+  }
+
+  function contextOf({ accountId, provider, labels }: Target) {
+    return { dialect: db.dialect, events: deps.events, accountId, provider, labels, nowMs: deps.clock.now() }
+  }
+
+  async function requestSync(accountId: string): Promise<void> {
+    await db.transaction((tx) => accounts.requestSync(tx, [accountId], 'everything'))
+  }
+
+  async function changeOne(idOrAlias: string, id: string, set: RequestedSet): Promise<void> {
+    const [result] = await changeMany(idOrAlias, [id], set, 'body')
+    if (result?.error !== undefined) throw result.error
+  }
+
+  async function findRow(idOrAlias: string, id: string) {
+    const account = await accounts.resolve(db.read, idOrAlias)
+    const row = await messageStore(db.read).find(account.id, id)
+    if (row === undefined) throw notFound('message', id)
+    return { accountId: account.id, provider: account.provider, row, labels: await labelStore(db.read).all(account.id) }
+  }
+
+  return {
+    changeMany,
+    /** Throws what the change of the message failed with. */
+    changeOne,
+
+    /** Moves a message to the trash; does nothing when it is there. Throws `not_supported` for a mailbox without one. */
+    async trash(idOrAlias: string, id: string): Promise<void> {
+      const { row, labels, provider } = await findRow(idOrAlias, id)
+      const trash = labels.find(({ role, selectable }) => role === 'trash' && selectable === 1)
+      if (trash === undefined) {
+        const message = 'This mailbox has no trash folder. Delete the message for good with ?permanent=true.'
+        throw new AppError('not_supported', { message })
+      }
+      if (row.folderId === trash.id) return
+      const left = provider === 'gmail' ? labels.filter(({ role }) => role === 'inbox' || role === 'junk') : []
+      const removeLabelIds = left.map((label) => label.id)
+      await changeOne(idOrAlias, id, { addLabelIds: [trash.id], removeLabelIds })
+    },
+
+    /** Deletes a message for good. */
+    async remove(idOrAlias: string, id: string): Promise<void> {
+      const { accountId, provider, row, labels } = await findRow(idOrAlias, id)
+      const mailbox = await openChanges(deps, accountId, 'mail.delete')
+      const [result] = await mailbox.deleteMessages([refOf(row, labels)])
+      if (result instanceof AppError) throw result
+      if (result instanceof ProviderError) throw toAppError(result, 'The message')
+      await db.transaction(async (tx) => {
+        await accounts.hold(tx, accountId)
+        await storeApiDeletions(tx, contextOf({ accountId, provider, labels, mailbox }), [row])
+      })
+    },
+  }
+}
+
+export type MessageChanger = ReturnType<typeof messageChanger>
+
+interface Target {
+  accountId: string
+  provider: ProviderName
+  labels: readonly LabelRow[]
+  mailbox: MailboxChanges
+}
+
+interface Planned {
+  row: MessageRow
+  change: MessageChange<MessageRef>
+  /** The only paths that the message may have in the end. */
+  only?: ReadonlySet<string> | undefined
+}
+
+function isOf(row: MessageRow, accountId: string): boolean {
+  return row.accountId === accountId && row.goneAt === null
+}
+
+function refOf({ providerMessageId, uidValidity, uid, folderId }: MessageRow, labels: readonly LabelRow[]): MessageRef {
+  const folderPath = labels.find(({ id }) => id === folderId)?.providerId ?? null
+  return { providerMessageId, uidValidity, uid, folderPath }
+}
+
+function refAfter(row: MessageRow, now: ChangedMessage, labels: readonly LabelRow[]): MessageRef {
+  const [folderPath] = now.folders
+  if (now.location == null || folderPath === undefined) return refOf(row, labels)
+  return { ...now.location, folderPath, providerMessageId: row.providerMessageId }
+}
+
+function setOf(labels: readonly LabelRow[], requested: RequestedSet, fields: string): MessageSet {
+  const { unread, starred } = requested
+  const find = (name: 'labelIds' | 'addLabelIds' | 'removeLabelIds') =>
+    requested[name]?.map((id, index) => {
+      const ofProvider = id.toUpperCase() === 'INBOX' ? 'INBOX' : id
+      const label = labels.find((one) => one.id === id) ?? labels.find((one) => one.providerId === ofProvider)
+      return requireUsable(`${fields}.${name}.${index}`, id, label)
+    })
+  return { unread, starred, labelIds: find('labelIds'), add: find('addLabelIds'), remove: find('removeLabelIds') }
+}

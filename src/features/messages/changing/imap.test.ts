@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../../test/kit/database.ts'
+import { serverMessages, storedMessages } from '../../../../test/kit/mailbox-state.ts'
+import { messageApi } from '../../../../test/kit/message-api.ts'
+import { type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/synced-mailbox.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
+
+const servers: Record<string, string[]> = { 'on Dovecot': [], 'without MOVE and UIDPLUS': ['MOVE', 'UIDPLUS'] }
+
+describe.skipIf(!dovecotAvailable()).each(Object.entries(servers))(
+  'changing IMAP messages %s',
+  (_, hideCapabilities) => {
+    let server: Dovecot
+    beforeAll(async () => {
+      server = await startDovecot({ hideCapabilities })
+    })
+    afterAll(() => server.stop())
+
+    describeEachDatabase('over the API', (open) => {
+      async function served(options: SyncedMailboxOptions = {}) {
+        const mailbox = await syncedMailbox(server, open, { before: (box) => box.deliver('a', 'b', 'c'), ...options })
+        const updates = async () =>
+          (await mailbox.events())
+            .filter((event) => event.type !== 'mailbox.changed')
+            .map((event) => `${event.type} ${event.data.subject} ${event.data.folder} ${event.version}`)
+        return { ...mailbox, updates, api: await messageApi(mailbox) }
+      }
+
+      it('marks, moves, bins and deletes, visible at once, with one event each', async () => {
+        const { api, ids, same, updates, db, user, accountId } = await served()
+        const { a: [a = ''] = [], b: [b = ''] = [], c: [c = ''] = [] } = await ids()
+        expect((await api.patch(a, { unread: false, starred: true })).json).toMatchObject({
+          unread: false,
+          starred: true,
+        })
+        expect(await storedMessages(db, accountId)).toEqual(await serverMessages(server, user, ['INBOX']))
+        const moved = await api.patch(a, { labelIds: ['Archive'] })
+        expect(moved).toMatchObject({
+          status: 200,
+          json: { folder: 'Archive', labelIds: [await api.label('Archive')] },
+        })
+        expect((await api.get('/messages?labelId=Archive')).json.pagination.total).toBe(1)
+        expect((await api.remove(b)).status).toBe(200)
+        expect((await api.remove(c, '?permanent=true')).status).toBe(200)
+        expect((await api.get('/messages')).json.messages).toEqual([])
+        await same()
+        expect(await ids()).toEqual({ a: [a], b: [b] })
+        expect(await updates()).toEqual([
+          'message.updated a INBOX 2',
+          'message.updated a Archive 3',
+          'message.updated b Trash 2',
+          'message.deleted c INBOX 2',
+        ])
+        expect((await api.patch(a, { labelIds: ['INBOX'], starred: false })).json).toMatchObject({ folder: 'INBOX' })
+        await same()
+        expect((await updates()).at(-1)).toBe('message.updated a INBOX 4')
+      })
+
+      it('moves to a folder that is not synced, and back, under the same id', async () => {
+        const { api, ids, same, updates, box } = await served({
+          before: async (mailbox) => {
+            await mailbox.create('Deep')
+            await mailbox.deliver('a')
+          },
+        })
+        const { a: [a = ''] = [] } = await ids()
+        expect((await api.patch(a, { labelIds: ['Deep'] })).json).toMatchObject({ folder: 'Deep' })
+        expect((await api.get('/messages?labelId=Deep')).json.messages).toMatchObject([{ id: a }])
+        await box.deliver('d')
+        await same()
+        expect((await api.patch(a, { labelIds: ['INBOX'] })).json).toMatchObject({ id: a, folder: 'INBOX' })
+        await same()
+        expect((await updates()).filter((text) => text.includes(' a '))).toEqual([
+          'message.updated a Deep 2',
+          'message.updated a INBOX 3',
+        ])
+      })
+
+      it('changes messages of several folders in one batch', async () => {
+        const { api, ids, same, updates, user } = await served()
+        const { a: [a = ''] = [], b: [b = ''] = [], c: [c = ''] = [] } = await ids()
+        await api.patch(b, { labelIds: ['Archive'] })
+        await same()
+        const { json } = await api.batch({ ids: [a, b, c], set: { unread: false, addLabelIds: ['Trash'] } })
+        expect(json.results).toEqual([a, b, c].map((id) => ({ id, success: true })))
+        const states = (await serverMessages(server, user, ['Trash'])).map((state) => state.replace(/ \d+ /, ' '))
+        expect(states.sort()).toEqual(['a', 'b', 'c'].map((id) => `Trash <${id}@x> read`))
+        await same()
+        expect(await updates()).toHaveLength(4)
+      })
+    })
+  },
+)
