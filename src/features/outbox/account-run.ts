@@ -1,0 +1,368 @@
+import type { Recorder } from '../../events/index.ts'
+import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { Run } from '../../infra/queue/index.ts'
+import { sleep } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { secretToken } from '../../lib/ids.ts'
+import { backoffMs } from '../../lib/retry.ts'
+import { cleanJson } from '../../lib/text.ts'
+import {
+  ProviderError,
+  type ProviderName,
+  type QueuedMessage,
+  type Sender,
+  type SendOutcome,
+  type SendProvider,
+} from '../../providers/contract/index.ts'
+import type { Accounts } from '../accounts/index.ts'
+import { releaseReserved, reserveMessage } from '../messages/index.ts'
+import { envelopeOf, type OutboxError } from './api.ts'
+import { ClaimLost, claimDue, commitClaim, delayWaiting, nextDue, renewClaim } from './claims.ts'
+import { sendFailedEvent } from './failed-event.ts'
+import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
+import type { OutboxRow } from './tables.ts'
+
+export interface SendRunDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  events: Recorder
+  accounts: Accounts
+  /** Undefined for a provider that cannot send. */
+  sending(provider: ProviderName): SendProvider | undefined
+  timing: OutboxTiming
+  messagesPerMinute: number
+}
+
+export interface OutboxTiming {
+  /** Pauses before the searches for an uncertain message. After the last one, it stays uncertain. */
+  searchPausesMs: readonly number[]
+  retry: { baseMs: number; capMs: number }
+  /** How long a silent run keeps its message and its job; renewed while it works. */
+  leaseMs: number
+  /** How often due messages are queued again. */
+  sweepMs: number
+}
+
+export const OUTBOX_TIMING: OutboxTiming = {
+  searchPausesMs: [0, 5000, 30_000, 120_000, 600_000],
+  retry: { baseMs: 5000, capMs: 60 * 60_000 },
+  leaseMs: 30_000,
+  sweepMs: 15_000,
+}
+
+/** After this long the account goes to the back of the queue, so that other accounts get a worker. */
+const MAX_RUN_MS = 60_000
+
+/**
+ * The run of the queue `send`, whose job keys are account ids:
+ *
+ *     claim ─▶ queued: send ──▶ refused for now ──▶ queued again, later
+ *                      │   └──▶ refused ──────────▶ failed, event
+ *                      ├──────▶ no reply, crash ──▶ uncertain
+ *                      └──────▶ accepted ─────────▶ sent, copy pending
+ *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
+ *           ─▶ sent: save the copy
+ *
+ * The row is committed before the first byte that may make the provider send, and nobody sends a committed row again.
+ */
+export function sendRun(deps: SendRunDeps, stopping: AbortSignal): Run {
+  const lastSentAt = new Map<string, number>()
+  return async (accountId, { signal }) => {
+    const run = new AccountRun(deps, accountId, signal, lastSentAt)
+    const endsAt = deps.clock.monotonic() + MAX_RUN_MS
+    try {
+      for (let worked = true; worked && !stopping.aborted && !signal.aborted; ) {
+        if (deps.clock.monotonic() > endsAt) return { nextRunInMs: 0 }
+        await run.pace(stopping)
+        worked = await run.next()
+      }
+    } finally {
+      await run.close()
+    }
+    const dueAt = await nextDue(deps.db, accountId)
+    return dueAt === undefined ? undefined : { nextRunInMs: Math.max(0, dueAt - deps.clock.now()) }
+  }
+}
+
+class AccountRun {
+  readonly #deps: SendRunDeps
+  readonly #accountId: string
+  readonly #signal: AbortSignal
+  readonly #lastSentAt: Map<string, number>
+  readonly #token = secretToken()
+  #sender: Sender | undefined
+
+  constructor(deps: SendRunDeps, accountId: string, signal: AbortSignal, lastSentAt: Map<string, number>) {
+    this.#deps = deps
+    this.#accountId = accountId
+    this.#signal = signal
+    this.#lastSentAt = lastSentAt
+  }
+
+  /** Waits until the account may send the next message. */
+  async pace(stopping: AbortSignal): Promise<void> {
+    const { clock, messagesPerMinute } = this.#deps
+    const last = this.#lastSentAt.get(this.#accountId)
+    if (messagesPerMinute === 0 || last === undefined) return
+    const waitMs = last + 60_000 / messagesPerMinute - clock.monotonic()
+    if (waitMs > 0) await sleep(waitMs, AbortSignal.any([stopping, this.#signal]))
+    else this.#lastSentAt.delete(this.#accountId)
+  }
+
+  /** Claims one message and does what is due for it. False when nothing is due, or the account has to wait. */
+  async next(): Promise<boolean> {
+    const { db, clock, timing } = this.#deps
+    const claim = { token: this.#token, forMs: timing.leaseMs }
+    const row = await db.transaction((tx) => claimDue(tx, db.dialect, this.#accountId, claim, clock.now()))
+    if (row === undefined) return false
+    const renewal = setInterval(() => {
+      // A renewal that fails makes the commit fail, so nothing is sent twice.
+      db.transaction((tx) => renewClaim(tx, db.dialect, row.id, claim)).catch(() => {})
+    }, timing.leaseMs / 3)
+    try {
+      return await this.#work(row)
+    } catch (error) {
+      if (error instanceof ClaimLost) return true
+      if (error instanceof AppError && error.code === 'not_found') return false
+      throw error
+    } finally {
+      clearInterval(renewal)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sender?.close()
+  }
+
+  async #work(row: OutboxRow): Promise<boolean> {
+    if (row.status === 'sent') return this.#saveCopy(row)
+    if (row.committedAt !== null) return this.#search(row)
+    return this.#send(row)
+  }
+
+  async #send(row: OutboxRow): Promise<boolean> {
+    const { db, clock } = this.#deps
+    const sender = await this.#open()
+    const onCommit = (known: { providerMessageId: string | null }) =>
+      db.transaction(async (tx) => {
+        const nowMs = clock.now()
+        await commitClaim(tx, db.dialect, row, { ...known, nowMs })
+        const { providerMessageId } = known
+        if (providerMessageId === null) return
+        const reservation = { accountId: row.accountId, messageId: row.messageId, as: 'sent' as const }
+        await reserveMessage(tx, reservation, [{ providerMessageId }], nowMs)
+      })
+    let outcome: SendOutcome
+    try {
+      outcome = await sender.send(this.#queued(row), onCommit, this.#signal)
+    } catch (error) {
+      if (error instanceof ClaimLost || !(error instanceof ProviderError)) throw error
+      await this.#recordUncertain(row, error)
+      return true
+    }
+    this.#lastSentAt.set(row.accountId, clock.monotonic())
+    if (!outcome.sent) return this.#recordRefusal(row, outcome)
+    const sent = await this.#recordSent(row, outcome, sender.saveCopy !== undefined)
+    return sent.dueAt === null ? true : this.#saveCopy(sent)
+  }
+
+  async #recordSent(
+    row: OutboxRow,
+    outcome: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
+    needsCopy: boolean,
+  ): Promise<OutboxRow> {
+    const { db, clock, accounts } = this.#deps
+    return db.transaction(async (tx) => {
+      const nowMs = clock.now()
+      const store = outboxStore(tx, db.dialect)
+      const current = await store.lock(row.id)
+      const sent = await store.update(row.id, {
+        ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), checks: 0 },
+        ...{ sentAt: current.committedAt ?? nowMs, updatedAt: nowMs },
+        providerMessageId: outcome.providerMessageId ?? current.providerMessageId,
+        ...(needsCopy ? { dueAt: nowMs } : { dueAt: null, lease: null, leasedUntil: null }),
+      })
+      if (!needsCopy) {
+        await store.dropContent(row.id)
+        await accounts.requestSync(tx, [row.accountId], 'changes')
+      }
+      return sent
+    })
+  }
+
+  async #recordRefusal(row: OutboxRow, outcome: SendOutcome & { sent: false }): Promise<boolean> {
+    const { error, retry } = outcome
+    const { db, clock, log, timing } = this.#deps
+    const nowMs = clock.now()
+    const isLast = !retry || nowMs >= row.giveUpAt
+    const attempts = row.attempts + 1
+    const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
+    const reason = reasonOf(error)
+    log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
+      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id, attempts } },
+    })
+    if (isLast) {
+      await this.#discard(row)
+      await this.#fail(row, { ...known, status: 'failed' }, { reason, message: error.message })
+      return error.kind === 'rejected'
+    }
+    const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
+    await db.transaction(async (tx) => {
+      const store = outboxStore(tx, db.dialect)
+      const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
+      await store.update(row.id, { ...changes, status: 'queued', committedAt: null })
+      // Refused recipients are the message's own problem; anything else would happen to the next message too.
+      if (outcome.refused.length === 0) await delayWaiting(tx, row.accountId, dueAt)
+    })
+    return outcome.refused.length > 0
+  }
+
+  async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
+    const { db, clock, log, timing } = this.#deps
+    log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
+      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id } },
+    })
+    const nowMs = clock.now()
+    const problem: OutboxError = { reason: 'uncertain', message: error.message }
+    await db.transaction((tx) =>
+      outboxStore(tx, db.dialect).update(row.id, {
+        ...{ status: 'uncertain', error: cleanJson(problem), checks: 0, updatedAt: nowMs, ...RELEASED },
+        dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
+      }),
+    )
+  }
+
+  /** For a message whose outcome is unknown, after a crash too. */
+  async #search(row: OutboxRow): Promise<boolean> {
+    const { db, clock, timing } = this.#deps
+    const ref = {
+      rfcMessageId: row.rfcMessageId,
+      sentToken: row.sentToken,
+      providerMessageId: row.providerMessageId,
+      committedAt: row.committedAt ?? row.createdAt,
+    }
+    const sender = await this.#open()
+    const wasSent = await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)
+    if (wasSent) {
+      const outcome = { providerMessageId: row.providerMessageId, refused: [] }
+      const sent = await this.#recordSent(row, outcome, sender.saveCopy !== undefined)
+      return sent.dueAt === null ? true : this.#saveCopy(sent)
+    }
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const pauseMs = timing.searchPausesMs[checks]
+    const message = 'The connection broke during the transfer, and Sent does not contain the message.'
+    const changes = { status: 'uncertain', checks, updatedAt: nowMs, ...RELEASED } as const
+    if (pauseMs === undefined) {
+      await this.#fail(row, changes, { reason: 'uncertain', message })
+      return true
+    }
+    const error = cleanJson({ reason: 'uncertain', message } satisfies OutboxError)
+    await db.transaction((tx) =>
+      outboxStore(tx, db.dialect).update(row.id, { ...changes, error, dueAt: nowMs + pauseMs }),
+    )
+    return true
+  }
+
+  async #saveCopy(row: OutboxRow): Promise<boolean> {
+    const { db, clock, log, accounts, timing } = this.#deps
+    const sender = await this.#open()
+    const nowMs = clock.now()
+    const sentAt = row.sentAt ?? nowMs
+    let failure: unknown
+    try {
+      await sender.saveCopy?.({ ...this.#queued(row), sentAt }, this.#signal)
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      failure = error
+    }
+    const checks = row.checks + 1
+    const isLast = failure === undefined || nowMs >= row.giveUpAt
+    if (failure !== undefined) {
+      log.warn(
+        isLast
+          ? 'A message was sent, but its copy could not be saved in Sent.'
+          : 'A message was sent, but its copy could not be saved in Sent; the service tries again.',
+        { accountId: row.accountId, operation: 'outbox.copy', error: failure, metadata: { outboxId: row.id } },
+      )
+    }
+    await db.transaction(async (tx) => {
+      const store = outboxStore(tx, db.dialect)
+      const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
+      await store.update(row.id, { checks, dueAt, updatedAt: clock.now(), ...RELEASED })
+      if (!isLast) return
+      await store.dropContent(row.id)
+      if (failure === undefined) await accounts.requestSync(tx, [row.accountId], 'everything')
+    })
+    return failure === undefined
+  }
+
+  /** Best effort: a draft that stays at the provider is visible to its owner, who may delete it. */
+  async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<void> {
+    const sender = await this.#open()
+    const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
+    await sender.discard?.(ref, this.#signal).catch(onlyProviderErrors)
+  }
+
+  async #fail(row: OutboxRow, changes: Partial<OutboxRow>, problem: OutboxError): Promise<void> {
+    const { db, events, accounts } = this.#deps
+    const { provider } = await accounts.get(row.accountId)
+    await db.transaction(async (tx: Tx) => {
+      await accounts.hold(tx, row.accountId)
+      const failed = await outboxStore(tx, db.dialect).update(row.id, {
+        ...{ ...changes, error: cleanJson(problem), dueAt: null },
+      })
+      if (problem.reason !== 'uncertain') await releaseReserved(tx, row.messageId)
+      await events.record(tx, [sendFailedEvent(failed, provider, problem)])
+    })
+  }
+
+  #queued(row: OutboxRow): QueuedMessage {
+    const { from, to, cc, bcc } = envelopeOf(row)
+    const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
+    return {
+      from: from.email,
+      recipients: emails([...to, ...cc, ...bcc]),
+      bcc: emails(bcc),
+      rfcMessageId: row.rfcMessageId,
+      repliesTo: row.repliesTo,
+      sizeBytes: row.sizeBytes,
+      bytes: () => contentOf(this.#deps.db, row.id),
+    }
+  }
+
+  async #open(): Promise<Sender> {
+    if (this.#sender !== undefined) return this.#sender
+    const { db, accounts, sending } = this.#deps
+    const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
+    const found = sending(provider)
+    if (found === undefined) throw new AppError('not_supported')
+    const { accessVersion } = access
+    const smtp = await knownServer(db.read, this.#accountId, accessVersion)
+    this.#sender = found.open(access, {
+      ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
+      onSettings: (settings) => {
+        const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
+        // The next run derives them again when this fails.
+        db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
+      },
+    })
+    return this.#sender
+  }
+}
+
+const RELEASED = { lease: null, leasedUntil: null } as const
+
+function reasonOf({ kind }: ProviderError): OutboxError['reason'] {
+  if (kind === 'auth_expired') return 'auth_expired'
+  return kind === 'rejected' || kind === 'not_found' ? 'rejected' : 'unavailable'
+}
+
+/** A provider that cannot be asked now is asked again at the next check. */
+function onlyProviderErrors(error: unknown): false {
+  if (error instanceof ProviderError) return false
+  throw error
+}

@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox'
+import { addressSchema } from '../../events/index.ts'
+import { listOf, pageQuery } from '../../infra/http/index.ts'
+import { nullable, timestamp } from '../../lib/json-schema.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
+import type { RefusedRecipient } from '../../providers/contract/index.ts'
+import { sendResultFields } from '../messages/index.ts'
+import { type Envelope, OUTBOX_STATUSES, type OutboxRow } from './tables.ts'
+
+const recipients = (description: string) =>
+  Type.Array(Type.String({ examples: ['Ada Okafor <ada@example.com>'] }), { maxItems: 1000, description })
+
+const attachmentInput = Type.Object(
+  {
+    filename: Type.Optional(Type.String({ description: 'Required with `content`.' })),
+    contentType: Type.Optional(Type.String({ description: 'Default application/octet-stream.' })),
+    content: Type.Optional(Type.String({ description: 'Base64.' })),
+    contentId: Type.Optional(
+      nullable(Type.String({ description: 'Shows the attachment inside the HTML body, as `cid:` and this id.' })),
+    ),
+    messageId: Type.Optional(
+      Type.String({ description: 'Instead of `content`: the message that has the attachment. With `attachmentId`.' }),
+    ),
+    attachmentId: Type.Optional(Type.String()),
+  },
+  { title: 'AttachmentInput' },
+)
+
+/** The body of a request that sends a message. */
+export const sendBody = Type.Object(
+  {
+    to: Type.Optional(recipients('Required, except for a reply: default its sender.')),
+    cc: Type.Optional(recipients('Copies.')),
+    bcc: Type.Optional(recipients('Copies that other recipients do not see.')),
+    replyTo: Type.Optional(recipients('Where replies go. Default: the address of the account.')),
+    from: Type.Optional(
+      Type.String({
+        description: "The account's address with a name: `Ada Okafor <ada@example.com>`. Default: no name.",
+      }),
+    ),
+    subject: Type.Optional(
+      Type.String({ maxLength: 5000, description: 'Required, except for a reply or a forward: default Re: or Fwd:.' }),
+    ),
+    body: Type.Optional(Type.String({ description: 'Required, except for a forward.' })),
+    isHtml: Type.Optional(Type.Boolean({ default: false, description: 'True when the body is HTML.' })),
+    attachments: Type.Optional(Type.Array(attachmentInput, { maxItems: 100, description: 'At most 25 MB together.' })),
+    replyToMessageId: Type.Optional(nullable(Type.String({ description: 'Sends a reply to this message.' }))),
+    forwardMessageId: Type.Optional(
+      nullable(Type.String({ description: 'Attaches this message, unchanged (message/rfc822).' })),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 8000 }), { description: 'Further header fields.' }),
+    ),
+    tracking: Type.Optional(
+      Type.Boolean({
+        description:
+          'Track opens and clicks of an HTML message: insert the pixel, and lead its links through this service. Default: TRACKING_ENABLED.',
+      }),
+    ),
+    sendAt: Type.Optional(
+      nullable(Type.String({ description: 'Not before this time (RFC 3339), at most a year ahead. Default: now.' })),
+    ),
+  },
+  { title: 'SendMessage' },
+)
+export type SendBody = Static<typeof sendBody>
+
+const status = Type.Enum([...OUTBOX_STATUSES], {
+  description:
+    'scheduled: waits for sendAt. uncertain: the connection broke during the transfer; the service looks for the message in Sent and never sends it again by itself.',
+})
+
+export const sendResult = Type.Object(
+  {
+    ...sendResultFields,
+    outboxId: Type.String(),
+    status,
+  },
+  { title: 'SendResult' },
+)
+
+const refusedSchema = Type.Object(
+  {
+    email: Type.String(),
+    code: nullable(Type.Integer({ description: 'The reply code of the mail server.' })),
+    diagnostic: Type.String({ description: 'The words of the mail server.' }),
+  },
+  { title: 'RefusedRecipient' },
+)
+
+const outboxError = Type.Object({
+  reason: Type.Enum(['rejected', 'auth_expired', 'unavailable', 'uncertain']),
+  message: Type.String(),
+})
+export type OutboxError = Static<typeof outboxError>
+
+export const outboxSchema = Type.Object(
+  {
+    id: Type.String(),
+    accountId: Type.String(),
+    messageId: Type.String({ description: 'The id that the message has or will have in Sent.' }),
+    draftId: nullable(Type.String()),
+    status,
+    from: addressSchema,
+    to: Type.Array(addressSchema),
+    cc: Type.Array(addressSchema),
+    bcc: Type.Array(addressSchema),
+    subject: Type.String(),
+    size: Type.Integer({ description: 'Bytes.' }),
+    refused: Type.Array(refusedSchema, { description: 'Recipients that the mail server refused.' }),
+    error: nullable(outboxError),
+    attempts: Type.Integer(),
+    sendAt: nullable(timestamp()),
+    nextAttemptAt: nullable(timestamp('When the service tries to send it. Null once it has been sent or given up.')),
+    sentAt: nullable(timestamp()),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  { title: 'OutboxMessage' },
+)
+export type OutboxView = Static<typeof outboxSchema>
+
+export const outboxList = listOf('messages', outboxSchema)
+
+export const outboxQuery = Type.Object({
+  ...pageQuery,
+  accountId: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Enum([...OUTBOX_STATUSES])),
+})
+export type OutboxQuery = Static<typeof outboxQuery>
+
+export const outboxParams = Type.Object({ outboxId: Type.String({ minLength: 1 }) })
+
+export const resolveBody = Type.Object({
+  as: Type.Enum(['sent', 'retry', 'discard'], {
+    description:
+      'sent: it was sent. retry: send it again, although the first one may have arrived. discard: give it up.',
+  }),
+})
+
+export function outboxView(row: OutboxRow): OutboxView {
+  const waits = row.status === 'scheduled' || row.status === 'queued'
+  return {
+    ...{ id: row.id, accountId: row.accountId, messageId: row.messageId, draftId: row.draftId, status: row.status },
+    ...envelopeOf(row),
+    subject: row.subject,
+    size: row.sizeBytes,
+    refused: refusedOf(row),
+    error: row.error === null ? null : (JSON.parse(row.error) as OutboxError),
+    attempts: row.attempts,
+    sendAt: isoTimeOrNull(row.sendAt),
+    nextAttemptAt: isoTimeOrNull(waits ? row.dueAt : null),
+    sentAt: isoTimeOrNull(row.sentAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}
+
+/** Only `accept` writes it, so its shape is known. */
+export function envelopeOf(row: Pick<OutboxRow, 'envelope'>): Envelope {
+  return JSON.parse(row.envelope)
+}
+
+function refusedOf(row: Pick<OutboxRow, 'refused'>): RefusedRecipient[] {
+  return JSON.parse(row.refused)
+}

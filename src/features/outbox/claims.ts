@@ -1,0 +1,125 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Dialect, Tx } from '../../infra/db/index.ts'
+import type { OutboxRow } from './tables.ts'
+
+/** Identifies the run that holds a message, and how long it keeps it without renewal. */
+export interface Claim {
+  token: string
+  forMs: number
+}
+
+/** The run no longer holds the message: it was cancelled, or another process took it over. */
+export class ClaimLost extends Error {
+  override name = 'ClaimLost'
+}
+
+/** Leases use the database's time, the only clock that replicas share. */
+const untilOf = (dialect: Dialect, claim: Claim) => sql<number>`${dialect.nowMs} + ${sql.lit(claim.forMs)}`
+const isFree = (dialect: Dialect): RawBuilder<boolean> =>
+  sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
+
+/** Claims the account's message that has been due for longest. Undefined when none is due and free. */
+export async function claimDue(
+  tx: Tx,
+  dialect: Dialect,
+  accountId: string,
+  claim: Claim,
+  nowMs: number,
+): Promise<OutboxRow | undefined> {
+  const due = tx
+    .selectFrom('outbox')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('dueAt', '<=', nowMs)
+    .where(isFree(dialect))
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(1)
+    .modifyEnd(dialect.skipLocked)
+  return tx
+    .updateTable('outbox')
+    .set({ lease: claim.token, leasedUntil: untilOf(dialect, claim) })
+    .where('id', 'in', due)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function renewClaim(tx: Tx, dialect: Dialect, id: string, claim: Claim): Promise<void> {
+  await tx
+    .updateTable('outbox')
+    .set({ leasedUntil: untilOf(dialect, claim) })
+    .where('id', '=', id)
+    .where('lease', '=', claim.token)
+    .execute()
+}
+
+/**
+ * Stores that the message may be sent from here on. Throws `ClaimLost` unless this run still holds it: a run that was suspended for
+ * longer than its lease must not send what another one may be sending.
+ */
+export async function commitClaim(
+  tx: Tx,
+  dialect: Dialect,
+  row: OutboxRow,
+  known: { providerMessageId: string | null; nowMs: number },
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('outbox')
+    .set({
+      status: 'sending',
+      attempts: row.attempts + 1,
+      committedAt: known.nowMs,
+      providerMessageId: known.providerMessageId,
+      updatedAt: known.nowMs,
+    })
+    .where('id', '=', row.id)
+    .where('lease', '=', row.lease)
+    .where(sql<boolean>`"leasedUntil" > ${dialect.nowMs}`)
+    .where('committedAt', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new ClaimLost(`the message ${row.id} is no longer held by this run`)
+}
+
+/** Used at the start on the file store, where no other process can hold a lease. */
+export async function releaseAllClaims(tx: Tx): Promise<void> {
+  await tx.updateTable('outbox').set({ lease: null, leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
+}
+
+/** Delays the account's waiting messages that are due before this time. The failure was not about one message. */
+export async function delayWaiting(tx: Tx, accountId: string, untilMs: number): Promise<void> {
+  await tx
+    .updateTable('outbox')
+    .set({ dueAt: untilMs })
+    .where('accountId', '=', accountId)
+    .where('dueAt', '<', untilMs)
+    .where('status', 'in', ['queued', 'scheduled'])
+    .where('committedAt', 'is', null)
+    .execute()
+}
+
+/** When the account's next unclaimed message is due; undefined when nothing waits. */
+export async function nextDue({ read, dialect }: Db, accountId: string): Promise<number | undefined> {
+  const row = await read
+    .selectFrom('outbox')
+    .select('dueAt')
+    .where('accountId', '=', accountId)
+    .where('dueAt', 'is not', null)
+    .where(isFree(dialect))
+    .orderBy('dueAt')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.dueAt ?? undefined
+}
+
+/** Accounts with due, unclaimed messages, for the sweeper. */
+export async function accountsDue({ read, dialect }: Db, nowMs: number): Promise<string[]> {
+  const rows = await read
+    .selectFrom('outbox')
+    .select('accountId')
+    .distinct()
+    .where('dueAt', 'is not', null)
+    .where('dueAt', '<=', nowMs)
+    .where(isFree(dialect))
+    .execute()
+  return rows.map((row) => row.accountId)
+}

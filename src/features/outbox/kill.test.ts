@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { databases, describePostgres } from '../../../test/kit/database.ts'
+import { runSendingCrashes } from '../../../test/scenarios/sending-crashes.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+
+const MESSAGES = 4
+
+describe.skipIf(!dovecotAvailable())('a process killed while it sends', () => {
+  let dovecot: Dovecot
+  beforeAll(async () => {
+    dovecot = await startDovecot()
+  })
+  afterAll(() => dovecot.stop())
+
+  const open = databases('sqlite')
+  it('sends no message twice and loses none, on the file store', { timeout: 180_000 }, async () => {
+    const place = await open.place()
+    const { messages } = await runSendingCrashes(await open(place), place, dovecot, { kills: 2, replicas: 1 })
+    expect(messages).toBe(2 * MESSAGES)
+  })
+
+  describePostgres('with two replicas', (shared) => {
+    it('sends no message twice and loses none', { timeout: 180_000 }, async () => {
+      const place = await shared.place()
+      const { messages } = await runSendingCrashes(await shared(place), place, dovecot, { kills: 2, replicas: 2 })
+      expect(messages).toBe(2 * MESSAGES)
+    })
+  })
+})

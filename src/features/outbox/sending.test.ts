@@ -1,0 +1,298 @@
+import PostalMime from 'postal-mime'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { api } from '../../../test/kit/http.ts'
+import { type Service, startService } from '../../../test/kit/service.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { otherClient } from '../../../test/servers/imap-mailbox.ts'
+import { attachmentMail } from '../../../test/servers/messages.ts'
+import { type SmtpSink, startSmtpSink } from '../../../test/servers/smtp.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of responses.
+type Json = any
+
+describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
+  let server: Dovecot
+  let smtp: SmtpSink
+  let service: Service
+  let users = 0
+
+  beforeAll(async () => {
+    ;[server, smtp, service] = await Promise.all([startDovecot(), startSmtpSink(), startService()])
+  })
+  afterAll(async () => {
+    await service.stop()
+    await Promise.all([server.stop(), smtp.close()])
+  })
+
+  const call = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const response = await api(service.url, service.key).request(method, path, { ...(body && { body }), headers })
+    return { status: response.status, body: response.json }
+  }
+
+  async function connected() {
+    users += 1
+    const user = `sender${users}`
+    await server.addUser(user, 'one')
+    smtp.behave({})
+    smtp.messages.length = 0
+    const { body } = await call('POST', '/accounts', {
+      ...{ email: `${user}@acme.example`, host: server.host, port: server.imapsPort, username: user, password: 'one' },
+      ...{ allowSelfSigned: true, smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false },
+    })
+    const accountId: string = body.id
+    await eventually(async () => {
+      expect((await call('GET', `/accounts/${accountId}`)).body.status).toBe('connected')
+    })
+    const send = (message: object, headers = {}) =>
+      call('POST', `/accounts/${accountId}/messages/send`, message, headers)
+    const outbox = async (id: string): Promise<Json> => (await call('GET', `/outbox/${id}`)).body
+    const becomes = (id: string, status: string) =>
+      eventually(async () => {
+        const found = await outbox(id)
+        expect(found).toMatchObject({ status })
+        return found
+      })
+    const events = async (type: string): Promise<Json[]> =>
+      (await call('GET', `/events?accountId=${accountId}&type=${type}`)).body.events
+    return { user, accountId, send, outbox, becomes, events }
+  }
+
+  const HELLO = { to: ['Bob <bob@example.com>'], subject: 'Hello', body: 'Hello Bob' }
+
+  it('tracks the opens, the links and the replies of an HTML message', async () => {
+    const { user, accountId, send, becomes, events } = await connected()
+    const html = '<p>See <a href="https://shop.example/?a=1&amp;b=2">our shop</a></p>'
+    const { body } = await send({ ...HELLO, body: html, isHtml: true, tracking: true })
+    await becomes(body.outboxId, 'sent')
+    const { id, token, snippet, pixelUrl } = body.result.tracking
+    const [received] = smtp.messages
+    const mail = await PostalMime.parse(received?.raw ?? '')
+    const link = pixelUrl.replace('.gif', '/1')
+    const here = (url: string) => service.url + new URL(url).pathname
+    expect(mail.html?.trim()).toBe(`<p>See <a href="${link}">our shop</a></p>${snippet}`)
+    expect(mail.text?.trim()).toBe('See our shop')
+    expect(mail.headers.find(({ key }) => key === 'x-service-tracking-token')?.value).toBe(token)
+
+    await fetch(here(pixelUrl), { headers: { 'user-agent': 'Mozilla/5.0' } })
+    const followed = await fetch(here(link), { redirect: 'manual', headers: { 'user-agent': 'Firefox/132.0' } })
+    expect([followed.status, followed.headers.get('location')]).toEqual([302, 'https://shop.example/?a=1&b=2'])
+    await server.deliver(
+      user,
+      [
+        ...['From: Bob <bob@example.com>', `To: ${user}@acme.example`, 'Subject: Re: Hello'],
+        ...[`In-Reply-To: ${mail.messageId}`, 'Message-ID: <answer@example.com>', '', 'Thanks!', ''],
+      ].join('\r\n'),
+    )
+    await eventually(async () => {
+      expect((await call('GET', `/messages/tracking/${id}`)).body).toMatchObject({
+        tracking: { id, messageId: body.result.messageId },
+        metrics: { totalEvents: 3, openCount: 1, clickCount: 1, replyCount: 1 },
+        events: [{ type: 'replied' }, { type: 'link_clicked', automated: false }, { type: 'opened', automated: true }],
+      })
+    })
+    expect(await events('message.replied')).toMatchObject([{ objectId: body.result.messageId, accountId }])
+  })
+
+  it('leaves messages alone that are not to be tracked, and plain text always', async () => {
+    const { send, becomes } = await connected()
+    const html = '<p><a href="https://shop.example/">Shop</a></p>'
+    for (const message of [
+      { body: html, isHtml: true },
+      { body: html, isHtml: false, tracking: true },
+    ]) {
+      smtp.messages.length = 0
+      const { body } = await send({ ...HELLO, ...message })
+      await becomes(body.outboxId, 'sent')
+      const raw = smtp.messages[0]?.raw.toString() ?? ''
+      expect(raw).toContain('https://shop.example/')
+      expect(raw).not.toContain(body.result.tracking.token)
+    }
+  })
+
+  it('sends a message once, saves one copy in Sent and announces it once', async () => {
+    const { user, accountId, send, becomes, events } = await connected()
+    const key = { 'idempotency-key': `send-${user}` }
+    const first = await send({ ...HELLO, cc: ['carol@example.com'], bcc: ['dave@example.com'] }, key)
+    expect(first.body).toMatchObject({
+      success: true,
+      result: {
+        success: true,
+        messageId: expect.stringMatching(/^msg_/),
+        tracking: {
+          ...{ id: expect.any(String), token: expect.any(String), pixelUrl: expect.any(String) },
+          ...{ snippet: expect.any(String), domain: expect.any(String) },
+          headers: { 'X-Service-Tracking-Token': expect.any(String) },
+        },
+      },
+      outboxId: expect.stringMatching(/^obx_/),
+      status: 'queued',
+    })
+    expect((await send({ ...HELLO, cc: ['carol@example.com'], bcc: ['dave@example.com'] }, key)).body).toEqual(
+      first.body,
+    )
+    await becomes(first.body.outboxId, 'sent')
+    const { messageId } = first.body.result
+    await eventually(async () => {
+      expect(await events('message.sent')).toMatchObject([{ objectId: messageId, data: { subject: 'Hello' } }])
+    })
+    expect(smtp.messages).toHaveLength(1)
+    const [received] = smtp.messages
+    expect(received).toMatchObject({
+      from: `${user}@acme.example`,
+      to: ['bob@example.com', 'carol@example.com', 'dave@example.com'],
+    })
+    expect(received?.raw.toString()).not.toContain('dave@')
+    const copies = await otherClient(server, user, 'one', async (client) => {
+      await client.mailboxOpen('Sent')
+      return (await client.fetchAll('1:*', { source: true, flags: true })).map(({ source, flags }) => ({
+        source,
+        flags,
+      }))
+    })
+    expect(copies).toHaveLength(1)
+    expect(copies[0]?.source?.toString()).toBe(received?.raw.toString())
+    expect(copies[0]?.flags?.has('\\Seen')).toBe(true)
+    expect((await call('GET', `/accounts/${accountId}/messages/${messageId}`)).body).toMatchObject({
+      id: messageId,
+      folder: 'Sent',
+      body: { text: expect.stringContaining('Hello Bob') },
+    })
+  })
+
+  it('replies in the thread, attaches files by content and by reference, and forwards unchanged', async () => {
+    const { user, accountId, send, becomes } = await connected()
+    const original = attachmentMail({
+      ...{ from: 'Eve <eve@example.com>', subject: 'Report', messageId: '<r1@example.com>' },
+      headers: ['References: <r0@example.com>'],
+    })
+    await server.deliver(user, original)
+    const found = await eventually(async () => {
+      const { body } = await call('GET', `/accounts/${accountId}/messages`)
+      expect(body.messages).toHaveLength(1)
+      return body.messages[0]
+    })
+    const reply = await send({
+      ...{ replyToMessageId: found.id, body: '<p>Thanks</p><img src="cid:logo">', isHtml: true },
+      attachments: [
+        {
+          filename: 'logo.png',
+          contentType: 'image/png',
+          content: Buffer.from('png').toString('base64'),
+          contentId: 'logo',
+        },
+        { messageId: found.id, attachmentId: found.attachments[0].id },
+      ],
+      headers: { 'X-Campaign': 'über' },
+    })
+    const forward = await send({ to: ['bob@example.com'], forwardMessageId: found.id, body: 'See below.' })
+    await becomes(reply.body.outboxId, 'sent')
+    await becomes(forward.body.outboxId, 'sent')
+    const [sentReply, sentForward] = await Promise.all(smtp.messages.map(({ raw }) => PostalMime.parse(raw)))
+    expect(sentReply).toMatchObject({
+      ...{ subject: 'Re: Report', inReplyTo: '<r1@example.com>', references: '<r0@example.com> <r1@example.com>' },
+      to: [{ address: 'eve@example.com', name: 'Eve' }],
+      html: expect.stringContaining('cid:logo'),
+    })
+    const names = sentReply?.attachments.map(({ filename, contentId }) => [filename, contentId ?? null])
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ['logo.png', '<logo>'],
+        [found.attachments[0].filename, null],
+      ]),
+    )
+    expect(sentForward?.subject).toBe('Fwd: Report')
+    const [attached] = sentForward?.attachments ?? []
+    expect(attached?.mimeType).toBe('message/rfc822')
+    await eventually(async () => {
+      const path = `/accounts/${accountId}/messages/${reply.body.result.messageId}`
+      expect((await call('GET', path)).status).toBe(200)
+    })
+    const thread = async (id: string) => (await call('GET', `/accounts/${accountId}/messages/${id}`)).body.threadId
+    expect(await thread(reply.body.result.messageId)).toBe(found.threadId)
+  })
+
+  it('reports the recipients that were refused, and a message that nobody accepts', async () => {
+    const { send, becomes, events } = await connected()
+    smtp.behave({ recipient: (email) => (email.startsWith('gone') ? 550 : undefined) })
+    const some = await send({ ...HELLO, to: ['bob@example.com', 'gone@example.com'] })
+    const sent = await becomes(some.body.outboxId, 'sent')
+    expect(sent.refused).toEqual([{ email: 'gone@example.com', code: 550, diagnostic: expect.stringContaining('550') }])
+    const none = await send({ ...HELLO, to: ['gone@example.com'] })
+    expect(await becomes(none.body.outboxId, 'failed')).toMatchObject({ error: { reason: 'rejected' }, attempts: 1 })
+    expect(await events('message.send_failed')).toMatchObject([
+      { objectId: none.body.result.messageId, data: { reason: 'rejected', outboxId: none.body.outboxId } },
+    ])
+    smtp.behave({})
+    await call('POST', `/outbox/${none.body.outboxId}/resolve`, { as: 'retry' })
+    await becomes(none.body.outboxId, 'sent')
+  })
+
+  it('tries again after a temporary refusal', async () => {
+    const { send, outbox } = await connected()
+    smtp.behave({ message: () => 451 })
+    const { body } = await send(HELLO)
+    await eventually(async () => {
+      expect(await outbox(body.outboxId)).toMatchObject({
+        status: 'queued',
+        attempts: 1,
+        error: { reason: 'unavailable' },
+      })
+    })
+    smtp.behave({})
+    await eventually(async () => expect(await outbox(body.outboxId)).toMatchObject({ status: 'sent', attempts: 2 }))
+    expect(smtp.messages).toHaveLength(1)
+  })
+
+  it('never repeats a message whose reply was lost', async () => {
+    const { send, becomes } = await connected()
+    smtp.behave({ message: () => 'drop' })
+    const { body } = await send(HELLO)
+    expect(await becomes(body.outboxId, 'uncertain')).toMatchObject({ error: { reason: 'uncertain' } })
+    expect(smtp.messages).toHaveLength(1)
+    expect((await call('DELETE', `/outbox/${body.outboxId}`)).status).toBe(409)
+    const resolved = await call('POST', `/outbox/${body.outboxId}/resolve`, { as: 'sent' })
+    expect(resolved.body.status).toBe('sent')
+    expect(smtp.messages).toHaveLength(1)
+  })
+
+  it('waits until sendAt, and can be cancelled until then', async () => {
+    const { accountId, send, outbox } = await connected()
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const { body } = await send({ ...HELLO, sendAt })
+    expect(await outbox(body.outboxId)).toMatchObject({ status: 'scheduled', sendAt, nextAttemptAt: sendAt })
+    expect((await call('DELETE', `/outbox/${body.outboxId}`)).status).toBe(200)
+    const list = await call('GET', `/outbox?accountId=${accountId}&status=cancelled`)
+    expect(list.body).toMatchObject({ messages: [{ id: body.outboxId }], pagination: { total: 1 } })
+    expect((await call('POST', `/outbox/${body.outboxId}/resolve`, { as: 'retry' })).status).toBe(409)
+  })
+
+  it('refuses what is not valid, and names the field', async () => {
+    const { send } = await connected()
+    const cases: [changes: object, path: string][] = [
+      [{ to: ['bob'] }, 'body.to.0'],
+      [{ to: ['bob@example.com', 'x@y\r\nBcc: eve@example.com'] }, 'body.to.1'],
+      [{ cc: ['Team: a@x;'] }, 'body.cc.0'],
+      [{ to: [] }, 'body.to'],
+      [{ subject: undefined }, 'body.subject'],
+      [{ body: undefined }, 'body.body'],
+      [{ sendAt: 'tomorrow' }, 'body.sendAt'],
+      [{ from: 'eve@example.com' }, 'body.from'],
+      [{ replyToMessageId: 'msg_zzzz' }, 'body.replyToMessageId'],
+      [{ headers: { Bcc: 'eve@example.com' } }, 'body.headers.Bcc'],
+      [{ headers: { 'X-A\r\nBcc': 'x' } }, 'body.headers.X-A\r\nBcc'],
+      [{ attachments: [{ filename: 'a', content: '###' }] }, 'body.attachments.0.content'],
+      [{ attachments: [{ filename: 'a' }] }, 'body.attachments.0'],
+    ]
+    for (const [changes, path] of cases) {
+      const { status, body } = await send({ ...HELLO, ...changes })
+      expect([status, body.error?.details.map((detail: Json) => detail.path)]).toEqual([400, [path]])
+    }
+  })
+
+  it('returns 404 for unknown ids', async () => {
+    expect((await call('POST', '/accounts/acc_zzzz/messages/send', HELLO)).status).toBe(404)
+    expect((await call('GET', '/outbox/obx_zzzz')).status).toBe(404)
+    expect((await call('DELETE', '/outbox/obx_zzzz')).status).toBe(404)
+  })
+})

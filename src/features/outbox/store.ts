@@ -1,0 +1,166 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Db, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../infra/db/index.ts'
+import { notFound } from '../../lib/errors.ts'
+import { type Page, pageOf, pageRequest } from '../../lib/page.ts'
+import type { OutboxQuery } from './api.ts'
+import type { OutboxRow } from './tables.ts'
+
+/** Filtered lists are counted up to here. */
+const MAX_COUNT = 10_000
+/** In characters of base64. */
+const PART_LENGTH = 256 * 1024
+const PARTS_PER_INSERT = 8
+
+/** Rows of the outbox and their bytes. The methods that write need a `Tx`. */
+export function outboxStore(handle: Handle, dialect: Dialect) {
+  return {
+    async insert(row: OutboxRow, content: Buffer): Promise<void> {
+      await handle.insertInto('outbox').values(row).execute()
+      const data = content.toString('base64')
+      for (let start = 0; start < data.length; start += PART_LENGTH * PARTS_PER_INSERT) {
+        const parts = Array.from({ length: PARTS_PER_INSERT }, (_, index) => start + index * PART_LENGTH)
+          .filter((from) => from < data.length)
+          .map((from) => ({ outboxId: row.id, part: from / PART_LENGTH, data: data.slice(from, from + PART_LENGTH) }))
+        await handle.insertInto('outboxParts').values(parts).execute()
+      }
+    },
+
+    async get(id: string): Promise<OutboxRow> {
+      const row = await handle.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst()
+      if (row === undefined) throw notFound('message in the outbox', id)
+      return row
+    },
+
+    /** The row, locked until the transaction ends. Throws not_found. */
+    async lock(id: string): Promise<OutboxRow> {
+      const query = handle.selectFrom('outbox').selectAll().where('id', '=', id).modifyEnd(dialect.forUpdate)
+      const row = await query.executeTakeFirst()
+      if (row === undefined) throw notFound('message in the outbox', id)
+      return row
+    },
+
+    async update(id: string, changes: Partial<OutboxRow>): Promise<OutboxRow> {
+      return handle.updateTable('outbox').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+    },
+
+    async dropContent(id: string): Promise<void> {
+      await handle.deleteFrom('outboxParts').where('outboxId', '=', id).execute()
+    },
+
+    /** Newest first. */
+    async list(query: OutboxQuery): Promise<Page<OutboxRow>> {
+      const filter = ['outbox', query.accountId, query.status]
+      const request = pageRequest(query, filter, ['text'])
+      const matching = matched(handle, query)
+      const [afterId] = request.after ?? []
+      const rows = await matching
+        .selectAll()
+        .$if(afterId !== undefined, (page) => page.where('id', '<', afterId ?? ''))
+        .orderBy('id', 'desc')
+        .limit(request.limit + 1)
+        .offset(request.offset)
+        .execute()
+      return pageOf(rows, request, await countMatching(handle, matching), filter, (row) => [row.id])
+    },
+  }
+}
+
+/** The message's bytes, read part by part. */
+export async function* contentOf(db: Db, outboxId: string): AsyncGenerator<Buffer> {
+  for (let part = 0; ; part += 1) {
+    const row = await db.read
+      .selectFrom('outboxParts')
+      .select('data')
+      .where('outboxId', '=', outboxId)
+      .where('part', '=', part)
+      .executeTakeFirst()
+    if (row === undefined) return
+    yield Buffer.from(row.data, 'base64')
+  }
+}
+
+type Matching = SelectQueryBuilder<Tables, 'outbox', unknown>
+
+function matched(handle: Handle, { accountId, status }: OutboxQuery): Matching {
+  let matching: Matching = handle.selectFrom('outbox')
+  if (accountId !== undefined) matching = matching.where('accountId', '=', accountId)
+  if (status !== undefined) matching = matching.where('status', '=', status)
+  // The index excludes sent messages; SQLite uses it only when the query repeats its condition literally.
+  if (status !== undefined && status !== 'sent') matching = matching.where(sql<boolean>`"status" <> 'sent'`)
+  return matching
+}
+
+async function countMatching(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
+  const { count } = await handle
+    .selectFrom(
+      matching
+        .select('id')
+        .limit(MAX_COUNT + 1)
+        .as('matching'),
+    )
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { count: Math.min(Number(count), MAX_COUNT), capped: Number(count) > MAX_COUNT }
+}
+
+const FINISHED = ['sent', 'failed', 'uncertain', 'cancelled'] as const
+
+/** Deletes up to `limit` finished messages older than `beforeMs`; returns true when there may be more. */
+export async function purgeOutbox(tx: Tx, beforeMs: number, limit: number): Promise<boolean> {
+  const old = await tx
+    .selectFrom('outbox')
+    .select('id')
+    .where('createdAt', '<', beforeMs)
+    .where('status', 'in', FINISHED)
+    .where('dueAt', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  await remove(
+    tx,
+    old.map((row) => row.id),
+  )
+  return old.length === limit
+}
+
+/** Deletes up to `limit` messages of a deleted account and returns how many. */
+export async function eraseOutbox(tx: Tx, accountId: string, limit: number): Promise<number> {
+  await tx.deleteFrom('outboxServers').where('accountId', '=', accountId).execute()
+  const rows = await tx.selectFrom('outbox').select('id').where('accountId', '=', accountId).limit(limit).execute()
+  await remove(
+    tx,
+    rows.map((row) => row.id),
+  )
+  return rows.length
+}
+
+async function remove(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.deleteFrom('outboxParts').where('outboxId', 'in', ids).execute()
+  await tx.deleteFrom('outbox').where('id', 'in', ids).execute()
+}
+
+/** Remembers the server that worked, in place of an earlier one. */
+export async function rememberServer(tx: Tx, row: Tables['outboxServers']): Promise<void> {
+  await insertRows(
+    tx,
+    'outboxServers',
+    [row],
+    `on conflict ("accountId") do update set "accessVersion" = excluded."accessVersion", "smtp" = excluded."smtp"`,
+  )
+}
+
+/** The remembered server; undefined when the account's credentials were replaced since. */
+export async function knownServer(
+  handle: Handle,
+  accountId: string,
+  accessVersion: number,
+): Promise<string | undefined> {
+  const row = await handle
+    .selectFrom('outboxServers')
+    .select('smtp')
+    .where('accountId', '=', accountId)
+    .where('accessVersion', '=', accessVersion)
+    .executeTakeFirst()
+  return row?.smtp
+}

@@ -1,0 +1,84 @@
+import type { Selectable } from 'kysely'
+import type { RemoteAddress } from '../../providers/contract/index.ts'
+
+/**
+ * scheduled, queued → sending → sent. A failure before the commit goes back to queued, until `giveUpAt`. failed: certainly not sent.
+ * uncertain: the outcome of the last attempt is unknown, and the message is never sent again by itself.
+ */
+export const OUTBOX_STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'failed', 'uncertain', 'cancelled'] as const
+export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]
+
+/** Recipients, with the names that the header shows. */
+export interface Envelope {
+  from: RemoteAddress
+  to: RemoteAddress[]
+  cc: RemoteAddress[]
+  bcc: RemoteAddress[]
+}
+
+/** One message to send. The row is the truth; jobs carry the account's id only. Times are milliseconds. */
+interface OutboxTable {
+  id: string
+  accountId: string
+  status: OutboxStatus
+  /** Reserved for the copy in Sent. */
+  messageId: string
+  rfcMessageId: string
+  sentToken: string
+  /** The draft that was sent. */
+  draftId: string | null
+  subject: string
+  /** JSON of `Envelope`. */
+  envelope: string
+  /** The provider's id of the message that it replies to. */
+  repliesTo: string | null
+  sizeBytes: number
+  /** JSON of `RefusedRecipient[]`. */
+  refused: string
+  /** JSON of `OutboxError`; null without a problem. */
+  error: string | null
+  /** Attempts to send. */
+  attempts: number
+  /** Searches in Sent, or attempts to save the copy. */
+  checks: number
+  sendAt: number | null
+  /** When the worker has to act: send, search for an uncertain message, or save the copy of a sent one. Null: nothing left to do. */
+  dueAt: number | null
+  /** Failed attempts are repeated until then. */
+  giveUpAt: number
+  /** The run that holds the row, and until when by the database's time. */
+  lease: string | null
+  leasedUntil: number | null
+  /** Set before the first byte that could make the provider send. From then on, nobody sends this row again. */
+  committedAt: number | null
+  providerMessageId: string | null
+  sentAt: number | null
+  createdAt: number
+  updatedAt: number
+}
+
+/** The composed message in base64, in parts of at most 256 kB. Deleted once the message is sent. */
+interface OutboxPartTable {
+  outboxId: string
+  part: number
+  data: string
+}
+
+/** The SMTP server that worked for an account whose settings were derived. */
+interface OutboxServerTable {
+  accountId: string
+  /** Of the credentials with which it worked. */
+  accessVersion: number
+  /** JSON of `SmtpSettings`. */
+  smtp: string
+}
+
+export type OutboxRow = Selectable<OutboxTable>
+
+declare module '../../infra/db/db.ts' {
+  interface Tables {
+    outbox: OutboxTable
+    outboxParts: OutboxPartTable
+    outboxServers: OutboxServerTable
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A process that sends what the outbox of a database contains, until it is killed. Prints `started`. Arguments: data folder, database
+ * URL or '', lease of its claims in ms.
+ */
+import { compose } from './composition.ts'
+import { openDatabase } from './open-database.ts'
+
+const [dataDir = '', databaseUrl = '', leaseMs = '1000'] = process.argv.slice(2)
+const db = openDatabase({ dataDir, databaseUrl })
+const { features } = compose(db, {
+  features: {
+    outbox: {
+      searchPausesMs: [0, 100],
+      retry: { baseMs: 50, capMs: 500 },
+      leaseMs: Number(leaseMs),
+      sweepMs: 200,
+    },
+  },
+})
+await features.sender.start()
+process.stdout.write('started\n')
