@@ -1,12 +1,15 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
+import { readLive } from '../../accounts/index.ts'
 import { type LabelRow, labelStore, newLabelRow } from '../../labels/index.ts'
-import { type LiveAccessDeps, liveFolders, readLive } from './live-access.ts'
+import { type LiveAccessDeps, liveFolders } from './live-access.ts'
+import type { MessageSearch } from './search.ts'
 
 export interface FolderDeps extends LiveAccessDeps {
   clock: Clock
   ids: Ids
+  search: MessageSearch
 }
 
 export interface FolderQuery {

@@ -118,7 +118,10 @@ async function served(open: Databases) {
   const db = await open()
   const { accounts, link } = testAccounts(db)
   const app = testServer()
-  messageRoutes(app, { reader: messageReader({ db, accounts, clock: systemClock, ids, mail: () => undefined }) })
+  const search = { find: () => Promise.reject(new Error('no words were given')) }
+  messageRoutes(app, {
+    reader: messageReader({ db, accounts, clock: systemClock, ids, mail: () => undefined, search }),
+  })
   await app.ready()
   onTestFinished(() => app.close())
   const get = (url: string) => app.inject({ url, headers: { authorization: 'Bearer good' } })

@@ -1,10 +1,21 @@
-import { AppError, invalid } from '../../../lib/errors.ts'
-import { type Pagination, pageRequest } from '../../../lib/page.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { AppError, invalid, notFound } from '../../../lib/errors.ts'
+import { type Pagination, pageOf, pageRequest } from '../../../lib/page.ts'
 import { labelStore } from '../../labels/index.ts'
 import { contextText } from '../api.ts'
 import { type FolderDeps, getFolder } from './folder.ts'
+import { readTexts } from './found-texts.ts'
 import { listLive } from './live-list.ts'
-import { type ListFilter, type ListScope, listStored, type MessageListQuery, type StoredText } from './stored-list.ts'
+import { hasWords, type SearchWords } from './search.ts'
+import {
+  type ListFilter,
+  type ListRequest,
+  type ListScope,
+  listStored,
+  type MessageListQuery,
+  readDefaultScope,
+  type StoredText,
+} from './stored-list.ts'
 
 export interface MessageList {
   /** The items of a JSON array, with their commas. */
@@ -14,28 +25,60 @@ export interface MessageList {
 
 /** Lists messages as JSON, in the order of `listStored` or `listLive`. Throws as `messageReader` says. */
 export async function listMessages(deps: FolderDeps, idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
-  const { after, before, unread, hasAttachments } = query
+  const { after, before, unread, hasAttachments, q, from, to, subject } = query
   const filter = { after, before, unread, hasAttachments }
+  const words = { q, from, to, subject }
   const requested = query.mailbox ?? query.labelId
-  if (requested === undefined) return listDefault(deps, idOrAlias, query, filter)
+  if (requested === undefined && !hasWords(words)) return listDefault(deps, idOrAlias, query, filter)
   const { id: accountId, provider } = await deps.accounts.resolve(deps.db.read, idOrAlias)
   if (query.mailbox !== undefined && provider !== 'imap') {
     throw invalid('query.mailbox', 'is for imap accounts; use labelId')
   }
-  const folder = await getFolder(deps, accountId, requested, query)
-  const scope = { provider, labelId: folder.id, folder: folder.name }
-  const fingerprint = [accountId, { labelId: folder.id, ...filter }]
+  const folder = requested === undefined ? undefined : await getFolder(deps, accountId, requested, query)
+  const scope =
+    folder === undefined
+      ? await readDefaultScope(deps.db.read, accountId)
+      : { provider, labelId: folder.id, folder: folder.name }
+  if (scope === undefined) throw notFound('account', idOrAlias)
+  const fingerprint = [accountId, { labelId: folder?.id, ...filter, ...words }]
+  const list = { accountId, scope, filter, words }
   const { items, pagination } =
-    folder.syncedAs === null
+    folder?.syncedAs === null
       ? await listLive(deps, folder, query, fingerprint)
-      : await listStored(
-          deps.db,
-          { accountId, scope, filter },
-          pageRequest(query, fingerprint, ['integer', 'text']),
-          fingerprint,
-        )
-  return { messages: await complete(deps, accountId, scope, items), pagination }
+      : await listSynced(deps, list, pageRequest(query, fingerprint, ['integer', 'text']), fingerprint)
+  return { messages: await completeTexts(deps.db, accountId, scope, items), pagination }
 }
+
+interface SyncedList {
+  accountId: string
+  scope: ListScope
+  filter: ListFilter
+  words: SearchWords
+}
+
+async function listSynced(
+  { db, search }: FolderDeps,
+  { words, ...list }: SyncedList,
+  request: ListRequest,
+  fingerprint: unknown,
+): Promise<{ items: StoredText[]; pagination: Pagination }> {
+  if (!hasWords(words)) return listStored(db, list, request, fingerprint)
+  const { accountId, filter, scope } = list
+  const { after, offset, limit } = request
+  const { hits, total, partial } =
+    scope.labelId === null
+      ? NOTHING
+      : await search.find({ accountId, labelId: scope.labelId, words, filter, after, offset, limit })
+  const { items, pagination } = pageOf(hits, request, total, fingerprint, (hit) => [hit.receivedAt, hit.messageId])
+  const texts = await readTexts(
+    db,
+    items.map((hit) => hit.messageId),
+  )
+  return { items: texts, pagination: { ...pagination, ...(partial && { partial }) } }
+}
+
+/** Of an account whose main folder is not synced yet. */
+const NOTHING = { hits: [], total: 0, partial: false }
 
 /** Takes the text for an id first, because the statement of the page then also finds the account. */
 async function listDefault(
@@ -49,7 +92,7 @@ async function listDefault(
     const request = pageRequest(query, fingerprint, ['integer', 'text'])
     const page = await listStored(deps.db, { accountId, filter }, request, fingerprint)
     if (page.scope === undefined) return undefined
-    return { messages: await complete(deps, accountId, page.scope, page.items), pagination: page.pagination }
+    return { messages: await completeTexts(deps.db, accountId, page.scope, page.items), pagination: page.pagination }
   }
   const found = await read(idOrAlias).catch((error: unknown) => {
     // The cursor of a list that was requested by alias is for the account's id.
@@ -62,8 +105,8 @@ async function listDefault(
 }
 
 /** Adds to each stored text what it lacks, and the commas between them. */
-async function complete(
-  { db }: FolderDeps,
+export async function completeTexts(
+  db: Pick<Db, 'read'>,
   accountId: string,
   { provider, labelId, folder }: ListScope,
   items: readonly StoredText[],

@@ -1,7 +1,8 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { invalid } from '../../../lib/errors.ts'
 import { type Pagination, pageOf, pageRequest } from '../../../lib/page.ts'
-import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { FolderSearch, RemoteMessage } from '../../../providers/contract/index.ts'
+import { readLive } from '../../accounts/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
 import { type MessageRow, messageStore } from '../store.ts'
@@ -9,7 +10,7 @@ import { matchMessages } from '../storing/match.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../storing/row.ts'
 import { messageWriter } from '../storing/writer.ts'
 import type { FolderDeps } from './folder.ts'
-import { liveFolders, readLive } from './live-access.ts'
+import { liveFolders } from './live-access.ts'
 import { type MessageListQuery, type StoredText, textOf } from './stored-list.ts'
 
 /**
@@ -24,19 +25,14 @@ export async function listLive(
 ): Promise<{ items: StoredText[]; pagination: Pagination }> {
   const { db, accounts } = deps
   const { id: labelId, accountId, providerId: path } = folder
-  const filters = (['after', 'before', 'unread', 'hasAttachments'] as const).filter((name) => query[name] !== undefined)
-  if (filters.length > 0) {
-    throw new AppError('validation_failed', {
-      message: `The folder "${path}" is not synced and cannot be filtered. Add it to sync.folders.`,
-      details: filters.map((name) => ({ path: `query.${name}`, message: 'works only in synced folders' })),
-    })
-  }
   const request = pageRequest(query, fingerprint, ['integer'])
+  const search = searchOf(query)
   const [beforeUid] = request.after ?? []
   const live = await liveFolders(deps, accountId)
   const { messages, total } = await readLive('The folder', () =>
     live.listMessages(path, {
       limit: request.limit + 1,
+      ...(search !== undefined && { search }),
       ...(beforeUid === undefined ? { offset: request.offset } : { beforeUid }),
     }),
   )
@@ -47,6 +43,32 @@ export async function listLive(
   const { items, pagination } = pageOf(rows, request, total, fingerprint, (row) => [row.uid ?? 0])
   const newestFirst = items.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
   return { items: newestFirst.map((row) => textOf(row.folderId, storedText(row, []))), pagination }
+}
+
+/** Undefined without filters. */
+function searchOf({ q, from, to, subject, after, before, unread, hasAttachments }: MessageListQuery) {
+  const given = { text: q, from, to, subject }
+  const words = Object.entries(given).flatMap(([key, text]) =>
+    text === undefined ? [] : [[key, wordsOf(text)] as const],
+  )
+  if (words.reduce((sum, [, some]) => sum + some.length, 0) > MAX_WORDS) {
+    const message = `has more than ${MAX_WORDS} words, which is the limit in a folder that is not synced`
+    throw invalid('query.q', message)
+  }
+  const limits = { after, before, unread, hasAttachments }
+  const filters = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return words.length + filters.length === 0 ? undefined : (Object.fromEntries([...words, ...filters]) as FolderSearch)
+}
+
+/** The server reads the whole folder for each word. */
+const MAX_WORDS = 8
+
+function wordsOf(text: string): string[] {
+  return text
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .toWellFormed()
+    .split(/\s+/)
+    .filter(Boolean)
 }
 
 /**

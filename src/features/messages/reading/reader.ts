@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { notFound } from '../../../lib/errors.ts'
 import type { MessageBody, ProviderName } from '../../../providers/contract/index.ts'
+import { readLive } from '../../accounts/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { type Message, type MessageDetail, messageView, shownLabelIds } from '../api.ts'
 import { bodyStore } from '../bodies/store.ts'
@@ -8,7 +9,7 @@ import { type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
 import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
-import { liveContents, type MessageRef, readLive } from './live-access.ts'
+import { liveContents, type MessageRef } from './live-access.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
 /** A client that shows a message often requests it twice within minutes. */
@@ -30,6 +31,10 @@ export function messageReader(deps: FolderDeps) {
   return {
     list(idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
       return listMessages(deps, idOrAlias, query)
+    },
+
+    async message(idOrAlias: string, messageId: string): Promise<Message> {
+      return (await get(idOrAlias, messageId)).message
     },
 
     async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {

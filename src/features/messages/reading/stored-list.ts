@@ -5,6 +5,7 @@ import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
 import { addMissingTexts } from '../storing/texts.ts'
 import type { FolderQuery } from './folder.ts'
+import type { SearchWords } from './search.ts'
 
 /** Times in ms. */
 export interface ListFilter {
@@ -16,7 +17,7 @@ export interface ListFilter {
   hasAttachments?: boolean | undefined
 }
 
-export interface MessageListQuery extends PageQuery, FolderQuery, ListFilter {}
+export interface MessageListQuery extends PageQuery, FolderQuery, ListFilter, SearchWords {}
 
 /** The stored part of a message's JSON, without what `contextText` adds: `source` from `start` to `end`. */
 export interface StoredText {
@@ -37,6 +38,8 @@ export interface ListScope {
 }
 
 const COUNT_LIMIT = 10_000
+/** Messages may lose their text, or arrive without one, between two attempts. */
+const ATTEMPTS = 3
 
 /**
  * Reads one page of messages, newest `receivedAt` first, then highest id. Without `scope`: of the account's main folder, or
@@ -45,31 +48,58 @@ const COUNT_LIMIT = 10_000
  */
 export async function listStored(
   db: Pick<Db, 'read' | 'dialect' | 'transaction'>,
-  list: { accountId: string; scope?: ListScope; filter: ListFilter },
+  list: StoredList,
   request: ListRequest,
   fingerprint: unknown,
 ): Promise<{ items: StoredText[]; pagination: Pagination; scope: ListScope | undefined }> {
-  const { keys, texts, total, provider, labelId, folder } = await readPage(db.read, db.dialect, list, request)
+  const { lines, total, provider, labelId, folder } = await completePage(db, list, request)
   const count = Number(total ?? 0)
   const capped = count > COUNT_LIMIT && isCounted(list.filter)
   const { items, pagination } = pageOf(
-    rowsOf(keys, db.dialect.bytesOf(texts)),
+    textsOf(db.dialect.bytesOf(lines)),
     request,
     { count: capped ? COUNT_LIMIT : count, capped },
     fingerprint,
-    (row) => [row.receivedAt, row.messageId],
+    positionOf,
   )
-  const scope = provider === null ? undefined : { provider, labelId, folder }
-  return { items: await withMissing(db, items), pagination, scope }
+  return { items, pagination, scope: provider === null ? undefined : { provider, labelId, folder } }
+}
+
+export interface StoredList {
+  accountId: string
+  scope?: ListScope
+  filter: ListFilter
+}
+
+/** Reads a page again after it has added texts that were missing. */
+async function completePage(
+  db: Pick<Db, 'read' | 'dialect' | 'transaction'>,
+  list: StoredList,
+  request: ListRequest,
+): Promise<PageRow> {
+  for (let attempt = 1; ; attempt += 1) {
+    const page = await readPage(db.read, db.dialect, list, request)
+    if (Number(page.missing) === 0 || attempt === ATTEMPTS) return page
+    const { rows } = await sql<{ messageId: string }>`with "list" as (${scopeOf(list)})
+      select "messageId" from (${keysOf(list.filter, request)}) as "p"
+      where not exists (select 1 from "messageTexts" as "t" where "t"."messageId" = "p"."messageId")`.execute(db.read)
+    const ids = rows.map(({ messageId }) => messageId)
+    if (ids.length > 0) await db.transaction((tx) => addMissingTexts(tx, db.dialect, ids))
+  }
+}
+
+/** The account's main folder, or all its messages for gmail and microsoft. Undefined when there is no such account. */
+export async function readDefaultScope(handle: Handle, accountId: string): Promise<ListScope | undefined> {
+  return (await sql<ListScope>`${defaultScope(accountId)}`.execute(handle)).rows[0]
 }
 
 interface PageRow extends Omit<ListScope, 'provider'> {
   /** Null: no such account. */
   provider: ProviderName | null
-  /** `<message id> <receivedAt> <bytes of the text, 0: missing> <folder id>` per line; null without messages. */
-  keys: string | null
-  /** The texts, one after the other. */
-  texts: Utf8
+  /** The texts, each after the id of its folder. JSON has no line breaks. */
+  lines: Utf8
+  /** How many messages of the page have no text. */
+  missing: number
   total: number | null
 }
 
@@ -77,28 +107,32 @@ interface PageRow extends Omit<ListScope, 'provider'> {
 export async function readPage(
   handle: Handle,
   dialect: Dialect,
-  { accountId, scope, filter }: { accountId: string; scope?: ListScope; filter: ListFilter },
-  { after, limit, offset }: ListRequest,
+  list: StoredList,
+  request: ListRequest,
 ): Promise<PageRow> {
-  const from = after === undefined ? sql`` : sql`and ("receivedAt", "messageId") < (${after[0]}, ${after[1]})`
-  // A literal limit, because PostgreSQL assumes a tenth of the table for a parameter and then plans at every run.
-  const skipped = offset === 0 ? sql`` : sql`offset ${offset}`
-  const key = sql`"p"."messageId" || ' ' || "p"."receivedAt" || ' ' || coalesce(octet_length("t"."text"), 0) || ' ' ||
-    coalesce("t"."folderId", '')`
-  const { rows } =
-    await sql<PageRow>`${PREPARED}with "list" as (${scope === undefined ? defaultScope(accountId) : given(scope)})
-    select string_agg(${key}, ${sql.lit('\n')}) as "keys",
-      ${dialect.utf8(sql`string_agg("t"."text", '')`)} as "texts",
-      ${totalOf(accountId, filter)} as "total",
+  const line = sql`coalesce("t"."folderId", '') || "t"."text"`
+  const { rows } = await sql<PageRow>`${PREPARED}with "list" as (${scopeOf(list)})
+    select ${dialect.utf8(sql`string_agg(${line}, ${sql.lit('\n')})`)} as "lines",
+      count(*) - count("t"."messageId") as "missing",
+      ${totalOf(list.accountId, list.filter)} as "total",
       (select "provider" from "list") as "provider", ${LABEL_ID} as "labelId", (select "folder" from "list") as "folder"
-    from (
-      select "messageId", "receivedAt" from "messageLabels" where ${matches(filter)} ${from}
-      order by "receivedAt" desc, "messageId" desc limit ${sql.lit(limit + 1)} ${skipped}
-    ) as "p"
+    from (${keysOf(list.filter, request)}) as "p"
     left join "messageTexts" as "t" on "t"."messageId" = "p"."messageId"`.execute(handle)
   const [row] = rows
   if (row === undefined) throw new Error('an aggregate returned no row')
   return row
+}
+
+function keysOf(filter: ListFilter, { after, limit, offset }: ListRequest): RawBuilder<unknown> {
+  const from = after === undefined ? sql`` : sql`and ("receivedAt", "messageId") < (${after[0]}, ${after[1]})`
+  // A literal limit, because PostgreSQL assumes a tenth of the table for a parameter and then plans at every run.
+  const skipped = offset === 0 ? sql`` : sql`offset ${offset}`
+  return sql`select "messageId", "receivedAt" from "messageLabels" where ${matches(filter)} ${from}
+    order by "receivedAt" desc, "messageId" desc limit ${sql.lit(limit + 1)} ${skipped}`
+}
+
+function scopeOf({ accountId, scope }: StoredList): RawBuilder<unknown> {
+  return scope === undefined ? defaultScope(accountId) : given(scope)
 }
 
 function given({ provider, labelId, folder }: ListScope): RawBuilder<unknown> {
@@ -141,34 +175,56 @@ function totalOf(accountId: string, filter: ListFilter): RawBuilder<unknown> {
   return sql`(select ${counter} from "messageCounters" where "accountId" = ${accountId} and "labelId" = ${LABEL_ID})`
 }
 
-interface Row extends StoredText {
-  messageId: string
+const LINE_BREAK = 10
+const BRACE = 123
+const ID_START = '{"id":"'.length
+/** Quotes within a text are escaped, so no subject contains this. */
+const RECEIVED_AT = Buffer.from('"receivedAt":"')
+const TIME_LENGTH = '2026-11-20T07:59:58.000Z'.length
+
+interface Line extends StoredText {
+  /** Where the value of `receivedAt` begins. */
   receivedAt: number
 }
 
 /** In the order of the list: a database need not aggregate in the order of the subquery. */
-function rowsOf(keys: string | null, source: Buffer): Row[] {
-  if (keys === null) return []
-  let end = 0
-  const rows = keys.split('\n').map((key) => {
-    const [messageId = '', receivedAt, bytes, folderId] = key.split(' ')
-    const start = end
-    end += Number(bytes)
-    return { messageId, receivedAt: Number(receivedAt), folderId: folderId || null, source, start, end }
-  })
-  return rows.sort((a, b) => b.receivedAt - a.receivedAt || (a.messageId < b.messageId ? 1 : -1))
+function textsOf(source: Buffer): Line[] {
+  const lines: Line[] = []
+  let isSorted = true
+  for (let at = 0; at < source.length; ) {
+    const newline = source.indexOf(LINE_BREAK, at)
+    const end = newline === -1 ? source.length : newline
+    const start = source.indexOf(BRACE, at)
+    const folderId = start === at ? null : source.toString('latin1', at, start)
+    const line = { folderId, source, start, end, receivedAt: source.indexOf(RECEIVED_AT, start) + RECEIVED_AT.length }
+    const before = lines.at(-1)
+    if (before !== undefined && compareLines(before, line) > 0) isSorted = false
+    lines.push(line)
+    at = end + 1
+  }
+  return isSorted ? lines : lines.sort(compareLines)
 }
 
-/** Adds the texts that are missing. Leaves out messages that were deleted meanwhile. */
-async function withMissing(db: Pick<Db, 'dialect' | 'transaction'>, rows: readonly Row[]): Promise<StoredText[]> {
-  const missing = rows.filter((row) => row.start === row.end).map((row) => row.messageId)
-  if (missing.length === 0) return [...rows]
-  const added = await db.transaction((tx) => addMissingTexts(tx, db.dialect, missing))
-  return rows.flatMap((row) => {
-    if (row.end > row.start) return row
-    const text = added.get(row.messageId)
-    return text === undefined ? [] : textOf(text.folderId, text.text)
-  })
+/** Compares bytes: times and ids of one length sort like text. */
+function compareLines(a: Line, b: Line): number {
+  const { source } = a
+  const byTime = source.compare(
+    source,
+    a.receivedAt,
+    a.receivedAt + TIME_LENGTH,
+    b.receivedAt,
+    b.receivedAt + TIME_LENGTH,
+  )
+  return byTime === 0 ? (idOf(b) < idOf(a) ? -1 : 1) : byTime
+}
+
+function idOf({ source, start }: StoredText): string {
+  return source.toString('latin1', start + ID_START, source.indexOf('"', start + ID_START))
+}
+
+function positionOf(line: Line): readonly [receivedAt: number, messageId: string] {
+  const receivedAt = line.source.toString('latin1', line.receivedAt, line.receivedAt + TIME_LENGTH)
+  return [Date.parse(receivedAt), idOf(line)]
 }
 
 export function textOf(folderId: string | null, text: string): StoredText {

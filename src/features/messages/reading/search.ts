@@ -1,0 +1,41 @@
+import type { ListFilter } from './stored-list.ts'
+
+/** Words that a message must contain: case- and accent-folded, all of them, the last of each member as a prefix. */
+export interface SearchWords {
+  /** Anywhere: addresses, subject, the first 4 KB of the text, names of attachments. */
+  q?: string | undefined
+  from?: string | undefined
+  /** Among the recipients, cc and bcc included. */
+  to?: string | undefined
+  subject?: string | undefined
+}
+
+export interface MessageQuery {
+  accountId: string
+  labelId: string
+  words: SearchWords
+  filter: ListFilter
+  /** The last message of the previous page. */
+  after: readonly [receivedAt: number, messageId: string] | undefined
+  offset: number
+  limit: number
+}
+
+export interface MessageHit {
+  messageId: string
+  receivedAt: number
+}
+
+/** Finds stored messages by their words, newest first, at most one more than the limit. `features/search` implements it. */
+export interface MessageSearch {
+  find(query: MessageQuery): Promise<{
+    hits: MessageHit[]
+    total: { count: number; capped: boolean }
+    /** True while messages of the account are not indexed yet: they may be missing. */
+    partial: boolean
+  }>
+}
+
+export function hasWords({ q, from, to, subject }: SearchWords): boolean {
+  return [q, from, to, subject].some((text) => text !== undefined)
+}

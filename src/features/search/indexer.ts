@@ -1,0 +1,155 @@
+import { EVENTS_TOPIC } from '../../events/index.ts'
+import type { Bus } from '../../infra/bus/index.ts'
+import { type Db, findState, setState } from '../../infra/db/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import { sleep } from '../../lib/abort.ts'
+import { hasMessages, markOlderUnindexed, unindexedMessages } from '../messages/index.ts'
+import type { SearchIndex } from './contract.ts'
+
+export interface IndexerDeps {
+  db: Db
+  bus: Bus
+  log: Log
+  index: SearchIndex
+  /** For tests: shorter times. */
+  timing?: Partial<IndexerTiming>
+}
+
+export interface IndexerTiming {
+  /** Collects the changes of this time into one step. */
+  delayMs: number
+  /** How often changes are searched for that no hint announced. */
+  sweepMs: number
+  /** How long to wait after a failure. */
+  retryMs: number
+}
+
+const TIMING: IndexerTiming = { delayMs: 200, sweepMs: 15_000, retryMs: 5000 }
+const CHANGES_PER_STEP = 500
+const STATE = 'search.index'
+
+/**
+ * How far a new index has been built. `before`: messages with a lower id are still to be added to the queue; null when all
+ * are. Newest messages come first.
+ */
+interface BuildState {
+  identity: string
+  before: string | null
+}
+
+const ABOVE_ALL_IDS = '~'
+
+/** Keeps the index up to date with the messages. Runs on every instance; only the rows of the queue say what is to be done. */
+export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
+  const { delayMs, sweepMs, retryMs } = { ...TIMING, ...timing }
+  const stopping = new AbortController()
+  let unsubscribe = () => {}
+  let sweeper: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let again = false
+
+  /** Resolves when everything that was recorded before the call is indexed, or left to another instance. */
+  async function run(): Promise<void> {
+    // The run in progress may have read the queue already.
+    if (running !== undefined) await running.catch(() => {})
+    running ??= catchUp().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  async function catchUp(): Promise<void> {
+    await beginBuild(await index.identity())
+    do {
+      while ((await index.indexChanges(CHANGES_PER_STEP)) > 0) if (stopping.signal.aborted) return
+    } while (!stopping.signal.aborted && (await continueBuild()))
+  }
+
+  async function beginBuild(identity: string): Promise<void> {
+    const state = await buildState()
+    if (state?.identity === identity) return
+    const before = (await hasMessages(db.read)) ? ABOVE_ALL_IDS : null
+    await db.transaction((tx) => setState(tx, STATE, JSON.stringify({ identity, before } satisfies BuildState)))
+    if (before !== null) log.info('Building the search index.', { operation: 'search.build' })
+  }
+
+  /** Adds older messages to the queue. Returns false when there are none. */
+  async function continueBuild(): Promise<boolean> {
+    const state = await buildState()
+    const before = state?.before ?? null
+    if (state === undefined || before === null) return false
+    const next = await db.transaction(async (tx) => {
+      const lowest = await markOlderUnindexed(tx, before, CHANGES_PER_STEP)
+      await setState(tx, STATE, JSON.stringify({ ...state, before: lowest ?? null } satisfies BuildState))
+      return lowest
+    })
+    if (next === undefined) log.info('The search index is complete.', { operation: 'search.build' })
+    return next !== undefined
+  }
+
+  async function buildState(): Promise<BuildState | undefined> {
+    const text = await findState(db.read, STATE)
+    return text === undefined ? undefined : (JSON.parse(text) as BuildState)
+  }
+
+  /** At most one run waits, so that changes share one. */
+  function wake(afterMs = delayMs): void {
+    if (again || stopping.signal.aborted) return
+    again = true
+    void sleep(afterMs, stopping.signal).then(async () => {
+      again = false
+      if (stopping.signal.aborted) return
+      await run().catch((error: unknown) => {
+        if (stopping.signal.aborted) return
+        log.warn('Cannot update the search index. Searches lack the newest messages until it succeeds.', {
+          operation: 'search.index',
+          error,
+        })
+        wake(retryMs)
+      })
+    })
+  }
+
+  /** Cheap where there is nothing to do: the index is not opened. */
+  async function sweep(): Promise<void> {
+    const state = await buildState()
+    const isIncomplete = await isBuilding(state, state !== undefined && index.mayHave(state.identity))
+    if (isIncomplete || (await unindexedMessages(db.read).hasSome())) wake(0)
+  }
+
+  async function isBuilding(state: BuildState | undefined, isSame: boolean): Promise<boolean> {
+    return isSame ? state?.before !== null : hasMessages(db.read)
+  }
+
+  return {
+    run,
+
+    /** True when messages of the account, or messages stored before the index, are not indexed. */
+    async isBehind(accountId: string): Promise<boolean> {
+      const [identity, state] = [await index.identity(), await buildState()]
+      return (await isBuilding(state, state?.identity === identity)) || unindexedMessages(db.read).hasSome(accountId)
+    },
+
+    async start(): Promise<void> {
+      unsubscribe = bus.subscribe(EVENTS_TOPIC, () => wake())
+      sweeper = setInterval(() => {
+        sweep().catch((error: unknown) =>
+          log.warn('Cannot search for changes to index. The next attempt follows shortly.', {
+            operation: 'search.index',
+            error,
+          }),
+        )
+      }, sweepMs)
+      await sweep()
+    },
+
+    async stop(): Promise<void> {
+      stopping.abort()
+      unsubscribe()
+      clearInterval(sweeper)
+      await running?.catch(() => {})
+    },
+  }
+}
+
+export type Indexer = ReturnType<typeof indexer>

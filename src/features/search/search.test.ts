@@ -1,0 +1,199 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { random } from '../../../test/kit/random.ts'
+import { contentOf, searching } from '../../../test/kit/searching.ts'
+import { testServer } from '../../../test/kit/server.ts'
+import type { Db } from '../../infra/db/index.ts'
+import { messageRoutes, messageStore } from '../messages/index.ts'
+
+const MAX_PAGES = 100
+
+describeEachDatabase('a search in stored messages', (open, engine) => {
+  it('pages by cursor through messages of the same second, in the order of lists', async () => {
+    const { mailbox } = searching(await open())
+    const { add, find } = await mailbox('gmail')
+    const choose = random()
+    const written = Array.from({ length: 60 }, (_, index) => ({
+      subject: index % 3 === 0 ? 'other' : 'word',
+      receivedAt: 50_000 + Math.floor(choose() * 4) * 400,
+    }))
+    await add(...written)
+    const listed = await find({ limit: 200 })
+    const expected = listed.ids.filter((_, index) => listed.subjects[index] === 'word')
+    for (const limit of [1, 7, 40]) {
+      const found: string[] = []
+      let cursor: string | undefined
+      for (let page = 1; page < MAX_PAGES; page += 1) {
+        const { ids, pagination } = await find({ q: 'wor', limit, ...(cursor !== undefined && { cursor }) })
+        expect(pagination).toMatchObject({ total: 40, page })
+        expect(await find({ q: 'wor', limit, page })).toMatchObject({ ids })
+        found.push(...ids)
+        cursor = pagination.nextCursor
+        expect(pagination.hasNext).toBe(cursor !== undefined)
+        if (cursor === undefined) break
+      }
+      expect(found).toEqual(expected)
+    }
+    const { pagination } = await find({ q: 'wor', limit: 1 })
+    await expect(find({ q: 'other', cursor: pagination.nextCursor })).rejects.toMatchObject({ code: 'invalid_cursor' })
+  })
+
+  it('finds what the filters of lists allow, by the current labels and flags', async () => {
+    const { mailbox } = searching(await open())
+    const { add, find, labels, change } = await mailbox()
+    const [plain, unread, attached, other] = await add(
+      { subject: 'a word', receivedAt: 1500 },
+      { subject: 'a word', receivedAt: 2500, unread: true },
+      { subject: 'a word', receivedAt: 3500, attachments: ['x.pdf'] },
+      { subject: 'a word', receivedAt: 4500, folder: 'Work' },
+    )
+    const idsOf = (...rows: (typeof plain)[]) => rows.map((row) => row?.id)
+    expect((await find({ q: 'word' })).ids).toEqual(idsOf(attached, unread, plain))
+    expect((await find({ q: 'word', labelId: labels.Work })).ids).toEqual(idsOf(other))
+    expect((await find({ q: 'word', unread: true })).ids).toEqual(idsOf(unread))
+    expect((await find({ q: 'word', unread: false })).ids).toEqual(idsOf(attached, plain))
+    expect((await find({ q: 'word', hasAttachments: true })).ids).toEqual(idsOf(attached))
+    expect((await find({ q: 'word', after: 2500 })).ids).toEqual(idsOf(attached, unread))
+    expect((await find({ q: 'word', before: 3500 })).ids).toEqual(idsOf(unread, plain))
+    expect((await find({ q: 'word', after: 1501, before: 2501 })).ids).toEqual(idsOf(unread))
+    expect((await find({ q: '-' })).pagination).toMatchObject({ total: 0, hasNext: false })
+
+    if (unread === undefined || other === undefined) throw new Error('messages are missing')
+    await change((writer) => writer.setFlags([{ row: unread, unread: 0, starred: 0 }]))
+    await change((writer) =>
+      writer.relocate([
+        {
+          row: other,
+          folderId: labels.INBOX ?? '',
+          uidValidity: '7',
+          uid: 99,
+          providerMessageId: 'p',
+          unread: 1,
+          starred: 0,
+        },
+      ]),
+    )
+    expect((await find({ q: 'word', unread: true })).ids).toEqual(idsOf(other))
+    expect((await find({ q: 'word', labelId: labels.Work })).ids).toEqual([])
+  })
+
+  it('finds the new words of a rewritten message, and no deleted one', async () => {
+    const { mailbox } = searching(await open())
+    const { add, find, change } = await mailbox('gmail')
+    const [draft, other] = await add({ subject: 'first version' }, { subject: 'another version' })
+    if (draft === undefined || other === undefined) throw new Error('messages are missing')
+    expect((await find({ q: 'version' })).ids).toEqual([other.id, draft.id])
+    const rewritten = { ...draft, ...contentOf({ subject: 'second version' }), receivedAt: 999_999 }
+    await change((writer) =>
+      writer.update([{ row: rewritten, rewritten: true, labelIds: [draft.folderId ?? '', draft.accountId] }]),
+    )
+    expect((await find({ q: 'first' })).ids).toEqual([])
+    expect((await find({ q: 'second version' })).ids).toEqual([draft.id])
+    expect((await find({ q: 'version' })).ids).toEqual([draft.id, other.id])
+    await change((writer) => writer.remove([draft.id]))
+    expect((await find({ q: 'version' })).ids).toEqual([other.id])
+  })
+
+  it('equals a search of every message after random changes', async () => {
+    const { mailbox, composition } = searching(await open())
+    const { add, find, change, accountId } = await mailbox('gmail')
+    const choose = random()
+    const some = (count: number) => Array.from({ length: count }, () => WORDS[Math.floor(choose() * WORDS.length)])
+    const { db } = composition.infrastructure
+    for (let round = 0; round < 15; round += 1) {
+      await add(...Array.from({ length: 1 + Math.floor(choose() * 8) }, () => ({ subject: some(3).join(' ') })))
+      const rows = await stored(db, accountId)
+      const changed = rows.filter(() => choose() < 0.2)
+      await change((writer) =>
+        writer.update(
+          changed.map((row) => ({
+            row: { ...row, subject: some(3).join(' ') },
+            rewritten: true,
+            labelIds: [row.folderId ?? '', accountId],
+          })),
+        ),
+      )
+      await change((writer) => writer.remove(rows.filter(() => choose() < 0.1).map((row) => row.id)))
+      const now = await stored(db, accountId)
+      const [one = '', two = ''] = some(2)
+      const expected = now.filter(({ subject }) => {
+        const words = subject.split(' ')
+        return words.includes(one) && words.some((word) => word.startsWith(two))
+      })
+      const { ids, pagination } = await find({ q: `${one} ${two}`, limit: 200 })
+      expect([...ids].sort()).toEqual(expected.map(({ id }) => id).sort())
+      expect(pagination.total).toBe(expected.length)
+    }
+  })
+
+  it('indexes messages that were stored before the index, and says so meanwhile', async () => {
+    const place = await open.place()
+    const db = await open(place)
+    const first = searching(db)
+    const { add, accountId, find } = await first.mailbox()
+    await add(...Array.from({ length: 1200 }, (_, index) => ({ subject: index === 0 ? 'oldest word' : 'word' })))
+    expect((await find({ q: 'oldest' })).pagination.total).toBe(1)
+    await first.composition.close()
+
+    // As after an update of a version without search, or with a lost file.
+    rmSync(join(place.dataDir, 'search.db'), { force: true })
+    await db.transaction(async (tx) => {
+      await tx.deleteFrom('serviceState').where('name', '=', 'search.index').execute()
+      if (engine === 'postgres') await tx.deleteFrom('messageTerms').execute()
+    })
+    const second = searching(db)
+    const again = async () => second.composition.features.reader.list(accountId, { q: 'oldest' })
+    await second.search.start()
+    await eventually(async () => expect((await again()).pagination).toMatchObject({ total: 1 }))
+    expect((await again()).pagination.partial).toBeUndefined()
+    expect(await second.composition.features.reader.list(accountId, { q: 'word' })).toMatchObject({
+      pagination: { total: 1200 },
+    })
+  })
+
+  it('forgets a deleted account', async () => {
+    const db = await open()
+    const { mailbox, composition } = searching(db)
+    const { add, find, accountId } = await mailbox()
+    const { accounts, search, parts } = composition.features
+    await add({ subject: 'secret word' })
+    expect((await find({ q: 'secret' })).ids).toHaveLength(1)
+    for (const part of parts) await part.start?.()
+    await db.transaction((tx) => accounts.remove(tx, accountId))
+    await eventually(async () => expect(await db.read.selectFrom('accountErasures').selectAll().execute()).toEqual([]))
+    expect(await db.read.selectFrom('unindexedMessages').selectAll().execute()).toEqual([])
+    const page = { after: undefined, offset: 0, limit: 5 }
+    const query = { accountId, labelId: accountId, words: { q: 'secret' }, filter: {}, ...page }
+    expect((await search.find(query)).hits).toEqual([])
+    if (engine === 'postgres') expect(await db.read.selectFrom('messageTerms').selectAll().execute()).toEqual([])
+  })
+
+  it('rejects long and unknown parameters, and needs the key', async () => {
+    const { mailbox, composition } = searching(await open())
+    const { add, accountId } = await mailbox()
+    await add({ subject: 'word' })
+    const app = testServer()
+    messageRoutes(app, { reader: composition.features.reader })
+    await app.ready()
+    const get = async (query: string, headers = { authorization: 'Bearer good' }) =>
+      (await app.inject({ url: `/accounts/${accountId}/messages?${query}`, headers })).statusCode
+    expect(await get('q=word')).toBe(200)
+    expect(await get('q=')).toBe(200)
+    expect(await get(`q=${'x'.repeat(257)}`)).toBe(400)
+    expect(await get('q=word', { authorization: 'Bearer wrong' })).toBe(401)
+    expect(
+      (await app.inject({ url: '/accounts/acc_x/messages?q=x', headers: { authorization: 'Bearer good' } })).statusCode,
+    ).toBe(404)
+    await app.close()
+  })
+})
+
+const WORDS = ['ape', 'apes', 'bear', 'bears', 'cat', 'dog', 'doge', 'eel', 'fox']
+
+async function stored(db: Db, accountId: string) {
+  const rows = await db.read.selectFrom('messages').select('id').where('accountId', '=', accountId).execute()
+  return messageStore(db.read).byIds(rows.map((row) => row.id))
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import type { SearchWords } from '../messages/index.ts'
+import { indexedWords, queryWords } from './tokeniser.ts'
+
+/**
+ * What both databases index of a message: words with a prefix. It begins with a short hash of the account, so that no search
+ * reads what the index holds of others. Two accounts may share it: results are joined with a label of the account. A letter for the field follows.
+ */
+const FIELD = { q: 'a', from: 'f', to: 't', subject: 's' } as const satisfies Record<keyof SearchWords, string>
+
+/** More words than any message of people has; bounds the work for a hostile one. */
+const MAX_TERMS = 5000
+
+export interface SearchableMessage {
+  accountId: string
+  subject: string
+  text: string
+  /** JSON of its addresses and attachments, as stored with the message. */
+  fields: string
+}
+
+interface Addressed {
+  name: string
+  email: string
+}
+
+interface Fields {
+  from: Addressed | null
+  to: Addressed[]
+  cc: Addressed[]
+  bcc: Addressed[]
+  replyTo: Addressed[]
+  attachments: { filename: string }[]
+}
+
+export interface QueryTerm {
+  term: string
+  isPrefix: boolean
+}
+
+export function termsOf({ accountId, subject, text, fields }: SearchableMessage): string[] {
+  const { from, to, cc, bcc, replyTo, attachments } = JSON.parse(fields) as Partial<Fields>
+  const recipients = [...(to ?? []), ...(cc ?? []), ...(bcc ?? [])]
+  const account = accountHash(accountId)
+  const terms = new Set<string>()
+  const add = (content: string, field: keyof SearchWords) => {
+    for (const word of indexedWords(content)) {
+      if (terms.size >= MAX_TERMS) return
+      terms.add(account + FIELD[field] + word)
+    }
+  }
+  const sender = addressText(from == null ? [] : [from])
+  const receivers = addressText(recipients)
+  add(sender, 'from')
+  add(subject, 'subject')
+  for (const content of [sender, subject, text]) add(content, 'q')
+  add(receivers, 'to')
+  add(receivers, 'q')
+  add(`${addressText(replyTo ?? [])} ${(attachments ?? []).map(({ filename }) => filename).join(' ')}`, 'q')
+  return [...terms]
+}
+
+/** All of these terms must match. Empty when there is nothing to search for: no message matches then. */
+export function queryTerms(accountId: string, words: SearchWords): QueryTerm[] {
+  const account = accountHash(accountId)
+  const terms = new Map<string, QueryTerm>()
+  for (const [name, field] of Object.entries(FIELD)) {
+    const text = words[name as keyof SearchWords]
+    if (text === undefined) continue
+    const found = queryWords(text)
+    if (found.length === 0) return []
+    for (const { word, isPrefix } of found) {
+      const term = account + field + word
+      terms.set(`${term} ${isPrefix}`, { term, isPrefix })
+    }
+  }
+  return [...terms.values()]
+}
+
+function addressText(addresses: readonly Addressed[]): string {
+  return addresses.map(({ name, email }) => `${name} ${email}`).join(' ')
+}
+
+const HASH_CHARACTERS = 5
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
+
+function accountHash(accountId: string): string {
+  const digest = createHash('sha256').update(accountId).digest()
+  return [...digest.subarray(0, HASH_CHARACTERS)].map((byte) => BASE32[byte & 31]).join('')
+}
