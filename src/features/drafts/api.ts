@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox'
+import { listOf, pageQuery } from '../../infra/http/index.ts'
+import { timestamp } from '../../lib/json-schema.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { RemoteAddress } from '../../providers/contract/index.ts'
+import { draftIdOf, type MessageRow, parseFields, sendResultFields } from '../messages/index.ts'
+
+const recipients = (description: string) =>
+  Type.Array(Type.String({ examples: ['Ada Okafor <ada@example.com>'] }), { maxItems: 500, description })
+
+const BODY = 'Plain text, or HTML with `isHtml`.'
+const IS_HTML = 'True when the body is HTML.'
+
+const fields = {
+  to: recipients('The recipients.'),
+  cc: recipients('Copies.'),
+  bcc: recipients('Copies that other recipients do not see.'),
+  subject: Type.String({ maxLength: 5000 }),
+  body: Type.String({ description: BODY }),
+  isHtml: Type.Boolean({ description: IS_HTML }),
+}
+
+export const draftSchema = Type.Object(
+  {
+    id: Type.String({ examples: ['drf_01k9zwa1d3f5h7k9n1q3s5v7x9'] }),
+    accountId: Type.String(),
+    messageId: Type.String({ description: 'The message that is the draft, in the Drafts folder.' }),
+    ...fields,
+    providerDraftId: Type.String({
+      description:
+        'The id of the draft at Gmail or Graph; for imap its Message-ID. It stays the same when the draft is edited.',
+    }),
+    version: Type.Integer({ description: 'Increases with every change. Send it as `If-Match` with a PUT.' }),
+    createdAt: timestamp('When the service stored the draft.'),
+    updatedAt: timestamp('When the draft last changed.'),
+  },
+  { title: 'Draft' },
+)
+export type Draft = Static<typeof draftSchema>
+
+export const draftList = listOf('drafts', draftSchema)
+export const draftQuery = Type.Object(pageQuery)
+
+/** The body of a request that saves a new draft. */
+export const createBody = Type.Object(
+  {
+    to: fields.to,
+    cc: Type.Optional(fields.cc),
+    bcc: Type.Optional(fields.bcc),
+    subject: Type.String({ minLength: 1, maxLength: 5000 }),
+    body: Type.String({ minLength: 1, description: BODY }),
+    isHtml: Type.Optional(Type.Boolean({ default: false, description: IS_HTML })),
+  },
+  { title: 'NewDraft' },
+)
+export type CreateBody = Static<typeof createBody>
+
+export const createBodyWithAccount = Type.Object({
+  accountId: Type.String({ minLength: 1, description: 'An account id, or its customUserId.' }),
+  ...createBody.properties,
+})
+
+export const updateBody = Type.Optional(
+  Type.Partial(Type.Object(fields), {
+    title: 'DraftChanges',
+    description: 'Absent fields keep their value; a list replaces the stored one.',
+  }),
+)
+export type UpdateBody = Partial<CreateBody>
+
+/** The result of saving a draft. */
+export const saveResult = Type.Object(
+  {
+    ...sendResultFields,
+    result: Type.Object({
+      ...sendResultFields.result.properties,
+      draftId: Type.String({ description: 'The draft.' }),
+      providerMessageId: Type.String({ description: "The provider's id of the message." }),
+    }),
+  },
+  { title: 'DraftSaveResult' },
+)
+
+export interface DraftBodyView {
+  text: string | null
+  html: string | null
+}
+
+export function draftView(row: MessageRow, providerDraftId: string | null, { text, html }: DraftBodyView): Draft {
+  const { to, cc, bcc, messageId } = parseFields(row.fields)
+  return {
+    id: draftIdOf(row.id),
+    accountId: row.accountId,
+    messageId: row.id,
+    ...{ to: to.map(addressText), cc: cc.map(addressText), bcc: bcc.map(addressText) },
+    subject: row.subject,
+    body: html ?? text ?? '',
+    isHtml: html !== null,
+    // Messages with a location have ids that change with each edit.
+    providerDraftId: providerDraftId ?? (row.uidValidity === null ? null : messageId) ?? row.providerMessageId,
+    version: row.version,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }
+}
+
+/** An address as a request may send it. */
+function addressText({ name, email }: RemoteAddress): string {
+  if (name === '') return email
+  const needsQuotes = /[()<>[\]:;@\\,"]/.test(name)
+  return `${needsQuotes ? `"${name.replace(/["\\]/g, '\\$&')}"` : name} <${email}>`
+}
