@@ -25,6 +25,15 @@ const TAGS = [
     description: 'An account is a connected mailbox. The service keeps it in sync until it is paused or deleted.',
   },
   { name: 'Messages', description: 'The messages of an account, their bodies and their attachments.' },
+  {
+    name: 'Drafts',
+    description: 'The messages in the Drafts folder of an account, kept in sync with the provider in both directions.',
+  },
+  {
+    name: 'Sending',
+    description:
+      'Messages to send, and what became of them. The service accepts a message, sends it in the background, and never sends it twice.',
+  },
   { name: 'Labels', description: 'The labels of a gmail mailbox, or the folders of any other.' },
   {
     name: 'Webhooks',

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { columns } from '../lib/text.ts'
 import { VERSION } from './version.ts'
 
 /** The first screen of a service that was started in a terminal. `url` is the address on which it listens. */
@@ -22,18 +23,13 @@ export function banner(config: Config, url: string): string {
     '',
     `  Posthorn ${VERSION}`,
     '',
-    ...aligned(rows),
+    ...columns(rows),
     '',
     '  Next, in another terminal:',
-    ...aligned(next),
+    ...columns(next),
     '',
     '  Press Ctrl-C to stop.',
     '',
     '',
   ].join('\n')
-}
-
-function aligned(rows: string[][]): string[] {
-  const width = Math.max(...rows.map(([label = '']) => label.length))
-  return rows.map(([label = '', text]) => `  ${label.padEnd(width)}  ${text}`)
 }

@@ -1,7 +1,9 @@
 import { eventCatalogue, plannedEvents } from '../events/index.ts'
 import { accountEvents } from '../features/accounts/index.ts'
+import { folderEvents } from '../features/labels/index.ts'
 import { draftEvents, messageEvents } from '../features/messages/index.ts'
-import { folderEvents } from '../features/sync/index.ts'
+import { outboxEvents } from '../features/outbox/index.ts'
+import { trackingEvents } from '../features/tracking/index.ts'
 import { webhookEvents } from '../features/webhooks/index.ts'
 
 /** Every recorded event type, each once, in the order in which the documentation lists them. */
@@ -9,6 +11,8 @@ const recordedEvents = {
   ...messageEvents,
   ...folderEvents,
   ...draftEvents,
+  ...outboxEvents,
+  ...trackingEvents,
   ...accountEvents,
   ...webhookEvents,
 }

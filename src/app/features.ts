@@ -2,6 +2,7 @@ import { eraseEvents, recorder } from '../events/index.ts'
 import {
   accessTokenOfGone,
   accounts as accountsFeature,
+  eraseApiChanges,
   erasure as erasureOf,
   fence,
   livingInstances,
@@ -11,14 +12,27 @@ import {
   revoker,
 } from '../features/accounts/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
+import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
 import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
-import { eraseLabels } from '../features/labels/index.ts'
+import { eraseLabels, labelChanger } from '../features/labels/index.ts'
 import { licence as licenceOf } from '../features/licence/index.ts'
 import { sharedLogs } from '../features/logs/index.ts'
-import { bodyFetcher, eraseMessages, messageReader } from '../features/messages/index.ts'
+
+import {
+  bodyFetcher,
+  eraseMessages,
+  eraseReserved,
+  messageChanger,
+  messageReader,
+  threadReader,
+} from '../features/messages/index.ts'
+
+import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
+import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
 import { eraseSync, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
+import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
 import {
   type DuplicateFinder,
   endpoints as endpointsFeature,
@@ -60,10 +74,12 @@ export async function stopParts(parts: readonly Part[], drainMs: number): Promis
 export interface FeatureOptions {
   ownership?: Partial<OwnershipTiming>
   sync?: Partial<SyncTiming>
+  search?: Pick<SearchDeps, 'catchUpMs'>
   webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */
   mail?: MailProvider
+  outbox?: Partial<OutboxTiming>
   readMessage?: ReadMessage
   claims?: SharedClaims
   duplicates?: DuplicateFinder
@@ -130,19 +146,35 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
   puller.onChange(push.channelChanged)
 
-  const reader = messageReader({ ...shared, accounts, mail })
+  const search = searchOf({ ...shared, ...options.search })
+  const reader = messageReader({ ...shared, accounts, mail, search })
+  const changer = messageChanger({ ...shared, accounts, events, mail })
+  const threads = threadReader({ db, accounts })
+  const labels = labelChanger({ ...shared, accounts, events, mail })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
   const sync = syncFeature({
     ...shared,
     accounts,
     ownership,
     fence,
-    events,
+    events: replyRecorder({ db, events, ids }),
     mail,
     ...(config.syncStoreBodies && { requestBodies: bodies.request }),
     push,
     settings: syncSettings(config),
     ...(options.sync && { timing: options.sync }),
+  })
+
+  const { sending } = mailboxes
+  const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
+  const drafts = draftService({ ...shared, accounts, events, mail, tracking })
+  const outbox = outboxOf({
+    ...{ ...shared, accounts, reader, sending, tracking },
+    tracksByDefault: config.trackingEnabled,
+  })
+  const sender = outboxEngine({
+    ...{ ...shared, events, accounts, sending, messagesPerMinute: config.outboxMessagesPerMinute },
+    ...(options.outbox && { timing: options.outbox }),
   })
 
   const endpoints = endpointsFeature(shared)
@@ -156,10 +188,23 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const erasure = erasureOf({
     ...shared,
     revoke: revoker({ ...shared, login }),
-    erase: [eraseDeliveries, eraseEvents, eraseMessages, eraseSync, eraseLabels, erasePush],
+    erase: [
+      eraseDeliveries,
+      eraseEvents,
+      eraseMessages,
+      eraseReserved,
+      eraseOutbox,
+      eraseDraftRequests,
+      eraseSync,
+      eraseLabels,
+      erasePush,
+      eraseApiChanges,
+      eraseTracking,
+    ],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
       await push.endSubscription(accountId)
+      await search.forget(accountId)
     },
   })
   const retention = retentionJob({ ...shared, retention: config })
@@ -173,6 +218,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: erasure.start, stop: erasure.stop, stopsWith: 'work' },
     { start: retention.start, stop: retention.stop, stopsWith: 'work' },
     ...(config.syncStoreBodies ? [{ start: bodies.start, stop: bodies.stop, stopsWith: 'work' as const }] : []),
+    { start: search.start, stop: search.stop, stopsWith: 'work' },
+    { start: sender.start, stop: sender.stop, stopsWith: 'work' },
     { start: sync.start, stop: sync.stop, stopsWith: 'work' },
     { start: push.start, stop: push.stop, stopsWith: 'work' },
     { start: () => ownership.start(), stop: () => ownership.stop(), stopsWith: 'ownership' },
@@ -191,12 +238,20 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     push,
     sync,
     reader,
+    search,
+    changer,
+    outbox,
+    threads,
+    sender,
+    drafts,
+    labels,
     bodies,
     endpoints,
     claims,
     webhooks,
     testDeliveries,
     streams,
+    tracking,
     parts,
   }
 }

@@ -2,10 +2,11 @@ import type { Config } from '../config/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
+import type { MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { type ImapLimits, imapProvider } from '../providers/imap/index.ts'
 import { microsoftProvider } from '../providers/microsoft/index.ts'
+import { smtpProvider } from '../providers/smtp/index.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {
@@ -33,10 +34,15 @@ export function mailProviders({ config, guard, clock, log, logins, imapLimits, r
     microsoft: microsoft.mail,
     imap: imap.mail,
   }
+  const sending: Partial<Record<ProviderName, SendProvider>> = {
+    gmail: gmail.sending,
+    imap: smtpProvider({ guard, log, copies: imap.sentCopies }),
+  }
   return {
     imap: imap.mail,
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
+    sending: (provider: ProviderName) => sending[provider],
     /** Closes the connections of one account, or of all. */
     async closeConnections(accountId?: string): Promise<void> {
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))

@@ -26,7 +26,12 @@ it('stops within one batch, however many rows are expired', async () => {
     )
   const retention = retentionJob({
     ...{ db, queue, clock, log: silentLog },
-    retention: { retentionEventsDays: 30, retentionDeliveriesDays: 30, retentionSessionsDays: 7 },
+    retention: {
+      retentionEventsDays: 30,
+      retentionDeliveriesDays: 30,
+      retentionSessionsDays: 7,
+      retentionTrackingDays: 180,
+    },
   })
   await retention.start()
   await eventually(async () => expect(await left()).toBeLessThan(EXPIRED))

@@ -2,7 +2,11 @@ import type { Config } from '../config/index.ts'
 import { purgeEvents } from '../events/index.ts'
 import { purgeAuthSessions } from '../features/auth/index.ts'
 import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
+import { purgeDraftRequests } from '../features/drafts/index.ts'
 import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
+import { purgeReserved } from '../features/messages/index.ts'
+import { purgeOutbox } from '../features/outbox/index.ts'
+import { purgeTracking } from '../features/tracking/index.ts'
 import { purgeDeliveries } from '../features/webhooks/index.ts'
 import type { Db, Tx } from '../infra/db/index.ts'
 import type { Log } from '../infra/log/index.ts'
@@ -15,7 +19,10 @@ export interface RetentionDeps {
   queue: Queue
   clock: Clock
   log: Log
-  retention: Pick<Config, 'retentionEventsDays' | 'retentionDeliveriesDays' | 'retentionSessionsDays'>
+  retention: Pick<
+    Config,
+    'retentionEventsDays' | 'retentionDeliveriesDays' | 'retentionSessionsDays' | 'retentionTrackingDays'
+  >
 }
 
 /** Deletes expired rows once an hour, on one replica at a time. */
@@ -32,6 +39,9 @@ const ROWS_PER_TRANSACTION = 200
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A late fan-out still needs the claims made at the time of its events. */
 const CLAIMS_KEPT_MS = 60 * 60 * 1000
+/** A sent message appears in the mailbox within minutes; a paused account may be away for long. */
+const RESERVATIONS_KEPT_MS = 90 * DAY_MS
+const OUTBOX_KEPT_MS = 30 * DAY_MS
 const GRACE_MS = 5000
 
 /** Deletes up to `limit` rows older than `beforeMs`; returns true when there may be more. */
@@ -44,6 +54,10 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
     [purgeIdempotencyKeys, 0],
     [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
+    [purgeOutbox, OUTBOX_KEPT_MS],
+    [purgeTracking, retention.retentionTrackingDays * DAY_MS],
+    [purgeReserved, RESERVATIONS_KEPT_MS],
+    [purgeDraftRequests, 2 * DAY_MS],
   ]
   const stopping = new AbortController()
   let worker: Worker | undefined

@@ -1,15 +1,18 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
+import { draftRoutes } from '../features/drafts/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
 import { health, healthRoutes, type Phase } from '../features/health/index.ts'
 import { serviceKey } from '../features/keys/index.ts'
-import { labelRoutes } from '../features/labels/index.ts'
+import { labelChangeRoutes, labelRoutes } from '../features/labels/index.ts'
 import { logRoutes } from '../features/logs/index.ts'
-import { messageRoutes } from '../features/messages/index.ts'
+import { messageChangeRoutes, messageRoutes, threadRoutes } from '../features/messages/index.ts'
+import { outboxRoutes } from '../features/outbox/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
 import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
+import { trackingRoutes } from '../features/tracking/index.ts'
 import { deliveryRoutes, endpointRoutes, isSubscription, subscribes, testRoutes } from '../features/webhooks/index.ts'
 import { createServer, errorPageRoute, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
@@ -71,7 +74,13 @@ export function httpServer(
   accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login, verifications })
   pushRoutes(server, { db, bus, log, accounts })
   messageRoutes(server, { reader })
-  labelRoutes(server, { db, accounts })
+  messageChangeRoutes(server, { reader, changer: features.changer, idempotency })
+  outboxRoutes(server, { outbox: features.outbox, idempotency, transaction: (body) => db.transaction(body) })
+  threadRoutes(server, { threads: features.threads })
+  trackingRoutes(server, { log, tracking: features.tracking })
+  draftRoutes(server, { drafts: features.drafts, idempotency })
+  labelRoutes(server, { db, accounts, changer: features.labels })
+  labelChangeRoutes(server, { changer: features.labels, idempotency })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })
   deliveryRoutes(server, { ...shared, testDeliveries: features.testDeliveries, idempotency })
   testRoutes(server, { catalogue, testDeliveries: features.testDeliveries, idempotency })

@@ -1,3 +1,4 @@
+import { columns } from '../lib/text.ts'
 import type { Command } from './command.ts'
 
 /** The text of `posthorn --help`. */
@@ -10,13 +11,13 @@ export function overview(version: string, commands: Readonly<Record<string, Comm
 Usage: posthorn <command>
 
 Commands:
-${aligned(rows)}
+${columns(rows).join('\n')}
 
 Options:
-${aligned([
+${columns([
   ['--help', 'print this text; after a command: its options and examples'],
   ['--version', 'print the version'],
-])}
+]).join('\n')}
 
 Settings come from the environment, then .env, then service.config.json (SERVICE_CONFIG names another file), then
 defaults. See docs/settings.md.
@@ -32,7 +33,7 @@ export function commandHelp(name: string, { summary, operand, options = {}, exam
   return [
     `posthorn ${titleOf(name, operand)}: ${summary}`,
     '',
-    ...(rows.length > 0 ? ['Options:', aligned(rows), ''] : []),
+    ...(rows.length > 0 ? ['Options:', ...columns(rows), ''] : []),
     'Examples:',
     ...examples.map((example) => `  ${example}`),
   ].join('\n')
@@ -40,9 +41,4 @@ export function commandHelp(name: string, { summary, operand, options = {}, exam
 
 function titleOf(name: string, operand: string | undefined): string {
   return operand === undefined ? name : `${name} ${operand}`
-}
-
-function aligned(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
 }

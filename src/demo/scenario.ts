@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DemoApi } from './api.ts'
 import type { DemoApplication } from './application/application.ts'
-import { curlCommand } from './curl.ts'
+import { demoCurl } from './curl.ts'
 import type { DemoMailbox } from './mailbox.ts'
 import type { DemoService } from './service.ts'
 import type { Story } from './story.ts'
@@ -41,7 +41,7 @@ function registerEndpoint({ story, api, service, application }: Scenario): Promi
         `POST /webhooks/endpoints → events go to ${application.webhookUrl}`,
         'The response contains the signing secret, which is shown only once.',
       ],
-      curl: curlCommand(service, 'POST', '/webhooks/endpoints', body),
+      curl: demoCurl(service, 'POST', '/webhooks/endpoints', body),
     }),
   )
 }
@@ -93,7 +93,7 @@ function listMessages({ story, service, application, ended }: Scenario, accountI
           ({ unread, subject, from }) => `  ${unread ? '●' : ' '} ${subject} (${from?.name || from?.email})`,
         ),
       ],
-      curl: curlCommand(service, 'GET', path),
+      curl: demoCurl(service, 'GET', path),
     }),
   )
 }
@@ -115,7 +115,7 @@ async function receiveMessage(scenario: Scenario, accountId: string): Promise<vo
         `The mailbox received "${data.subject}".`,
         `A signed message.received webhook arrived (${id}); the standardwebhooks package verified its signature.`,
       ],
-      curl: curlCommand(service, 'GET', '/webhooks/deliveries?eventType=message.received'),
+      curl: demoCurl(service, 'GET', '/webhooks/deliveries?eventType=message.received'),
     }),
   )
 }

@@ -13,6 +13,15 @@ import * as messageTexts from './0011-message-texts.ts'
 import * as limitViolations from './0012-limit-violations.ts'
 import * as sessionLocale from './0013-session-locale.ts'
 import * as invitedEmail from './0014-invited-email.ts'
+import * as apiChanges from './0015-api-changes.ts'
+import * as labelChanges from './0016-label-changes.ts'
+import * as reservedMessages from './0017-reserved-messages.ts'
+import * as outbox from './0018-outbox.ts'
+import * as search from './0019-search.ts'
+import * as threads from './0020-threads.ts'
+import * as drafts from './0021-drafts.ts'
+import * as draftRequests from './0022-draft-requests.ts'
+import * as tracking from './0023-tracking.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +39,13 @@ export const migrations: readonly Migration[] = [
   limitViolations,
   sessionLocale,
   invitedEmail,
+  apiChanges,
+  labelChanges,
+  reservedMessages,
+  outbox,
+  search,
+  threads,
+  drafts,
+  draftRequests,
+  tracking,
 ]

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Example, type ExampleResponse, readExamples, working } from '../../src/infra/http/openapi/examples.ts'
 import { shapeDifferences, textDifferences } from '../kit/example-shape.ts'
+import { pointerPart, schemaChecker } from '../kit/openapi.ts'
 import { recorded, writeRecorded } from '../kit/record-examples.ts'
 import { type ApiStory, FIRST, LAST, startApiStory } from '../scenarios/api-story.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
@@ -34,25 +33,12 @@ const operations = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [
       `${method.toUpperCase()} ${path}`,
-      { operation, pointer: `/paths/${escaped(path)}/${method}` },
+      { operation, pointer: `/paths/${pointerPart(path)}/${method}` },
     ]),
   ),
 )
 
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-formats.default(ajv)
-ajv.addSchema({ $id: 'openapi.json', ...document })
-
-function schemaErrors(value: unknown, pointer: string): unknown[] {
-  const check = ajv.getSchema(`openapi.json#${pointer}`)
-  if (check === undefined) throw new Error(`The document has no ${pointer}.`)
-  check(value)
-  return check.errors ?? []
-}
-
-function escaped(part: string): string {
-  return part.replaceAll('~', '~0').replaceAll('/', '~1')
-}
+const schemaErrors = schemaChecker(document)
 
 function described(name: string): { operation: Operation; pointer: string } {
   const found = operations.get(name)
@@ -108,7 +94,8 @@ function* shownExamples(part: unknown, pointer: string): Generator<[unknown, str
     for (const { value } of Object.values(Object(part.examples)) as { value: unknown }[]) yield [value, pointer]
   }
   for (const [name, value] of Object.entries(part)) {
-    if (!['example', 'examples', 'schema'].includes(name)) yield* shownExamples(value, `${pointer}/${escaped(name)}`)
+    if (!['example', 'examples', 'schema'].includes(name))
+      yield* shownExamples(value, `${pointer}/${pointerPart(name)}`)
   }
 }
 
@@ -155,7 +142,7 @@ describe.skipIf(!dovecotAvailable())('a running service', () => {
     if (content !== undefined) expect(Object.keys(content)).toContain('*/*' in content ? '*/*' : type)
     const at = $ref?.slice(1) ?? `${pointer}/responses/${status}`
     if (type === 'application/json' && content?.[type]?.schema !== undefined) {
-      expect(schemaErrors(response.json, `${at}/content/${escaped(type)}/schema`)).toEqual([])
+      expect(schemaErrors(response.json, `${at}/content/${pointerPart(type)}/schema`)).toEqual([])
     }
   })
 })

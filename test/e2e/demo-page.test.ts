@@ -40,7 +40,7 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
     await page.locator('#step-list').getByRole('button', { name: 'Copy' }).click()
     await page.locator('#step-list').getByText('Copied').waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^curl http:\S+\/accounts\/acc_\w+\/messages \\\n {2}-H 'Authorization: Bearer [\w-]+'$/,
+      /^curl 'http:\S+\/accounts\/acc_\w+\/messages' \\\n {2}-H 'Authorization: Bearer [\w-]+'$/,
     )
     await check()
     expect(demo.output()).toMatch(/→ 5 messages:/)

@@ -1,3 +1,6 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+
 /** The parts of an OpenAPI operation that tests read. */
 export interface Operation {
   method: string
@@ -90,4 +93,22 @@ const FORMATS: Record<string, string> = {
   email: 'nobody@example.com',
   uri: 'https://example.com/hook',
   'date-time': '2026-01-31T08:00:00.000Z',
+}
+
+/** Returns a function for the differences between a value and the schema at a JSON pointer of the document. */
+export function schemaChecker(document: object): (value: unknown, pointer: string) => unknown[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: 'openapi.json', ...document })
+  return (value, pointer) => {
+    const check = ajv.getSchema(`openapi.json#${pointer}`)
+    if (check === undefined) throw new Error(`The document has no ${pointer}.`)
+    check(value)
+    return check.errors ?? []
+  }
+}
+
+/** One part of a JSON pointer. */
+export function pointerPart(part: string): string {
+  return part.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -100,13 +100,18 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
 }
 
 function collect(child: ChildProcess): () => string {
-  let text = ''
+  let chunks: Buffer[] = []
+  let sizeBytes = 0
   const append = (chunk: Buffer) => {
-    text = (text + chunk.toString('utf8')).slice(-MAX_OUTPUT)
+    chunks.push(chunk)
+    sizeBytes += chunk.length
+    if (sizeBytes < 2 * MAX_OUTPUT) return
+    chunks = [Buffer.concat(chunks).subarray(-MAX_OUTPUT)]
+    sizeBytes = MAX_OUTPUT
   }
   child.stdout?.on('data', append)
   child.stderr?.on('data', append)
-  return () => text
+  return () => Buffer.concat(chunks).subarray(-MAX_OUTPUT).toString('utf8')
 }
 
 const MAX_OUTPUT = 1024 * 1024

@@ -9,6 +9,7 @@ import { type Service, startService } from '../kit/service.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail } from '../servers/messages.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
+import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
 /**
  * One service with everything that the examples of the API name: Ada's mailbox, the invoice that arrives in it, the endpoint
@@ -25,6 +26,12 @@ export interface ApiStory {
 /** Operations that must come first, in this order; all others follow, then `LAST`. */
 export const FIRST = ['POST /webhooks/endpoints', 'POST /accounts', 'POST /auth/sessions']
 export const LAST = [
+  'POST /drafts',
+  'POST /accounts/{accountId}/drafts',
+  'GET /accounts/{accountId}/drafts',
+  'GET /drafts/{draftId}',
+  'PUT /drafts/{draftId}',
+  'DELETE /drafts/{draftId}',
   'GET /auth/authorize',
   'POST /auth/authorize',
   'POST /auth/authorize/imap/folders',
@@ -32,6 +39,8 @@ export const LAST = [
   'GET /auth/sessions/{code}',
   'POST /auth/sessions/{code}/start',
   'GET /providers/{providerName}/callback',
+  'DELETE /accounts/{accountId}/messages/{messageId}',
+  'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
   'DELETE /webhooks/endpoints/{endpointId}',
 ]
@@ -51,9 +60,15 @@ const SHOWN = {
   gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
   inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
   message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
+  thread: 'thr_01k9zwtvqmpvrfjf9ttty4hk6f',
   endpoint: 'whe_01k9zv5d7f9h2k4n6q8s1v3x5z',
   event: 'evt_01k9zw5e9w2y4z6b8d1f3h5k7n',
   delivery: 'dlv_01k9zw5ehq4s6v8x1z3b5d7f9h',
+  draft: 'drf_01k9zwb2f4h6k8n1q3s5v7x9z2',
+  outbox: 'obx_01k9zw8q9z2b4d6f8h1k3n5q7s',
+  tracking: 'trk_01k9zw8r2d5f7h9k1n3q5s7v9x',
+  trackingToken: 'p7Kx2mQv9RtWc4Zb6NyLh3Js',
+  failedOutbox: 'obx_01k9zw8w1d3f5h7k9m2p4r6t8v',
   session: 'q3Vt8nXo2yLr5wKj9cZb1uHd6mPs4gAe7fTiRk0NvBY',
   gmailSession: 'x7Bn2kWp9sDf4hJq1zTg8vYc5mRl3oUe6aKi0yXwQtM',
   gmailState: 'W8fJ2rTq6vKx1nBz5cYm9sLd3hPg7oEa4uRi0kXtVwQ',
@@ -69,11 +84,13 @@ export async function startApiStory(): Promise<ApiStory> {
     for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
   }
   try {
-    const [dovecot, receiver, google] = await Promise.all([startDovecot(), startReceiver(), googleSite()])
+    const servers = [startDovecot(), startReceiver(), googleSite(), startSmtpSink()] as const
+    const [dovecot, receiver, google, smtp] = await Promise.all(servers)
     closers.push(
       () => dovecot.stop(),
       () => receiver.close(),
       () => google.server.close(),
+      () => smtp.close(),
     )
     for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
     google.server.addUser(GMAIL_USER)
@@ -85,7 +102,7 @@ export async function startApiStory(): Promise<ApiStory> {
       output: () => {},
     })
     closers.push(() => service.stop())
-    return { ...replay({ service, dovecot, receiver, google }), close }
+    return { ...replay({ service, dovecot, receiver, google, smtp }), close }
   } catch (error) {
     await close()
     throw error
@@ -97,9 +114,10 @@ interface Servers {
   dovecot: Dovecot
   receiver: Receiver
   google: ConsentSite
+  smtp: SmtpSink
 }
 
-function replay({ service, dovecot, receiver, google }: Servers): Omit<ApiStory, 'close'> {
+function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<ApiStory, 'close'> {
   const owner = api(service.url, service.key)
   const { bind, toReal, toShown } = exampleValues()
   bind(SHOWN.webhookUrl, receiver.url)
@@ -123,8 +141,26 @@ function replay({ service, dovecot, receiver, google }: Servers): Omit<ApiStory,
       bind(SHOWN.delivery, delivery.id)
       bind(SHOWN.event, delivery.eventId)
       bind(SHOWN.message, messages[0].id)
+      bind(SHOWN.thread, messages[0].threadId)
       bind(SHOWN.inbox, messages[0].labelIds[0])
     },
+
+    /** A second message, which its recipient's server refuses, for the examples that resolve one. */
+    async 'POST /accounts/{accountId}/messages/send'({ json }) {
+      bind(SHOWN.outbox, json.outboxId)
+      bind(SHOWN.tracking, json.result.tracking.id)
+      bind(SHOWN.trackingToken, json.result.tracking.token)
+      const visit = { redirect: 'manual', headers: { 'user-agent': 'Mozilla/5.0 (Macintosh)' } } as const
+      for (const path of ['.gif', '/1']) await fetch(`${service.url}/t/${json.result.tracking.token}${path}`, visit)
+      smtp.behave({ recipient: () => 550 })
+      const { accountId } = (await owner.get(`/outbox/${json.outboxId}`)).json
+      const message = { to: ['ar@northwind.example'], subject: 'Invoice 2026-0815', body: 'Thank you.' }
+      const { outboxId } = (await owner.post(`/accounts/${accountId}/messages/send`, message)).json
+      await eventually(async () => (await owner.get(`/outbox/${outboxId}`)).json.status === 'failed')
+      bind(SHOWN.failedOutbox, outboxId)
+    },
+
+    'POST /drafts': async ({ json }) => bind(SHOWN.draft, json.id),
 
     async 'POST /auth/sessions'({ json }) {
       bind(SHOWN.session, json.code)
@@ -153,7 +189,8 @@ function replay({ service, dovecot, receiver, google }: Servers): Omit<ApiStory,
   /** The mail server of the examples is at another address here, with a certificate of its own. */
   function withMailServer(body: Json): Json {
     if (typeof body !== 'object' || body === null || Array.isArray(body) || !('host' in body)) return body
-    return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true }
+    const sending = { smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false }
+    return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true, ...sending }
   }
 
   return {

@@ -70,6 +70,13 @@ export const productSettings = {
     fallback: false,
     about: 'Store message bodies in the database instead of fetching them on each read.',
   }),
+  outboxMessagesPerMinute: setting({
+    env: 'OUTBOX_MESSAGES_PER_MINUTE',
+    path: 'outbox.messagesPerMinute',
+    kind: kinds.integer(0, 60_000),
+    fallback: 0,
+    about: 'Messages that one account may send in a minute. 0: as many as its provider accepts.',
+  }),
   webhookIncludeBodies: setting({
     env: 'WEBHOOKS_INCLUDE_BODIES',
     path: 'webhooks.includeBodies',
@@ -96,8 +103,22 @@ export const productSettings = {
     path: 'retention.trackingDays',
     kind: kinds.integer(1, DAY_LIMIT),
     fallback: 180,
-    planned: true,
-    about: 'Days after which opens and clicks are deleted.',
+    about: 'Days after which the opens, clicks and replies of a sent message are deleted.',
+  }),
+  trackingBaseUrl: setting({
+    env: 'TRACKING_BASE_URL',
+    path: 'tracking.baseUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: undefined,
+    about:
+      'Address of the pixel and the links of tracked messages, on a host that reaches this service. Default: PUBLIC_URL.',
+  }),
+  trackingEnabled: setting({
+    env: 'TRACKING_ENABLED',
+    path: 'tracking.enabled',
+    kind: kinds.boolean,
+    fallback: false,
+    about: 'Track the opens and clicks of HTML messages that are sent without `tracking` in the request.',
   }),
   retentionSessionsDays: setting({
     env: 'RETENTION_SESSIONS_DAYS',

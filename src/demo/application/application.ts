@@ -1,5 +1,5 @@
 import type { DemoApi } from '../api.ts'
-import { curlCommand } from '../curl.ts'
+import { demoCurl } from '../curl.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 import { nextMessage } from '../messages.ts'
 import type { DemoService } from '../service.ts'
@@ -70,7 +70,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   const redirectUri = `${server.url}/connected`
   const connection = connecting(api, mailbox, redirectUri)
   const body = { provider: mailbox.provider, email: mailbox.user, redirectUri }
-  story.showCurl('connect', curlCommand(service, 'POST', '/auth/sessions', body))
+  story.showCurl('connect', demoCurl(service, 'POST', '/auth/sessions', body))
   story.onChange(() => server.changed())
   webhooks.onReceived((webhook) => {
     server.changed()

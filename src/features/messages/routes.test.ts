@@ -22,7 +22,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       const mailbox = await syncedMailbox(server, open, options)
       const app = testServer()
       messageRoutes(app, { reader: mailbox.service.reader })
-      labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts })
+      labelRoutes(app, { db: mailbox.db, accounts: mailbox.service.accounts, changer: mailbox.service.labels })
       await app.ready()
       onTestFinished(() => app.close())
       const get = async (path: string, key = 'good') => {
@@ -117,6 +117,41 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       expect(await events()).toEqual([])
       await box.create('Brandnew')
       expect((await get('/messages?mailbox=Brandnew')).json.pagination.total).toBe(0)
+    })
+
+    it('filters a folder that is not synced by a search of the server', async () => {
+      const { get } = await served({
+        before: async (box) => {
+          await box.put('Archive/2020', 'first report', 'second report', 'third "note\\')
+        },
+      })
+      const found = async (query: string) => {
+        const { json } = await get(`/messages?mailbox=${encodeURIComponent('Archive/2020')}&${query}`)
+        return json.messages.map((one: { subject: string }) => one.subject)
+      }
+      const words = (text: string) => `q=${encodeURIComponent(text)}`
+      expect(await found(words('report'))).toEqual(['second report', 'first report'])
+      expect(await found(words('REPORT sec'))).toEqual(['second report'])
+      expect(await found('subject=first&from=nobody')).toEqual([])
+      expect(await found(words('"note\\'))).toEqual(['third "note\\'])
+      for (const text of ['x" ALL "', 'x\r\na OR ALL', ') ALL (', '{3}', 'größe', '会議'])
+        expect(await found(words(text))).toEqual([])
+      expect(await found('unread=true')).toHaveLength(3)
+      expect(await found('unread=false')).toEqual([])
+      expect(await found('hasAttachments=true')).toEqual([])
+      expect(await found('hasAttachments=false&q=third')).toHaveLength(1)
+      const [{ receivedAt }] = (await get(`/messages?mailbox=${encodeURIComponent('Archive/2020')}`)).json.messages
+      const next = new Date(Date.parse(receivedAt) + 1000).toISOString()
+      expect(await found(`after=${receivedAt}`)).toContain('third "note\\')
+      expect(await found(`after=${next}`)).toEqual([])
+      expect(await found(`before=${next}`)).toHaveLength(3)
+      const path = `/messages?mailbox=${encodeURIComponent('Archive/2020')}&limit=1&q=report`
+      const { pagination } = (await get(path)).json
+      expect(pagination).toMatchObject({ total: 2, hasNext: true })
+      const second = (await get(`${path}&cursor=${pagination.nextCursor}`)).json
+      expect(second).toMatchObject({ messages: [{ subject: 'first report' }], pagination: { hasNext: false } })
+      expect((await get(`/messages?mailbox=INBOX.x&${words('a')}`)).status).toBe(404)
+      expect((await get(`${path.replace('report', 'a+b+c+d+e+f+g+h+i')}`)).status).toBe(400)
     })
 
     it('returns details, the original and attachments, with headers that stop a browser from running them', async () => {

@@ -11,6 +11,8 @@ const READ = { access: 'key:read' } as const
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
 const messageParams = Type.Object({ ...accountParams.properties, messageId: Type.String() })
 
+const MAX_QUERY = 256
+
 const listQuery = Type.Object({
   ...pageQuery,
   labelId: Type.Optional(Type.String({ description: "Only messages with this label: its id, or the provider's." })),
@@ -19,6 +21,28 @@ const listQuery = Type.Object({
       description:
         "imap only: the folder, by path or id. A folder that is not synced is read live, in the server's order.",
     }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      maxLength: MAX_QUERY,
+      description:
+        'Only messages with all these words in their addresses, subject, attachment names or the first 4 KB of text. Case and accents do not matter, and the last word may continue.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: MAX_QUERY,
+      description: 'Only messages with these words in name or address of the sender.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: MAX_QUERY,
+      description: 'Only messages with these words in names or addresses of the recipients, cc and bcc included.',
+    }),
+  ),
+  subject: Type.Optional(
+    Type.String({ maxLength: MAX_QUERY, description: 'Only messages with these words in the subject.' }),
   ),
   after: Type.Optional(Type.String({ description: 'Only messages received at this time (RFC 3339) or later.' })),
   before: Type.Optional(Type.String({ description: 'Only messages received before this time (RFC 3339).' })),
@@ -53,6 +77,10 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
         ...query,
         labelId: query.labelId || undefined,
         mailbox: query.mailbox || undefined,
+        q: query.q || undefined,
+        from: query.from || undefined,
+        to: query.to || undefined,
+        subject: query.subject || undefined,
         after: timeOf('query.after', after),
         before: timeOf('query.before', before),
       })

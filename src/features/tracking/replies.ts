@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto'
+import type { EventOf, NewEvent, Recorder } from '../../events/index.ts'
+import { type Db, type Dialect, type Tx, updateEach } from '../../infra/db/index.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { parseTime } from '../../lib/time.ts'
+import type { MessageEventData } from '../messages/index.ts'
+import type { trackingEvents } from './events.ts'
+import { counted, MAX_EVENTS, type TrackingRow, trackingStore } from './store.ts'
+
+/** A reply names what it replies to, then older messages of the thread. */
+const MAX_REFERENCES = 10
+
+interface ReplyDeps {
+  db: Pick<Db, 'dialect'>
+  events: Recorder
+  ids: Ids
+}
+
+/**
+ * A recorder for sync that also finds replies: it records `message.replied` beside `message.received`, in the same transaction. The
+ * sent copy of a message says under which Message-ID the provider sent it, which replies refer to.
+ */
+export function replyRecorder({ db: { dialect }, events, ids }: ReplyDeps): Recorder {
+  return {
+    async record(tx, recorded) {
+      await learnIds(tx, recorded.filter(isMessage('message.sent')))
+      // Locks the rows before the counter of the account's events, in the order of an open.
+      const replies = await findReplies(tx, dialect, recorded.filter(isMessage('message.received')))
+      const eventIds = await events.record(tx, recorded)
+      await events.record(tx, await recordReplies(tx, replies, ids))
+      return eventIds
+    },
+  }
+}
+
+type MessageEvent = NewEvent<string, MessageEventData>
+
+function isMessage(type: string): (event: NewEvent) => event is MessageEvent {
+  return (event): event is MessageEvent => event.type === type
+}
+
+/** Gmail replaces the Message-ID of what it sends. */
+async function learnIds(tx: Tx, sent: readonly MessageEvent[]): Promise<void> {
+  const known = await trackingStore(tx).byMessages(sent.map(({ data }) => data.id))
+  const changed = sent.flatMap(({ data: { id, messageId } }) => {
+    const row = known.get(id)
+    const rfcIdHash = messageId === null ? null : rfcIdHashOf(messageId)
+    return row === undefined || rfcIdHash === null || row.rfcIdHash === rfcIdHash ? [] : { id: row.id, rfcIdHash }
+  })
+  await updateEach(
+    tx,
+    'trackings',
+    [
+      ['id', 'text'],
+      ['rfcIdHash', 'text'],
+    ],
+    changed,
+  )
+}
+
+interface Reply {
+  event: MessageEvent
+  tracked: TrackingRow
+}
+
+async function findReplies(tx: Tx, dialect: Dialect, received: readonly MessageEvent[]): Promise<Reply[]> {
+  const candidates = received
+    .filter(({ data }) => !isBounce(data))
+    .map((event) => ({ event, hashes: referencesOf(event.data).map(rfcIdHashOf) }))
+    .filter(({ hashes }) => hashes.length > 0)
+  const [first] = candidates
+  if (first === undefined) return []
+  const all = candidates.flatMap(({ hashes }) => hashes)
+  const tracked = await trackingStore(tx).lockByRfcIds(first.event.accountId ?? '', all, dialect)
+  return candidates.flatMap(({ event, hashes }) => {
+    const found = hashes.flatMap((one) => tracked.get(one) ?? [])[0]
+    return found === undefined ? [] : { event, tracked: found }
+  })
+}
+
+/** The nearest first. */
+function referencesOf({ inReplyTo, references }: MessageEventData): string[] {
+  const nearest = references.slice(-MAX_REFERENCES).reverse()
+  return inReplyTo === null ? nearest : [inReplyTo, ...nearest]
+}
+
+async function recordReplies(
+  tx: Tx,
+  replies: readonly Reply[],
+  ids: Ids,
+): Promise<EventOf<typeof trackingEvents, 'message.replied'>[]> {
+  const rows = new Map<string, TrackingRow>()
+  const events: EventOf<typeof trackingEvents, 'message.replied'>[] = []
+  for (const { event, tracked } of replies) {
+    const row = rows.get(tracked.id) ?? tracked
+    if (row.openCount + row.clickCount + row.replyCount >= MAX_EVENTS) continue
+    const { id: replyMessageId, threadId, subject, from, receivedAt } = event.data
+    const occurredAt = parseTime(receivedAt) ?? 0
+    const after = counted(row, 'replied', occurredAt)
+    rows.set(row.id, after)
+    const automated = isAutomaticReply(event.data)
+    await trackingStore(tx).insertEvent(tx, {
+      ...{ id: ids('tev'), trackingId: row.id, accountId: row.accountId, type: 'replied', occurredAt, replyMessageId },
+      ...{ automatedReason: automated ? 'automatic_reply' : null, url: null, userAgent: null, ipAddress: null },
+    })
+    events.push({
+      ...{ type: 'message.replied', accountId: event.accountId, provider: event.provider },
+      ...{ objectId: row.messageId, version: after.version },
+      data: {
+        ...{ messageId: row.messageId, trackingId: row.id, replyMessageId, threadId, subject, from },
+        ...{ repliedAt: receivedAt, automated },
+      },
+    })
+  }
+  for (const row of rows.values()) await trackingStore(tx).saveCounts(tx, row)
+  return events
+}
+
+const BOUNCE_SENDER = /^(mailer-daemon|postmaster)@/i
+/** The subjects of out-of-office notes of common mail programs. Escaped, because the bundle is ASCII and patterns are not rewritten. */
+const AUTOMATIC =
+  /^(automatic reply|automatische antwort|r\u00e9ponse automatique|respuesta autom\u00e1tica|risposta automatica|resposta autom\u00e1tica|automatisch antwoord|\u81ea\u52d5\u5fdc\u7b54|out of office|autoreply|auto:|abwesend|abwesenheit)/i
+
+function isBounce({ from }: MessageEventData): boolean {
+  return from !== null && BOUNCE_SENDER.test(from.email)
+}
+
+function isAutomaticReply({ subject }: MessageEventData): boolean {
+  return AUTOMATIC.test(subject.trim())
+}
+
+export function rfcIdHashOf(rfcMessageId: string): string {
+  return hash('sha256', rfcMessageId, 'base64url')
+}
