@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { type Samples, startProber } from '../../bench/prober.ts'
+import { fieldValue } from '../kit/hosted.ts'
 import type { HostileAddresses, HostileOrder, HostileReport } from '../kit/hostile-worker.ts'
 import { HEAP_PROBE, type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/process.ts'
 import { random } from '../kit/random.ts'
@@ -26,6 +27,8 @@ export interface HostileScenario {
   /** Healthy mailboxes, which receive a message every `paceMs`; each tenth is hostile. */
   mailboxes: number
   paceMs: number
+  /** Ordinary use before the first measurement of memory: code is compiled and caches fill at first use, friendly or not. */
+  warmUpMs: number
   /** Between the end of the attacks and the last measurement of memory. */
   restMs: number
 }
@@ -85,14 +88,16 @@ export async function runHostile(place: ServicePlace, scenario: HostileScenario)
 
     const users = await connectHealthy(api, dovecot, application, scenario)
     const deliver = delivery(dovecot, users)
-    await deliver.everyFor(scenario.paceMs, Math.min(10_000, scenario.forMs / 4))
     await connectHostile(api, hostile.addresses, google, microsoft)
+    const readings = startReading(api, application)
+    const visits = startVisits(api, service.url)
+    await deliver.everyFor(scenario.paceMs, scenario.warmUpMs)
+    await visits.stop()
     const before = await restingMemory(service)
     await prober.take()
 
     hostile.send({ order: 'attack', url: service.url, codes: await openSessions(api, 20) })
     const signIns = startSignIns(api, hostile.addresses.imapPort)
-    const readings = startReading(api, application)
     const watched = watchMaximum(service)
     await deliver.everyFor(scenario.paceMs, scenario.forMs)
     const samples = await prober.take()
@@ -199,6 +204,24 @@ function startReading(api: Client, application: Application) {
     const event = events[count % Math.max(1, events.length)]
     if (event !== undefined) await api.call('GET', `/accounts/${event.accountId}/messages/${event.objectId}`)
     await sleep(500)
+  })
+}
+
+/** Opens the hosted page and enters a mail server that does not exist, as people do. */
+function startVisits(api: Client, url: string) {
+  return loops(1, async () => {
+    const [code = ''] = await openSessions(api, 1)
+    const page = await fetch(`${url}/auth/authorize?session=${code}`, { headers: { accept: 'text/html' } })
+    const cookie = page.headers.getSetCookie().map((value) => value.split(';', 1)[0])
+    const state = fieldValue(await page.text(), 'state')
+    const fields = { session: code, state, email: 'ada@nowhere.invalid', host: 'mail.nowhere.invalid', password: 'x' }
+    const posted = await fetch(`${url}/auth/authorize/imap`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { accept: 'text/html', cookie: cookie.join('; ') },
+    })
+    await posted.text()
+    await sleep(3000)
   })
 }
 

@@ -14,7 +14,7 @@ describe('a service under attack', () => {
     timeout: 20 * MINUTE,
   }, async () => {
     const { announced, samples, memory, calls, accounts } = await runHostile(await open.place(), {
-      ...{ forMs: ATTACK_MS, restMs: MINUTE },
+      ...{ warmUpMs: MINUTE, forMs: ATTACK_MS, restMs: MINUTE },
       ...{ mailboxes: 50, paceMs: 500 },
     })
     const [p50, p99, worst] = [0.5, 0.99, 1].map((rank) => percentile(samples.live, rank)) as [number, number, number]
