@@ -67,6 +67,11 @@ export const ERROR_CATALOGUE = {
   session_expired: [410, 'api', 'This link has expired. Request a new one.'],
   payload_too_large: [413, 'api', 'The body is too large.'],
   unsupported_media_type: [415, 'api', 'Send the body as application/json.'],
+  range_not_satisfiable: [
+    416,
+    'api',
+    'The range begins after the end of the content. The Content-Range header has its size.',
+  ],
   idempotency_mismatch: [422, 'api', 'This Idempotency-Key was used with a different body. Use a new key.'],
   rate_limited: [429, 'api', 'Too many requests. Try again after the time in Retry-After.'],
   internal: [500, 'server', 'Internal error. Quote the request id when you report it.'],

@@ -1,5 +1,4 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { Readable } from 'node:stream'
 import {
   ENTIRE_MAILBOX,
   type FolderRole,
@@ -16,6 +15,7 @@ import {
 } from '../../src/providers/contract/index.ts'
 import { doubleDrafts } from './draft-double.ts'
 import { doubleFolderChanges } from './mailbox-double-folders.ts'
+import { contentOf } from './ranges.ts'
 
 /** A message at the provider. */
 export interface DoubleMessage {
@@ -234,8 +234,7 @@ export class MailboxDouble {
         },
         openRaw: async ({ providerMessageId }) => {
           await this.#request(access, `raw ${providerMessageId}`)
-          const text = raw(find(providerMessageId))
-          return { sizeBytes: text.length, stream: Readable.from([text]) }
+          return contentOf(Buffer.from(raw(find(providerMessageId))))
         },
         openAttachment: async ({ providerMessageId }, attachmentId) => {
           await this.#request(access, `attachment ${providerMessageId} ${attachmentId}`)
@@ -246,7 +245,7 @@ export class MailboxDouble {
             throw new ProviderError('not_found', 'there is no such attachment')
           }
           const { contentType, filename } = attachment
-          return { contentType, filename, stream: Readable.from([Buffer.from(content, 'base64')]) }
+          return { contentType, filename, ...contentOf(Buffer.from(content, 'base64')) }
         },
       }),
     }

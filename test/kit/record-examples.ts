@@ -9,7 +9,7 @@ export function recorded(response: ApiResponse, toShown: (text: string) => strin
   const text = toShown(response.text)
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   const isJson = type === 'application/json'
-  const shownHeaders = ['content-disposition', 'location'].flatMap((name) => {
+  const shownHeaders = ['content-disposition', 'content-range', 'location'].flatMap((name) => {
     const value = headers.get(name)
     return value === null ? [] : [[name, toShown(value)]]
   })

@@ -122,6 +122,15 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
       box.set('a', { folders: ['Work'] })
       await same()
       expect((await get(`/messages/${id}/raw`)).text).toBe('Subject: a\r\n\r\nhello')
+      const ranges = await Promise.all(
+        ['bytes=0-6', 'bytes=-5', 'bytes=99-'].map((range) => get(`/messages/${id}/raw`, { range })),
+      )
+      expect(ranges.map(({ status, text }) => [status, status === 206 ? text : ''])).toEqual([
+        [206, 'Subject'],
+        [206, 'hello'],
+        [416, ''],
+      ])
+      expect((await get(`/messages/${id}/raw`, { range: 'bytes=0-0' })).text).toBe('S')
       box.failures.push(new ProviderError('rate_limited', 'slower', { retryAfterMs: 1000 }))
       expect((await get(`/messages/${id}/raw`)).status).toBe(502)
       expect((await get(`/messages/${id}/attachments/1`)).status).toBe(404)
@@ -169,8 +178,8 @@ async function served(kind: 'whole' | 'folders', open: Databases, options: Synce
   await mailbox.same()
   return {
     ...mailbox,
-    async get(path: string) {
-      const headers = { authorization: 'Bearer good' }
+    async get(path: string, more: Record<string, string> = {}) {
+      const headers = { authorization: 'Bearer good', ...more }
       const response = await app.inject({ method: 'GET', url: `/accounts/${mailbox.accountId}${path}`, headers })
       const isJson = String(response.headers['content-type']).includes('json')
       return { status: response.statusCode, text: response.body, json: isJson ? response.json() : NO_CONTENT }

@@ -35,7 +35,7 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
           json: jsonOf(response.body),
         }
       }
-      return { ...mailbox, get }
+      return { ...mailbox, app, get }
     }
 
     it('lists, pages and filters the messages of the folder', async () => {
@@ -177,6 +177,65 @@ describe.skipIf(!dovecotAvailable())('the messages API', () => {
       expect((await get(`/messages/${id}/attachments/77`)).status).toBe(404)
       await server.doveadm('expunge', '-u', user, 'mailbox', 'INBOX', 'all')
       await eventually(async () => expect((await get(`/messages/${id}`)).status).toBe(404))
+    })
+
+    it('sends ranges of the original and of attachments', async () => {
+      const content = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7) % 251))
+      const files = [{ filename: 'a.bin', contentType: 'application/octet-stream', content }]
+      const raw = attachmentMail({ subject: 'files', attachments: files })
+      const before: SyncedMailboxOptions['before'] = (box) => server.deliverMany(box.user, [raw])
+      const { app, get, accountId } = await served({ before })
+      const [{ id, attachments }] = (await get('/messages')).json.messages
+      const source = (await get(`/messages/${id}/raw`)).raw
+      const file = `/messages/${id}/attachments/${attachments[0].id}`
+      for (const [path, whole] of [[`/messages/${id}/raw`, source] as const, [file, content] as const]) {
+        const size = whole.length
+        const etag = String((await get(path)).headers.etag)
+        const send = (headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') => {
+          const url = `/accounts/${accountId}${path}`
+          return app.inject({ method, url, headers: { authorization: 'Bearer good', ...headers } })
+        }
+        const shown = async (headers: Record<string, string>) => {
+          const { statusCode, headers: sent, rawPayload } = await send(headers)
+          expect(sent).toMatchObject({ 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' })
+          expect(sent).toMatchObject({
+            'accept-ranges': 'bytes',
+            etag,
+            'content-disposition': expect.stringMatching(/^attachment;/),
+          })
+          const { 'content-range': range = '', 'content-length': length } = sent
+          if (length !== undefined) expect(Number(length)).toBe(rawPayload.length)
+          const from = Number(/^bytes (\d+)/.exec(String(range))?.[1] ?? 0)
+          expect(rawPayload.equals(whole.subarray(from, from + rawPayload.length))).toBe(true)
+          return `${statusCode} ${range} ${rawPayload.length}`.replaceAll('  ', ' ')
+        }
+        const last = size - 1
+        for (const [range, status] of [
+          ['bytes=0-0', `206 bytes 0-0/${size} 1`],
+          ['bytes=100-299', `206 bytes 100-299/${size} 200`],
+          ['bytes=10-', `206 bytes 10-${last}/${size} ${size - 10}`],
+          ['bytes=-7', `206 bytes ${size - 7}-${last}/${size} 7`],
+          ['bytes=-999999', `206 bytes 0-${last}/${size} ${size}`],
+          [`bytes=${last}-99999999999999999999`, `206 bytes ${last}-${last}/${size} 1`],
+          ...['bytes=5-4', 'bytes=0-1,5-6', 'bytes=x', 'bytes=-', 'lines=0-1', ''].map((bad) => [bad, `200 ${size}`]),
+        ]) {
+          expect([range, await shown({ range: range ?? '' })]).toEqual([range, status])
+        }
+        expect(await shown({ range: 'bytes=0-9', 'if-range': etag })).toBe(`206 bytes 0-9/${size} 10`)
+        for (const other of ['"other"', `W/${etag}`, 'Fri, 20 Nov 2026 07:59:57 GMT']) {
+          expect(await shown({ range: 'bytes=0-9', 'if-range': other })).toBe(`200 ${size}`)
+        }
+        for (const range of [`bytes=${size}-`, 'bytes=-0']) {
+          const { statusCode, headers, body } = await send({ range })
+          expect([statusCode, headers['content-range']]).toEqual([416, `bytes */${size}`])
+          expect(JSON.parse(body).error.code).toBe('range_not_satisfiable')
+        }
+        const head = await send({ range: 'bytes=0-9' }, 'HEAD')
+        expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
+        expect(head.headers['content-length']).toBe(String(size))
+        const unchanged = await send({ 'if-none-match': `"x", ${etag}` })
+        expect([unchanged.statusCode, unchanged.body, unchanged.headers.etag]).toEqual([304, '', etag])
+      }
     })
 
     it('keeps any attachment name, without header injection', async () => {

@@ -1,10 +1,9 @@
-import { create } from 'content-disposition'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type App, listOf, pageQuery, sendList } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/time.ts'
 import { messageDetailSchema, messageSchema } from './api.ts'
+import { downloadHeaders, sendContent } from './downloads.ts'
 import type { MessageReader } from './reading/reader.ts'
 
 const READ = { access: 'key:read' } as const
@@ -104,57 +103,43 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
     (request) => reader.detail(request.params.accountId, request.params.messageId),
   )
 
-  app.get(
-    '/accounts/:accountId/messages/:messageId/raw',
-    {
-      config: READ,
-      schema: {
-        ...about('Download the original message (RFC 5322) from the provider'),
-        params: messageParams,
-        produces: ['message/rfc822'],
-      },
+  const download = { method: ['GET', 'HEAD'] as ('GET' | 'HEAD')[], exposeHeadRoute: false, config: READ }
+
+  app.route({
+    ...download,
+    url: '/accounts/:accountId/messages/:messageId/raw',
+    schema: {
+      ...about('Download the original message (RFC 5322) from the provider'),
+      params: messageParams,
+      headers: downloadHeaders,
+      produces: ['message/rfc822'],
+      ranges: true,
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { accountId, messageId } = request.params
-      const { stream } = await reader.openRaw(accountId, messageId)
-      return download(reply, { contentType: 'message/rfc822', filename: `${messageId}.eml` }).send(stream)
+      return sendContent(request, reply, await reader.openRaw(accountId, messageId))
     },
-  )
+  })
 
-  app.get(
-    '/accounts/:accountId/messages/:messageId/attachments/:attachmentId',
-    {
-      config: READ,
-      schema: {
-        ...about('Download an attachment'),
-        params: Type.Object({
-          ...messageParams.properties,
-          attachmentId: Type.String({ description: 'The id in the attachments of the message.' }),
-        }),
-        produces: ['*/*'],
-      },
+  app.route({
+    ...download,
+    url: '/accounts/:accountId/messages/:messageId/attachments/:attachmentId',
+    schema: {
+      ...about('Download an attachment'),
+      params: Type.Object({
+        ...messageParams.properties,
+        attachmentId: Type.String({ description: 'The id in the attachments of the message.' }),
+      }),
+      headers: downloadHeaders,
+      produces: ['*/*'],
+      ranges: true,
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { accountId, messageId, attachmentId } = request.params
-      const { contentType, filename, stream } = await reader.openAttachment(accountId, messageId, attachmentId)
-      return download(reply, { contentType, filename }).send(stream)
+      return sendContent(request, reply, await reader.openAttachment(accountId, messageId, attachmentId))
     },
-  )
+  })
 }
-
-/** Makes a browser save the content and never render it on our origin. */
-function download(reply: FastifyReply, file: { contentType: string; filename: string }): FastifyReply {
-  // `create` throws for an unpaired surrogate.
-  const filename = file.filename.toWellFormed() || 'attachment'
-  return reply
-    .header('content-type', MIME_TYPE.test(file.contentType) ? file.contentType : 'application/octet-stream')
-    .header('content-disposition', create(filename))
-    .header('x-content-type-options', 'nosniff')
-    .header('content-security-policy', 'sandbox')
-    .header('cache-control', 'private, no-store')
-}
-
-const MIME_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/
 
 function timeOf(path: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined

@@ -217,15 +217,15 @@ export function outbox(deps: OutboxDeps) {
   async function referenced({ id }: Account, { references }: ParsedInput) {
     const found = []
     for (const { path, messageId, attachmentId, contentId } of references) {
-      const { contentType, filename, stream } = await reader.openAttachment(id, messageId, attachmentId)
-      found.push({ filename, contentType, contentId, content: await readAll(stream, path) })
+      const { contentType, filename, read } = await reader.openAttachment(id, messageId, attachmentId)
+      found.push({ filename, contentType, contentId, content: await readAll(await read(), path) })
     }
     return found
   }
 
   async function forwardedMessage(account: Account, { id, subject }: { id: string; subject: string }) {
-    const { stream } = await reader.openRaw(account.id, id)
-    const content = await readAll(stream, 'body.forwardMessageId')
+    const { read } = await reader.openRaw(account.id, id)
+    const content = await readAll(await read(), 'body.forwardMessageId')
     return { filename: `${subject || 'message'}.eml`, contentType: 'message/rfc822', content, contentId: null }
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { FolderMirror } from '../../../test/kit/folder-mirror.ts'
+import { expectRanges } from '../../../test/kit/ranges.ts'
 import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import {
   type FolderMailProvider,
@@ -230,12 +231,14 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       const location = locationOf(message, inbox())
       expect(await live.getBody(location)).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
       const opened = await live.openRaw(location)
-      const bytes = await readAll(opened.stream)
+      const bytes = await readAll(await opened.read())
       expect(bytes.length).toBe(opened.sizeBytes)
       expect(bytes.includes('Subject: files')).toBe(true)
+      await expectRanges(opened, bytes)
       const attachment = await live.openAttachment(location, message?.attachments[0]?.id ?? '')
       expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
-      expect(await readAll(attachment.stream)).toEqual(content)
+      expect(await readAll(await attachment.read())).toEqual(content)
+      await expectRanges(attachment, content)
     })
 
     it('throws not_found for a deleted message and an unknown folder', async () => {

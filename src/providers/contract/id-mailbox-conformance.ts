@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../test/kit/mailbox-mirror.ts'
+import { expectRanges } from '../../../test/kit/ranges.ts'
 import { attachmentMail } from '../../../test/servers/messages.ts'
 import { failureConformance } from './id-mailbox-conformance-failures.ts'
 import { type IdMailboxFixture, mailboxSuite } from './id-mailbox-fixture.ts'
@@ -129,12 +130,15 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       const body = await live.getBody(mail)
       expect(body).toMatchObject({ text: expect.stringContaining('Grüße'), html: null })
       expect(body.headers).toContainEqual({ name: 'Subject', value: 'files' })
-      const bytes = await readAll((await live.openRaw(mail)).stream)
+      const opened = await live.openRaw(mail)
+      const bytes = await readAll(await opened.read())
       expect(bytes.includes('Subject: files')).toBe(true)
+      await expectRanges(opened, bytes)
       for (let times = 0; times < 2; times += 1) {
         const attachment = await live.openAttachment(mail, message.attachments[0]?.id ?? '')
         expect(attachment).toMatchObject({ filename: 'a b.bin', contentType: 'application/octet-stream' })
-        expect((await readAll(attachment.stream)).equals(content)).toBe(true)
+        expect((await readAll(await attachment.read())).equals(content)).toBe(true)
+        await expectRanges(attachment, content)
       }
     })
 
@@ -145,7 +149,7 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
       const missing = expect.objectContaining({ name: 'ProviderError', kind: 'not_found' })
       for (const mail of [{ providerMessageId: id }, { providerMessageId: `${other}00` }]) {
         await expect(live.getBody(mail)).rejects.toEqual(missing)
-        await expect(live.openRaw(mail)).rejects.toEqual(missing)
+        await expect(live.openRaw(mail).then((raw) => raw.read())).rejects.toEqual(missing)
         await expect(live.openAttachment(mail, '1')).rejects.toEqual(missing)
       }
       await expect(live.openAttachment({ providerMessageId: other }, 'none')).rejects.toEqual(missing)

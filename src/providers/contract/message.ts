@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream'
+import type { ByteRange } from '../../lib/byte-stream.ts'
+
 export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archive' | 'all' | 'flagged'
 
 /** A folder, or a Gmail label. */
@@ -88,12 +91,25 @@ export interface MessageBody {
 export interface LiveReads<Ref = unknown> {
   listFolders(): Promise<RemoteFolder[]>
   getBody(message: Ref): Promise<MessageBody>
-  /** The message as stored at the provider, streamed. `sizeBytes` is null when unknown. The caller must read or destroy the stream. */
-  openRaw(message: Ref): Promise<{ sizeBytes: number | null; stream: NodeJS.ReadableStream }>
-  openAttachment(
-    message: Ref,
-    attachmentId: string,
-  ): Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
+  /** The message as stored at the provider. */
+  openRaw(message: Ref): Promise<RemoteContent>
+  openAttachment(message: Ref, attachmentId: string): Promise<RemoteFile>
+}
+
+/** The bytes of a message or an attachment, which stay at the provider until they are read. */
+export interface RemoteContent {
+  /** Exact; null when it is known only after reading them. */
+  sizeBytes: number | null
+  /**
+   * Streams these bytes, by default all. Throws like the method that returned the content. The stream fails when the content ends
+   * before `length` bytes. The caller must read or destroy it.
+   */
+  read(range?: ByteRange): Promise<Readable>
+}
+
+export interface RemoteFile extends RemoteContent {
+  contentType: string
+  filename: string
 }
 
 /** A first sync begins with a step of this many messages, because somebody waits for the first page of the list. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import { type LiveReads, ProviderError } from '../contract/index.ts'
 import { attachmentName, cleanField } from '../mime/index.ts'
 import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
@@ -28,9 +29,10 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
     return { method: 'GET', path, query: { fields: 'data' }, doing, cost: COST.attachment }
   }
 
-  async function openMember(request: RestRequest, member: string): Promise<Readable> {
+  async function readMember(request: RestRequest, member: string, range: ByteRange | undefined): Promise<Readable> {
     const { body } = await mailbox.open(request)
-    const bytes = Readable.from(base64Member(body, member, request.doing), { objectMode: false, highWaterMark: 1 })
+    const decoded = Readable.from(base64Member(body, member, request.doing), { objectMode: false, highWaterMark: 1 })
+    const bytes = range === undefined ? decoded : byteRange(decoded, range)
     return bytes.once('close', () => body.destroy())
   }
 
@@ -49,8 +51,8 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
     async openRaw({ providerMessageId: id }) {
       const query = { format: 'raw', fields: 'raw' }
       const doing = 'reading a message'
-      const stream = await openMember({ method: 'GET', path: pathOf(id), query, doing, cost: COST.message }, 'raw')
-      return { sizeBytes: null, stream }
+      const request = { method: 'GET', path: pathOf(id), query, doing, cost: COST.message } as const
+      return { sizeBytes: null, read: (range) => readMember(request, 'raw', range) }
     },
 
     // The stored id is the part number, because Gmail's attachment id differs in every response.
@@ -58,16 +60,20 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
       const doing = 'reading an attachment'
       const part = leafParts((await readPayload(id, doing)).payload).find((one) => one.id === partId)
       if (part === undefined) throw new ProviderError('not_found', `${doing}: the message has no such part`)
-      const contentType = cleanField(part.type, MAX_TYPE)
-      const filename = attachmentName(part)
+      const file = { contentType: cleanField(part.type, MAX_TYPE), filename: attachmentName(part) }
       if (part.attachmentId !== undefined) {
-        return { contentType, filename, stream: await openMember(attachmentRequest(id, part, doing), 'data') }
+        const request = attachmentRequest(id, part, doing)
+        return { ...file, sizeBytes: null, read: (range) => readMember(request, 'data', range) }
       }
       if (part.data === undefined) {
         throw new ProviderError('rejected', `${doing}: Gmail returns this part with the raw message only`)
       }
-      const stream = Readable.from([Buffer.from(part.data, 'base64url')], { objectMode: false })
-      return { contentType, filename, stream }
+      const content = Buffer.from(part.data, 'base64url')
+      return {
+        ...file,
+        sizeBytes: content.length,
+        read: async (range = { from: 0 }) => byteRange(Readable.from([content], { objectMode: false }), range),
+      }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -68,10 +69,12 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     }
     const opened = await live.openRaw(place)
     expect(opened.sizeBytes).toBeGreaterThan(29_000_000)
-    expect((await drain(opened.stream)).bytes).toBe(opened.sizeBytes)
+    expect((await drain(await opened.read())).bytes).toBe(opened.sizeBytes)
     expect(served).toBeGreaterThan(0)
+    const end = await buffer(await opened.read({ from: (opened.sizeBytes ?? 0) - 1000, length: 1000 }))
+    expect(end.equals(raw.subarray(-1000))).toBe(true)
     const attachment = await live.openAttachment(place, messages[0]?.attachments[0]?.id ?? '')
-    const drained = await drain(attachment.stream)
+    const drained = await drain(await attachment.read())
     expect(drained.hash).toBe(attachedHash)
     expect(peak).toBeLessThan(20 * 1024 * 1024)
   })

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FetchMessageObject, ImapFlow, MailboxObject } from 'imapflow'
+import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
 import {
@@ -48,12 +49,16 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
     })
   }
 
-  /** Reads a part, or the entire message, in chunks. Other tasks use the connection between two chunks. */
-  async function* readChunks(location: MessageLocation, part: string | undefined): AsyncGenerator<Buffer> {
+  /** Reads from a part, or from the entire message, in chunks. Other tasks use the connection between two chunks. */
+  async function* readChunks(
+    location: MessageLocation,
+    part: string | undefined,
+    { from, length = Number.POSITIVE_INFINITY }: ByteRange,
+  ): AsyncGenerator<Buffer> {
     const doing = 'reading a message'
-    for (let start = 0; ; ) {
+    for (let start = from; start < from + length; ) {
+      const window = { start, maxLength: Math.min(CHUNK_BYTES, from + length - start) }
       const chunk = await atMessage(location, doing, async (imap, range) => {
-        const window = { start, maxLength: CHUNK_BYTES }
         const query = part === undefined ? { source: window } : { bodyParts: [{ key: part, ...window }] }
         const row = await imap.fetchOne(range, { uid: true, ...query }, { uid: true })
         if (!row) throw notFound(doing)
@@ -64,10 +69,12 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
       })
       if (chunk.length > 0) yield chunk
       // A server that ignores the window returns everything at once.
-      if (chunk.length !== CHUNK_BYTES) return
+      if (chunk.length !== window.maxLength) return
       start += chunk.length
     }
   }
+
+  const streamOf = (chunks: AsyncIterable<Buffer>) => Readable.from(chunks, { objectMode: false, highWaterMark: 1 })
 
   return {
     listFolders: () =>
@@ -119,10 +126,15 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
       const sizeBytes = await atMessage(location, 'reading a message', async (imap, range) => {
         const row = await imap.fetchOne(range, { uid: true, size: true, bodyParts: [firstByte] }, { uid: true })
         if (!row || bytesOf(row.headers) === undefined) throw notFound('reading a message')
-        return row.size ?? 0
+        return row.size && (await endsAt(imap, range, row.size)) ? row.size : null
       })
-      const chunks = readChunks(location, undefined)
-      return { sizeBytes, stream: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }) }
+      return {
+        sizeBytes,
+        async read({ from, length } = { from: 0 }) {
+          const bytes = streamOf(readChunks(location, undefined, { from, length }))
+          return length === undefined ? bytes : byteRange(bytes, { from: 0, length })
+        },
+      }
     },
 
     async openAttachment(location, attachmentId) {
@@ -133,14 +145,24 @@ export function imapLiveReads(connection: () => RequestConnection, { clock, read
         if (!found) throw new ProviderError('not_found', 'reading an attachment: the message has no such part')
         return found
       })
-      const chunks = decode(readChunks(location, leaf.part), leaf)
       return {
         contentType: cleanText(leaf.type),
         filename: attachmentName({ ...leaf, id: leaf.part }),
-        stream: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
+        sizeBytes: null,
+        async read(range) {
+          const bytes = streamOf(decode(readChunks(location, leaf.part, { from: 0 }), leaf))
+          return range === undefined ? bytes : byteRange(bytes, range)
+        },
       }
     },
   }
+}
+
+/** Whether the message has exactly this size. Some servers, such as Exchange, only estimate RFC822.SIZE. */
+async function endsAt(imap: ImapFlow, range: string, sizeBytes: number): Promise<boolean> {
+  const source = { start: sizeBytes - 1, maxLength: 2 }
+  const row = await imap.fetchOne(range, { uid: true, source }, { uid: true })
+  return bytesOf(row ? row.source : undefined)?.length === 1
 }
 
 const firstByte = { key: 'header', start: 0, maxLength: 1 }

@@ -54,20 +54,43 @@ describe('a live read from a server that drips', () => {
           if (name !== 'UID') return false
           fetches += 1
           const header = '* 1 FETCH (UID 1 RFC822.SIZE 2000000 BODY[HEADER]<0> "F")\r\n'
+          const end = '* 1 FETCH (UID 1 BODY[]<1999999> "x")\r\n'
           const chunk = `* 1 FETCH (UID 1 BODY[]<0> {524288}\r\n${'x'.repeat(524_288)})\r\n`
-          if (fetches < 3) socket.write(`${fetches === 1 ? header : chunk}${tag} OK done\r\n`)
+          const response = [header, end, chunk][fetches - 1]
+          if (response !== undefined) socket.write(`${response}${tag} OK done\r\n`)
           return true
         },
       },
       { ...limits, readMs: 2000 },
     )
-    const { stream } = await live.openRaw(MESSAGE)
+    const raw = await live.openRaw(MESSAGE)
+    expect(raw.sizeBytes).toBe(2_000_000)
+    const stream = await raw.read()
     let bytes = 0
     const readAll = async () => {
       for await (const chunk of stream) bytes += chunk.length
     }
     await expect(readAll()).rejects.toMatchObject({ timedOut: true })
     expect(bytes).toBe(524_288)
+  })
+})
+
+describe('the size of a message', () => {
+  it.each([
+    ['too large', 'NIL'],
+    ['too small', '"xx"'],
+  ])('is unknown when the one that the server names is %s', async (_what, end) => {
+    let fetches = 0
+    const live = await reads({
+      onCommand(name, socket, tag) {
+        if (name !== 'UID') return false
+        fetches += 1
+        const data = fetches === 1 ? 'RFC822.SIZE 2000 BODY[HEADER]<0> "F"' : `BODY[]<1999> ${end}`
+        socket.write(`* 1 FETCH (UID 1 ${data})\r\n${tag} OK done\r\n`)
+        return true
+      },
+    })
+    expect((await live.openRaw(MESSAGE)).sizeBytes).toBeNull()
   })
 })
 

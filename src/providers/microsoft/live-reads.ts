@@ -1,11 +1,17 @@
+import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
 import { cleanText } from '../../lib/text.ts'
 import { type LiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
-import { type Json, object, text, wholeNumber } from '../rest/index.ts'
+import { type Json, object, text } from '../rest/index.ts'
 import { bodyOf, type Graph, messagePath, segment } from './client.ts'
 import { FolderList } from './folders.ts'
 import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
 
 export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId: string }> {
+  async function read(path: string, doing: string, range: ByteRange | undefined) {
+    const { body } = await graph.open(path, { doing })
+    return range === undefined ? body : byteRange(body, range)
+  }
+
   return {
     listFolders: () => new FolderList(graph).list(),
 
@@ -19,10 +25,8 @@ export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId:
     },
 
     async openRaw({ providerMessageId }) {
-      const { headers, body } = await graph.open(`${messagePath(providerMessageId)}/$value`, {
-        doing: 'reading a message',
-      })
-      return { sizeBytes: wholeNumber(headers['content-length']) ?? 0, stream: body }
+      const path = `${messagePath(providerMessageId)}/$value`
+      return { sizeBytes: null, read: (range) => read(path, 'reading a message', range) }
     },
 
     async openAttachment({ providerMessageId }, attachmentId) {
@@ -32,8 +36,7 @@ export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId:
       if (kindOf(found) === 'reference') {
         throw new ProviderError('rejected', `${doing}: it is a link to a file stored elsewhere`)
       }
-      const { body } = await graph.open(`${path}/$value`, { doing })
-      return { ...attachmentFile(found), stream: body }
+      return { ...attachmentFile(found), sizeBytes: null, read: (range) => read(`${path}/$value`, doing, range) }
     },
   }
 }

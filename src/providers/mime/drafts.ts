@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import type { NewDraft, RemoteMessage } from '../contract/index.ts'
+import type { NewDraft, RemoteFile, RemoteMessage } from '../contract/index.ts'
 import { composeMessage, type OutgoingAttachment } from './compose.ts'
 
 /** Composes a new draft. It names every recipient, so that other programs show them. */
@@ -7,20 +7,22 @@ export function composeDraft(draft: NewDraft): Promise<Buffer> {
   return compose(draft, [])
 }
 
-/** How `current` and `openAttachment` of a provider's live reads return an attachment. */
-type OpenAttachment = (id: string) => Promise<{ contentType: string; filename: string; stream: NodeJS.ReadableStream }>
-
 /** Composes the next version of a draft. What `content` does not say comes from the current version. */
 export async function composeNextVersion(
   current: RemoteMessage,
   content: NewDraft,
-  openAttachment: OpenAttachment,
+  openAttachment: (id: string) => Promise<RemoteFile>,
 ): Promise<Buffer> {
   const attachments: OutgoingAttachment[] = []
   // One after the other: each is in memory as a whole.
   for (const { id, inline, contentId } of current.attachments) {
-    const { contentType, filename, stream } = await openAttachment(id)
-    attachments.push({ filename, contentType, content: await buffer(stream), contentId: inline ? contentId : null })
+    const { contentType, filename, read } = await openAttachment(id)
+    attachments.push({
+      filename,
+      contentType,
+      content: await buffer(await read()),
+      contentId: inline ? contentId : null,
+    })
   }
   const { from, messageId, inReplyTo, references, replyTo } = current
   const kept = { inReplyTo, references, replyTo }

@@ -7,6 +7,7 @@ import { type Message, type MessageDetail, messageView, shownLabelIds } from '..
 import { bodyStore } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
+import { type Content, contentOpener } from './content.ts'
 import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
 import { liveContents, type MessageRef } from './live-access.ts'
@@ -27,6 +28,7 @@ export function messageReader(deps: FolderDeps) {
     maxEntrySize: BODY_CACHE.maxSize / 4,
     sizeCalculation: (body) => 1000 + (body.text?.length ?? 0) + (body.html?.length ?? 0) + body.headers.length * 100,
   })
+  const content = contentOpener()
 
   return {
     list(idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
@@ -50,20 +52,23 @@ export function messageReader(deps: FolderDeps) {
       return { accountId, provider: message.provider, objectId, version, data: { ...message } }
     },
 
-    /** The caller must read or destroy the stream. */
-    async openRaw(idOrAlias: string, messageId: string) {
+    async openRaw(idOrAlias: string, messageId: string): Promise<Content> {
       const { row } = await get(idOrAlias, messageId)
       const { contents, ref } = await openContents(row)
-      return readLive('The message', () => contents.openRaw(ref))
+      const raw = await readLive('The message', () => contents.openRaw(ref))
+      return content('The message', contentKey(row), {
+        ...{ sizeBytes: raw.sizeBytes, read: raw.read },
+        ...{ contentType: 'message/rfc822', filename: `${messageId}.eml` },
+      })
     },
 
-    /** The caller must read or destroy the stream. */
-    async openAttachment(idOrAlias: string, messageId: string, attachmentId: string) {
+    async openAttachment(idOrAlias: string, messageId: string, attachmentId: string): Promise<Content> {
       const { row } = await get(idOrAlias, messageId)
       const isKnown = parseFields(row.fields).attachments.some((attachment) => attachment.id === attachmentId)
       if (!isKnown) throw notFound('attachment', attachmentId)
       const { contents, ref } = await openContents(row)
-      return readLive('The attachment', () => contents.openAttachment(ref, attachmentId))
+      const file = await readLive('The attachment', () => contents.openAttachment(ref, attachmentId))
+      return content('The attachment', `${contentKey(row)} ${attachmentId}`, file)
     },
   }
 
@@ -88,8 +93,7 @@ export function messageReader(deps: FolderDeps) {
   }
 
   async function liveBody(row: MessageRow): Promise<MessageBody> {
-    // A provider with message ids changes a draft in place, so its key needs the version.
-    const key = `${row.id} ${row.uidValidity} ${row.uid ?? row.version}`
+    const key = contentKey(row)
     const cached = bodyCache.get(key)
     if (cached !== undefined) return cached
     const { contents, ref } = await openContents(row)
@@ -107,6 +111,11 @@ export function messageReader(deps: FolderDeps) {
     const ref: MessageRef = { providerMessageId, uidValidity, uid, folderPath }
     return { contents, ref }
   }
+}
+
+/** Changes whenever the content may have changed. A provider with message ids changes a draft in place, so its key needs the version. */
+function contentKey({ id, uidValidity, uid, version }: MessageRow): string {
+  return `${id} ${uidValidity} ${uid ?? version}`
 }
 
 export type MessageReader = ReturnType<typeof messageReader>

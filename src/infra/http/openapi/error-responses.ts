@@ -24,6 +24,11 @@ const ERROR_RESPONSES = {
       'The request conflicts with an existing object, or the first request with this Idempotency-Key is still running.',
     headers: ['Retry-After'],
   },
+  RangeNotSatisfiable: {
+    code: 'range_not_satisfiable',
+    description: 'The range begins after the end of the content.',
+    headers: ['Content-Range'],
+  },
   IdempotencyMismatch: {
     code: 'idempotency_mismatch',
     description: 'The Idempotency-Key was used with a different body.',

@@ -143,11 +143,17 @@ function bodiesOf(examples: readonly Example[], status: string) {
 }
 
 function successResponses(route: RouteEntry, context: OperationContext): JsonObject {
-  const { response, produces } = route.schema
+  const { response, produces, ranges = false } = route.schema
   if (produces !== undefined) {
-    const members = exampleMembers(bodiesOf(context.examples, '200'))
-    const content = Object.fromEntries(produces.map((type) => [type, members]))
-    return { 200: { description: 'OK', ...shownHeaders(context.examples, '200'), content } }
+    const produced = (status: string, description: string): Json => {
+      const members = exampleMembers(bodiesOf(context.examples, status))
+      const content = Object.fromEntries(produces.map((type) => [type, members]))
+      return { description, ...shownHeaders(context.examples, status), content }
+    }
+    return {
+      200: produced('200', 'OK'),
+      ...(ranges && { 206: produced('206', 'The requested range'), 304: { description: 'The content is unchanged.' } }),
+    }
   }
   const documented = Object.entries((response ?? {}) as Record<string, ResponseSchema>)
   if (documented.length === 0) return { 200: { description: 'OK' } }
@@ -192,6 +198,7 @@ function errorResponses(route: RouteEntry, { components, examples }: OperationCo
     ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('400', 'BadRequest') }),
     ...(keyed && { 401: shared('401', 'Unauthorized'), 403: shared('403', 'Forbidden') }),
     ...(route.url.includes(':') && { 404: shared('404', 'NotFound') }),
+    ...(schema.ranges && { 416: shared('416', 'RangeNotSatisfiable') }),
     ...(keyed && method === 'POST' && { 409: shared('409', 'Conflict'), 422: shared('422', 'IdempotencyMismatch') }),
     ...(schema.body !== undefined && {
       413: shared('413', 'PayloadTooLarge'),

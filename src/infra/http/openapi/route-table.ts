@@ -24,6 +24,8 @@ export interface RouteSchema {
   hide?: boolean
   /** Media types of the 200 response when it has no JSON schema. */
   produces?: readonly string[]
+  /** The GET response supports ranges and entity tags (206, 304, 416). */
+  ranges?: boolean
   body?: unknown
   /** Describes a body that the handler validates itself. */
   describedBody?: unknown
