@@ -3,6 +3,7 @@
  * `folder-mailbox.ts` is for messages known by folder and UID (IMAP), `id-mailbox.ts` for messages with ids of their own
  * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */
+export * from './calendar.ts'
 export * from './changes.ts'
 export * from './drafts.ts'
 export * from './errors.ts'

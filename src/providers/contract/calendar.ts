@@ -1,0 +1,113 @@
+import type { MailAccess } from './provider.ts'
+
+/** Calendars of an account. The counterpart of the mail side; also for imap accounts, through CalDAV. */
+export interface CalendarProvider {
+  /** Nothing stays connected between calls. Two of one account may be in use at a time. */
+  open(access: MailAccess): CalendarAccount
+}
+
+/** Every method rejects with `ProviderError`, or the signal's reason. */
+export interface CalendarAccount {
+  /** Every calendar that the account sees. Empty when the mail server's provider has no calendars. */
+  listCalendars(signal: AbortSignal): Promise<RemoteCalendar[]>
+  /**
+   * Reads the changes of a calendar since `cursor` (null: everything in the window) in steps of at most 500 events. A step's
+   * `cursor` is valid once the step is stored. `cursor_expired`: read again with null; what is not found then was deleted.
+   */
+  syncEvents(request: EventSyncRequest): AsyncIterable<EventStep>
+  /**
+   * Reads a time range that is not stored: masters, exceptions and single events that overlap it, exactly as `syncEvents` returns
+   * them, so that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
+   */
+  readRange(calendarId: string, range: TimeRange, signal: AbortSignal): Promise<RemoteEvent[]>
+}
+
+/** In ms; `from` ≤ t < `to`. */
+export interface TimeRange {
+  from: number
+  to: number
+}
+
+export type CalendarRole = 'freeBusyReader' | 'reader' | 'writer' | 'owner'
+
+export interface RemoteCalendar {
+  /** The provider's id; for CalDAV the path of the collection. */
+  calendarId: string
+  summary: string
+  description: string
+  /** IANA. Null where the provider does not say: events without a zone are then read in UTC. */
+  timeZone: string | null
+  /** `#rrggbb` */
+  backgroundColor: string | null
+  foregroundColor: string | null
+  role: CalendarRole
+  primary: boolean
+  selected: boolean
+}
+
+export interface EventSyncRequest {
+  calendarId: string
+  cursor: string | null
+  /** What is stored. An event with no instance in it may be left out. */
+  window: TimeRange
+  signal: AbortSignal
+}
+
+export interface EventStep {
+  /** New or changed masters, exceptions and single events, complete. An exception comes with or after its master. */
+  found: RemoteEvent[]
+  /** Ids of events that no longer exist. May contain unknown ones. */
+  removed: string[]
+  /** Opaque to everyone but the provider; text under 4 KB. */
+  cursor: string
+}
+
+/** A date of an all-day event, or a local time. `timeZone` is IANA; null: floating, the same wall clock everywhere. */
+export type EventTime = { date: string } | { dateTime: string; timeZone: string | null }
+
+/**
+ * A single event, the master of a series, or an exception: an instance of a series that differs from its master, or is
+ * cancelled. The provider's `map.ts` has cleaned and bounded every text.
+ */
+export interface RemoteEvent {
+  /** Stable while the event exists. For CalDAV the path of the object, for an exception followed by `#` and its original start. */
+  eventId: string
+  iCalUid: string
+  /** Changes with each version, where the provider has one. */
+  etag: string | null
+  status: 'confirmed' | 'tentative' | 'cancelled'
+  summary: string
+  description: string
+  location: string
+  /** `dateTime` is local: `2026-11-20T09:00:00`. */
+  start: EventTime
+  /** Exclusive. Equal to `start` for an event without a duration. */
+  end: EventTime
+  /** RRULE, RDATE and EXDATE lines of RFC 5545 of a master; otherwise empty. */
+  recurrence: string[]
+  /** Of an exception: the master, and when the instance would have started. */
+  recurringEventId: string | null
+  originalStart: EventTime | null
+  /** False: others see the time as free (TRANSP:TRANSPARENT, `showAs: free`). */
+  busy: boolean
+  visibility: 'default' | 'public' | 'private' | 'confidential'
+  organizer: RemoteAttendee | null
+  attendees: RemoteAttendee[]
+  conference: { type: string; url: string } | null
+  /** Minutes before the start. */
+  reminders: { method: 'popup' | 'email'; minutes: number }[]
+  /** Shows the event to its owner on the provider's site. */
+  htmlLink: string | null
+  /** In ms; null where the provider does not say. */
+  createdAt: number | null
+  updatedAt: number | null
+}
+
+export interface RemoteAttendee {
+  email: string
+  displayName: string
+  responseStatus: 'needsAction' | 'declined' | 'tentative' | 'accepted'
+  optional: boolean
+  organizer: boolean
+  self: boolean
+}
