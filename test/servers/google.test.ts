@@ -1,7 +1,7 @@
 import { createHash, createSign, randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
-import { GOOGLE_SCOPES, type Google, startGoogle } from './google.ts'
+import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from './google.ts'
 import { attachmentMail, plainMail } from './messages.ts'
 
 const ANN = 'ann@gmail.test'
@@ -255,5 +255,25 @@ describe('the fake Google', () => {
     google.watch.expire()
     google.deliver(ANN, plainMail())
     expect(await act('pull', { maxMessages: 1, returnImmediately: true })).toEqual({})
+  })
+
+  it('refuses what Google Calendar refuses', async () => {
+    const { google, get } = await started()
+    const token = async (scopes: string[]) => (await google.grant(ANN, ['openid', ...scopes])).accessToken
+    const [all, events] = [await token(CALENDAR_SCOPES), await token(CALENDAR_SCOPES.slice(1))]
+    const list = (query: string) => get(`/calendar/v3/calendars/primary/events?${query}`, all)
+    google.calendars.put(ANN, ANN, { id: 'one', summary: 'One' })
+    const { body } = await list('fields=nextSyncToken,items(id,start/date)')
+    expect(body).toEqual({ nextSyncToken: expect.any(String), items: [{ id: 'one', start: { date: '2026-01-01' } }] })
+    for (const query of [
+      ...['fields=items(id', 'timeMin=2026-01-01', 'orderBy=startTime', 'pageToken=x', 'syncToken=x'],
+      ...['timeMin=2026-01-01T00:00:00Z', 'q=x', 'showDeleted=false', 'singleEvents=true'].map(
+        (one) => `syncToken=${body.nextSyncToken}&${one}`,
+      ),
+    ]) {
+      expect([query, (await list(query)).status]).toEqual([query, 400])
+    }
+    expect((await get('/calendar/v3/users/me/calendarList', events)).status).toBe(403)
+    expect((await get('/calendar/v3/users/me/calendarList', all)).status).toBe(200)
   })
 })

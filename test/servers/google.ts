@@ -5,6 +5,7 @@ import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/htt
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { handleBatch } from './google/batch.ts'
+import { type GoogleCalendars, googleCalendar } from './google/calendar.ts'
 import { draftRoutes } from './google/drafts.ts'
 import { client, openEmulator } from './google/emulator.ts'
 import { googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
@@ -14,7 +15,9 @@ import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { type GmailSubmission, sendRoutes } from './google/sending.ts'
 import { type Watch, watch } from './google/watch.ts'
 
+const AUTH = 'https://www.googleapis.com/auth/'
 export const GOOGLE_SCOPES = ['openid', 'email', 'https://mail.google.com/']
+export const CALENDAR_SCOPES = [`${AUTH}calendar.readonly`, `${AUTH}calendar.events`]
 
 export interface DeliverOptions {
   /** Default INBOX and UNREAD. Creates a missing user label with this name as its id. */
@@ -28,7 +31,7 @@ export interface DeliverOptions {
 }
 
 /**
- * A fake of Google for tests: sign-in, Gmail and Cloud Pub/Sub over real HTTP on loopback. Methods take effect at once.
+ * A fake of Google for tests: sign-in, Gmail, Calendar and Cloud Pub/Sub over real HTTP on loopback. Methods take effect at once.
  * A user is identified by email address.
  */
 export interface Google {
@@ -76,6 +79,7 @@ export interface Google {
   /** How often a refresh token of this user was presented. */
   refreshes(user: string): number
 
+  calendars: GoogleCalendars
   /** Every message that `messages.send` accepted. */
   readonly sent: readonly GmailSubmission[]
   fail(fault: PlannedFault): void
@@ -105,7 +109,11 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
   })
   const sent: GmailSubmission[] = []
   const sends = sendRoutes({ url, emulator, sent, put: (user, raw, options) => google.deliver(user, raw, options) })
-  const find = router([...oauth.routes, ...watches.routes, ...mail.routes, ...drafts, ...sends, ...topic.routes])
+  const { calendars, routes: calendarRoutes } = googleCalendar()
+  const find = router([
+    ...[...oauth.routes, ...watches.routes, ...mail.routes, ...drafts, ...sends, ...topic.routes],
+    ...calendarRoutes,
+  ])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
@@ -225,6 +233,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     expireAccessTokens: (user) => tokens.drop((held) => user === undefined || held.user === user),
     revokeGrants: oauth.revoke,
     refreshes: (user) => tokens.refreshes(user),
+    calendars,
     sent,
     fail: (fault) => faults.plan(fault),
     faults,
@@ -246,6 +255,11 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
   const hasAny = (...prefixes: string[]) => scopes.some((scope) => prefixes.some((prefix) => scope.startsWith(prefix)))
   if (/^(\/upload)?\/gmail\//.test(path))
     return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
+  if (path.startsWith('/calendar/')) {
+    const readable = [`${AUTH}calendar`, `${AUTH}calendar.readonly`]
+    const isList = path.includes('/calendarList')
+    return scopes.some((scope) => readable.includes(scope) || (!isList && scope === `${AUTH}calendar.events`))
+  }
   if (path.startsWith('/v1/projects/'))
     return hasAny('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')
   return true

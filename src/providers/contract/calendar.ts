@@ -16,10 +16,10 @@ export interface CalendarAccount {
    */
   syncEvents(request: EventSyncRequest): AsyncIterable<EventStep>
   /**
-   * Reads a time range that is not stored: masters, exceptions and single events that overlap it, exactly as `syncEvents` returns
-   * them, so that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
+   * Reads a time range that is not stored: masters, exceptions and single events that overlap it, as `syncEvents` returns them, so
+   * that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
    */
-  readRange(calendarId: string, range: TimeRange, signal: AbortSignal): Promise<RemoteEvent[]>
+  readRange(request: EventRangeRequest): Promise<RemoteEvent[]>
 }
 
 /** In ms; `from` ≤ t < `to`. */
@@ -48,15 +48,35 @@ export interface RemoteCalendar {
 export interface EventSyncRequest {
   calendarId: string
   cursor: string | null
-  /** What is stored. An event with no instance in it may be left out. */
+  /**
+   * What is expanded. Nothing that touches it is missing. Changes of earlier and later events are reported too, where the provider
+   * reports them: store the later ones, because they are not reported again when the window reaches them.
+   */
   window: TimeRange
   signal: AbortSignal
 }
 
+export interface EventRangeRequest {
+  calendarId: string
+  range: TimeRange
+  /**
+   * True: in place of a master and its exceptions the provider may return every instance in the range as an exception, without the
+   * master. Google and Graph do.
+   */
+  expand: boolean
+  signal: AbortSignal
+}
+
+/**
+ * Masters, exceptions and single events, complete, in any order: an exception may come before its master. One whose master never
+ * comes is an event by itself, such as an invitation to one instance of a series.
+ */
 export interface EventStep {
-  /** New or changed masters, exceptions and single events, complete. An exception comes with or after its master. */
+  /** New or changed. */
   found: RemoteEvent[]
-  /** Ids of events that no longer exist. May contain unknown ones. */
+  /** Listed because the window moved. One that is not stored is stored without an event; another one may have changed. */
+  entered: RemoteEvent[]
+  /** Ids of events that no longer exist; a master takes its exceptions with it. May contain unknown ones. */
   removed: string[]
   /** Opaque to everyone but the provider; text under 4 KB. */
   cursor: string
@@ -67,7 +87,7 @@ export type EventTime = { date: string } | { dateTime: string; timeZone: string 
 
 /**
  * A single event, the master of a series, or an exception: an instance of a series that differs from its master, or is
- * cancelled. The provider's `map.ts` has cleaned and bounded every text.
+ * cancelled. The provider has passed it through `boundedEvent`.
  */
 export interface RemoteEvent {
   /** Stable while the event exists. For CalDAV the path of the object, for an exception followed by `#` and its original start. */
@@ -77,6 +97,7 @@ export interface RemoteEvent {
   etag: string | null
   status: 'confirmed' | 'tentative' | 'cancelled'
   summary: string
+  /** The first 8,192 characters. Google's may contain HTML. */
   description: string
   location: string
   /** `dateTime` is local: `2026-11-20T09:00:00`. */
@@ -92,7 +113,9 @@ export interface RemoteEvent {
   busy: boolean
   visibility: 'default' | 'public' | 'private' | 'confidential'
   organizer: RemoteAttendee | null
+  /** At most 1,000. */
   attendees: RemoteAttendee[]
+  /** `type` is the provider's word: `hangoutsMeet`, `teamsForBusiness`. */
   conference: { type: string; url: string } | null
   /** Minutes before the start. */
   reminders: { method: 'popup' | 'email'; minutes: number }[]

@@ -1,4 +1,5 @@
 import type { ConnectTarget } from '../../infra/net/index.ts'
+import type { CalendarProvider } from './calendar.ts'
 import type { FolderMailProvider } from './folder-mailbox.ts'
 import type { IdMailProvider } from './id-mailbox.ts'
 import type { LoginProvider } from './login.ts'
@@ -17,6 +18,7 @@ export interface Provider {
   /** Absent for providers with password login. */
   readonly login?: LoginProvider
   readonly push?: PushProvider
+  readonly calendar?: CalendarProvider
 }
 
 export type MailProvider = FolderMailProvider | IdMailProvider

@@ -1,10 +1,12 @@
 /**
- * Gmail over its REST API: sync by one history per mailbox, live reads, push over Cloud Pub/Sub, and sign-in with Google.
+ * Gmail over its REST API: sync by one history per mailbox, live reads, push over Cloud Pub/Sub, and sign-in with Google; beside it
+ * Google Calendar, in the folder `calendar`.
  * Failures leave this folder as `ProviderError` only. Knows no database and no routes.
  */
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
+  type CalendarProvider,
   type IdMailProvider,
   type LoginProvider,
   type Provider,
@@ -13,6 +15,7 @@ import {
   type SendProvider,
 } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../rest/index.ts'
+import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
 import { gmailChanges } from './changes.ts'
 import { readProfile } from './client.ts'
 import { gmailDrafts } from './drafts.ts'
@@ -27,12 +30,17 @@ import { GmailSession } from './sync/session.ts'
 export { type GmailLoginOptions, gmailLogin } from './login.ts'
 
 export interface GmailDeps {
-  /** `GOOGLE_API_URL`: root of gmail/v1 and batch. */
+  /** `GOOGLE_API_URL`: root of gmail/v1, calendar/v3 and batch. */
   apiUrl: string
   login?: LoginProvider
   clock: Clock
   /** For tests: smaller steps and other limits of the client. */
-  limits?: { stepMessages?: number; rest?: RestClientOptions['limits']; quota?: { perSecond: number; burst: number } }
+  limits?: {
+    stepMessages?: number
+    rangeEvents?: number
+    rest?: RestClientOptions['limits']
+    quota?: { perSecond: number; burst: number }
+  }
 }
 
 const STEP_MESSAGES = 500
@@ -43,17 +51,23 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   mail: IdMailProvider
   push: PushProvider
   sending: SendProvider
+  calendar: CalendarProvider
 } {
   const { apiUrl, login, clock, limits = {} } = deps
   const client = restClient({
     ...{ root: apiUrl, clock, toError: gmailError, limits: limits.rest ?? {} },
     rateLimit: limits.quota === undefined ? RATE_LIMIT : { ...RATE_LIMIT, quota: limits.quota },
   })
+  // Calendars have a quota of their own.
+  const calendars = restClient({
+    ...{ root: apiUrl, clock, toError: calendarError, limits: limits.rest ?? {}, rateLimit: CALENDAR_RATE_LIMIT },
+  })
   return {
     name: 'gmail',
     ...(login && { login }),
     push: gmailPush(client),
     sending: gmailSending(client),
+    calendar: googleCalendars(calendars, clock, limits.rangeEvents),
     mail: {
       kind: 'mailbox',
       async verify(access, signal) {
@@ -69,8 +83,13 @@ export function gmailProvider(deps: GmailDeps): Provider & {
         const mailbox = client.mailbox(access, { urgent: true })
         return gmailDrafts(mailbox, gmailLiveReads(mailbox), clock)
       },
-      endPause: client.endPause,
-      closeConnections: (accountId) => client.close(accountId),
+      endPause(accountId) {
+        client.endPause(accountId)
+        calendars.endPause(accountId)
+      },
+      async closeConnections(accountId) {
+        await Promise.all([client.close(accountId), calendars.close(accountId)])
+      },
     },
   }
 }

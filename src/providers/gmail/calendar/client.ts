@@ -1,0 +1,105 @@
+import { Type } from 'typebox'
+import { ProviderError } from '../../contract/index.ts'
+import { type Json, object, parser, type RateLimit, type RestMailbox, type RestResponse } from '../../rest/index.ts'
+import { googleError, reasonsOf } from '../errors.ts'
+import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
+
+const ROOT = '/calendar/v3'
+/** Google's default quota is 600 requests a minute for a user: the burst and what is refilled in a minute. */
+export const RATE_LIMIT: RateLimit = { concurrency: 4, quota: { perSecond: 8, burst: 120 } }
+
+/** Google allows 2,500. An event may have hundreds of attendees, and a page has at most 300,000 values. */
+const PAGE_EVENTS = 100
+const PAGE_CALENDARS = 250
+/** Descriptions are cut at `MAX_STRING`, so a page is long only on the way. */
+const MAX_BYTES = 64 * 1024 * 1024
+const MAX_STRING = 64 * 1024
+/** The attendees of an event with more are left out by Google. */
+const MAX_ATTENDEES = 1000
+
+const API = { name: 'the Google Calendar API (calendar-json.googleapis.com)', scope: 'calendar.readonly' }
+
+export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+  const error = googleError(response, doing, nowMs, API)
+  const hasNoCalendar = error.kind === 'rejected' && reasonsOf(response.body).includes('notACalendarUser')
+  return hasNoCalendar ? new ProviderError('not_found', `${doing}: the user has no Google Calendar`) : error
+}
+
+const parseEvents = parser(
+  Type.Object({
+    items: Type.Optional(Type.Array(Type.Unknown())),
+    nextPageToken: Type.Optional(Type.String()),
+    nextSyncToken: Type.Optional(Type.String()),
+    timeZone: Type.Optional(Type.String()),
+    defaultReminders: Type.Optional(Type.Array(Type.Unknown())),
+  }),
+)
+const parseCalendars = parser(
+  Type.Object({ items: Type.Optional(Type.Array(Type.Unknown())), nextPageToken: Type.Optional(Type.String()) }),
+)
+
+export interface EventQuery {
+  timeMin?: string
+  timeMax?: string
+  singleEvents: boolean
+  syncToken?: string | undefined
+  pageToken?: string | undefined
+}
+
+export interface EventPage {
+  items: Json[]
+  /** The next page; undefined on the last one. */
+  next: string | undefined
+  /** On the last page only. */
+  syncToken: string | undefined
+  context: PageContext
+}
+
+/**
+ * One page of events. `showDeleted` is never sent: without a sync token Google then leaves out deleted events but not cancelled
+ * instances, with one it returns both.
+ */
+export async function eventPage(
+  mailbox: RestMailbox,
+  calendarId: string,
+  query: EventQuery,
+  { doing, signal }: { doing: string; signal: AbortSignal },
+): Promise<EventPage> {
+  const page = await mailbox.json(
+    {
+      ...{ method: 'GET', path: `${ROOT}/calendars/${encodeURIComponent(calendarId)}/events`, doing, signal },
+      query: {
+        ...query,
+        singleEvents: String(query.singleEvents),
+        maxResults: PAGE_EVENTS,
+        maxAttendees: MAX_ATTENDEES,
+        fields: `nextPageToken,nextSyncToken,timeZone,defaultReminders,items(${EVENT_FIELDS})`,
+      },
+      maxBytes: MAX_BYTES,
+      maxString: MAX_STRING,
+    },
+    parseEvents,
+  )
+  const { items = [], nextPageToken, nextSyncToken, timeZone, defaultReminders = [] } = page
+  if (nextPageToken !== undefined && nextPageToken === query.pageToken) {
+    throw new ProviderError('unavailable', `${doing}: a page links to itself`)
+  }
+  return {
+    items: items.map(object),
+    next: nextPageToken || undefined,
+    syncToken: nextSyncToken,
+    context: { timeZone, defaultReminders },
+  }
+}
+
+/** One page of the user's list of calendars, without those that the user has hidden. */
+export async function calendarPage(mailbox: RestMailbox, pageToken: string | undefined, signal: AbortSignal) {
+  const { items = [], nextPageToken } = await mailbox.json(
+    {
+      ...{ method: 'GET', path: `${ROOT}/users/me/calendarList`, doing: 'listing the calendars', signal },
+      query: { maxResults: PAGE_CALENDARS, pageToken, fields: `nextPageToken,items(${CALENDAR_FIELDS})` },
+    },
+    parseCalendars,
+  )
+  return { items: items.map(object), next: nextPageToken || undefined }
+}

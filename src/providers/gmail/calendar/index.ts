@@ -1,0 +1,72 @@
+/** Google Calendar: lists, sync by one sync token per calendar, and reads of a time range. */
+import type { Clock } from '../../../lib/clock.ts'
+import {
+  type CalendarAccount,
+  type CalendarProvider,
+  type EventRangeRequest,
+  ProviderError,
+  type RemoteCalendar,
+  type RemoteEvent,
+} from '../../contract/index.ts'
+import type { RestClient, RestMailbox } from '../../rest/index.ts'
+import { calendarPage, eventPage } from './client.ts'
+import { remoteCalendar } from './map.ts'
+import { itemsOf, syncEvents } from './sync.ts'
+
+export { calendarError, RATE_LIMIT } from './client.ts'
+
+const MAX_CALENDARS = 5000
+const MAX_EVENTS = 10_000
+const READING = 'reading events'
+
+export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MAX_EVENTS): CalendarProvider {
+  return {
+    open(access): CalendarAccount {
+      const mailbox = client.mailbox(access)
+      const urgent = client.mailbox(access, { urgent: true })
+      return {
+        listCalendars: (signal) => listCalendars(mailbox, signal),
+        syncEvents: (request) => syncEvents(mailbox, request, clock),
+        readRange: (request) => readRange(urgent, request, maxEvents),
+      }
+    },
+  }
+}
+
+async function listCalendars(mailbox: RestMailbox, signal: AbortSignal): Promise<RemoteCalendar[]> {
+  const calendars: RemoteCalendar[] = []
+  for (let pageToken: string | undefined; calendars.length < MAX_CALENDARS; ) {
+    const page = await calendarPage(mailbox, pageToken, signal).catch((error: unknown) => {
+      // The user has mail, but no calendar.
+      if (error instanceof ProviderError && error.kind === 'not_found') return { items: [], next: undefined }
+      throw error
+    })
+    calendars.push(...page.items.flatMap((item) => remoteCalendar(item) ?? []))
+    if (page.next === undefined || page.next === pageToken) break
+    pageToken = page.next
+  }
+  return calendars
+}
+
+async function readRange(
+  mailbox: RestMailbox,
+  { calendarId, range, expand, signal }: EventRangeRequest,
+  maxEvents: number,
+): Promise<RemoteEvent[]> {
+  const query = {
+    // Both bounds are exclusive and in whole seconds: an event without a duration at the beginning belongs to the range.
+    timeMin: new Date(range.from - 1000).toISOString(),
+    timeMax: new Date(range.to + 999).toISOString(),
+    singleEvents: expand,
+  }
+  const events: RemoteEvent[] = []
+  for (let pageToken: string | undefined; ; ) {
+    const page = await eventPage(mailbox, calendarId, { ...query, pageToken }, { doing: READING, signal })
+    events.push(...itemsOf(page).found)
+    if (events.length > maxEvents) {
+      throw new ProviderError('limit_exceeded', `${READING}: more than ${maxEvents} events. Ask for a shorter range.`)
+    }
+    if (page.next === undefined) return events
+    pageToken = page.next
+  }
+}

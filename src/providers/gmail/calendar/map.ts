@@ -1,0 +1,156 @@
+import { isTimeZone, localTime } from '../../../lib/local-time.ts'
+import { parseTime } from '../../../lib/time.ts'
+import {
+  boundedCalendar,
+  boundedEvent,
+  type CalendarRole,
+  type EventTime,
+  type RemoteAttendee,
+  type RemoteCalendar,
+  type RemoteEvent,
+} from '../../contract/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
+
+export const CALENDAR_FIELDS =
+  'id,summary,summaryOverride,description,timeZone,backgroundColor,foregroundColor,accessRole,primary,selected,deleted'
+
+const PERSON = 'email,displayName,self'
+export const EVENT_FIELDS = [
+  'id,iCalUID,etag,status,summary,description,location,start,end,recurrence,recurringEventId,originalStartTime',
+  'transparency,visibility,htmlLink,created,updated,reminders,hangoutLink',
+  `organizer(${PERSON}),attendees(${PERSON},responseStatus,optional,organizer)`,
+  'conferenceData(entryPoints(entryPointType,uri),conferenceSolution(key(type)))',
+].join(',')
+
+/** What a page says about all of its events. */
+export interface PageContext {
+  /** Of the calendar. */
+  timeZone?: string | undefined
+  defaultReminders: readonly unknown[]
+}
+
+/** Undefined for an entry that is not a calendar, or no longer one of the user's. */
+export function remoteCalendar(item: Json): RemoteCalendar | undefined {
+  const calendarId = text(item.id)
+  if (calendarId === undefined || calendarId === '' || item.deleted === true) return undefined
+  const timeZone = text(item.timeZone)
+  return boundedCalendar({
+    calendarId,
+    summary: text(item.summaryOverride) || text(item.summary) || calendarId,
+    description: text(item.description) ?? '',
+    timeZone: timeZone !== undefined && isTimeZone(timeZone) ? timeZone : null,
+    backgroundColor: text(item.backgroundColor) ?? null,
+    foregroundColor: text(item.foregroundColor) ?? null,
+    role: roleOf(text(item.accessRole) ?? ''),
+    primary: item.primary === true,
+    selected: item.selected === true,
+  })
+}
+
+/** `writerWithoutPrivateAccess` exists besides the documented roles. */
+function roleOf(accessRole: string): CalendarRole {
+  if (accessRole === 'owner' || accessRole === 'freeBusyReader') return accessRole
+  return accessRole.startsWith('writer') ? 'writer' : 'reader'
+}
+
+export type MappedItem = { event: RemoteEvent; removed?: undefined } | { removed: string; event?: undefined }
+
+/**
+ * Maps an event. A cancelled instance of a series is an event, any other cancelled event is removed. Undefined for what cannot be
+ * read, such as an event without a start.
+ */
+export function mappedItem(item: Json, context: PageContext): MappedItem | undefined {
+  const eventId = text(item.id)
+  if (eventId === undefined || eventId === '') return undefined
+  const recurringEventId = text(item.recurringEventId) ?? null
+  const isCancelled = item.status === 'cancelled'
+  const originalStart = eventTime(item.originalStartTime, context) ?? null
+  if (isCancelled && (recurringEventId === null || originalStart === null)) return { removed: eventId }
+  // Of a cancelled instance Google guarantees the ids and the original start only.
+  const start = eventTime(item.start, context) ?? (isCancelled ? originalStart : null)
+  if (start === null) return undefined
+  const attendees = list(item.attendees).map((one) => attendeeOf(object(one)))
+  return {
+    event: boundedEvent({
+      eventId,
+      iCalUid: text(item.iCalUID) ?? '',
+      etag: text(item.etag) ?? null,
+      status: isCancelled ? 'cancelled' : item.status === 'tentative' ? 'tentative' : 'confirmed',
+      summary: text(item.summary) ?? '',
+      description: text(item.description) ?? '',
+      location: text(item.location) ?? '',
+      start,
+      end: eventTime(item.end, context) ?? start,
+      recurrence: list(item.recurrence).flatMap((line) => text(line) ?? []),
+      recurringEventId,
+      originalStart: recurringEventId === null ? null : originalStart,
+      busy: item.transparency !== 'transparent',
+      visibility: visibilityOf(item.visibility),
+      organizer: organizerOf(object(item.organizer), attendees),
+      attendees,
+      conference: conferenceOf(item),
+      reminders: remindersOf(object(item.reminders), context),
+      htmlLink: text(item.htmlLink) ?? null,
+      createdAt: time(item.created) ?? null,
+      updatedAt: time(item.updated) ?? null,
+    }),
+  }
+}
+
+/** The offset of Google's times is that of the calendar, not that of the event's own zone. */
+function eventTime(value: unknown, context: PageContext): EventTime | undefined {
+  const { date, dateTime, timeZone } = object(value)
+  const day = text(date)
+  if (day !== undefined) return /^\d{4}-\d{2}-\d{2}$/.test(day) ? { date: day } : undefined
+  const ms = parseTime(text(dateTime) ?? '')
+  if (ms === undefined) return undefined
+  const zone = [text(timeZone), context.timeZone].find((name) => name !== undefined && isTimeZone(name)) ?? 'UTC'
+  const local = localTime(ms, zone)
+  // The second of two equal local times, when clocks are set back. Readers would take the first.
+  const isRepeated = REPEATED_AFTER_MS.some((before) => localTime(ms - before, zone) === local)
+  return isRepeated ? { dateTime: localTime(ms, 'UTC'), timeZone: 'UTC' } : { dateTime: local, timeZone: zone }
+}
+
+/** Clocks are set back by an hour, on Lord Howe Island by half an hour. */
+const REPEATED_AFTER_MS = [3_600_000, 1_800_000]
+
+function visibilityOf(value: unknown): RemoteEvent['visibility'] {
+  return value === 'public' || value === 'private' || value === 'confidential' ? value : 'default'
+}
+
+function attendeeOf(person: Json): RemoteAttendee {
+  const response = person.responseStatus
+  return {
+    email: text(person.email) ?? '',
+    displayName: text(person.displayName) ?? '',
+    responseStatus:
+      response === 'accepted' || response === 'declined' || response === 'tentative' ? response : 'needsAction',
+    optional: person.optional === true,
+    organizer: person.organizer === true,
+    self: person.self === true,
+  }
+}
+
+function organizerOf(person: Json, attendees: readonly RemoteAttendee[]): RemoteAttendee | null {
+  const organizer = attendeeOf({ ...person, organizer: true, responseStatus: 'accepted' })
+  if (organizer.email === '' && organizer.displayName === '') return null
+  return attendees.find((one) => one.organizer && one.email === organizer.email) ?? organizer
+}
+
+function conferenceOf({ conferenceData, hangoutLink }: Json): RemoteEvent['conference'] {
+  const { entryPoints, conferenceSolution } = object(conferenceData)
+  const video = list(entryPoints)
+    .map(object)
+    .find(({ entryPointType }) => entryPointType === 'video')
+  const url = text(video?.uri) ?? text(hangoutLink)
+  const type = text(object(object(conferenceSolution).key).type) ?? 'hangoutsMeet'
+  return url === undefined ? null : { type, url }
+}
+
+function remindersOf({ useDefault, overrides }: Json, { defaultReminders }: PageContext): RemoteEvent['reminders'] {
+  return [...(useDefault === true ? defaultReminders : list(overrides))].map(object).flatMap(({ method, minutes }) => {
+    const before = wholeNumber(minutes)
+    const isKnown = method === 'popup' || method === 'email'
+    return isKnown && before !== undefined ? [{ method, minutes: before }] : []
+  })
+}
