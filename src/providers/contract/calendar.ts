@@ -11,7 +11,7 @@ export interface CalendarAccount {
   /** Every calendar that the account sees. Empty when the mail server's provider has no calendars. */
   listCalendars(signal: AbortSignal): Promise<RemoteCalendar[]>
   /**
-   * Reads the changes of a calendar since `cursor` (null: everything in the window) in steps of at most 500 events. A step's
+   * Reads the changes of a calendar since `cursor` (null: everything in the window) in steps of about 500 events at most. A step's
    * `cursor` is valid once the step is stored. `cursor_expired`: read again with null; what is not found then was deleted.
    */
   syncEvents(request: EventSyncRequest): AsyncIterable<EventStep>
@@ -76,6 +76,8 @@ export interface EventStep {
   found: RemoteEvent[]
   /** Listed because the window moved. One that is not stored is stored without an event; another one may have changed. */
   entered: RemoteEvent[]
+  /** Masters of `found` and `entered` whose exceptions are all in this step: any other stored exception no longer exists. */
+  complete: string[]
   /** Ids of events that no longer exist; a master takes its exceptions with it. May contain unknown ones. */
   removed: string[]
   /** Opaque to everyone but the provider; text under 4 KB. */

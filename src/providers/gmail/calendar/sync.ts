@@ -63,7 +63,7 @@ export async function* syncEvents(
       const { found, removed } = itemsOf(result)
       const isNew = ({ createdAt }: RemoteEvent) => since === null || (createdAt ?? 0) > since - CLOCK_MS
       const entered = found.filter((event) => !isNew(event))
-      yield { found: found.filter(isNew), entered, removed, cursor: JSON.stringify(cursor) }
+      yield { found: found.filter(isNew), entered, complete: [], removed, cursor: JSON.stringify(cursor) }
       if (next === undefined) return
       pageToken = next
     }
@@ -82,7 +82,7 @@ export async function* syncEvents(
       const cursor: Cursor = next === undefined ? { from, token: syncToken ?? token } : { from, token, changes: next }
       const { found, removed } = itemsOf(result)
       const isEmpty = found.length + removed.length === 0 && cursor.token === token && pageToken === next
-      if (!isEmpty) yield { found, entered: [], removed, cursor: JSON.stringify(cursor) }
+      if (!isEmpty) yield { found, entered: [], complete: [], removed, cursor: JSON.stringify(cursor) }
       if (next === undefined) return cursor
       pageToken = next
     }
