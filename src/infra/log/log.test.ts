@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fixedClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -20,12 +21,17 @@ function openLog(level: LogLevel = 'trace') {
     redactor: hiding,
     sinks: [stdoutSink({ write: (line) => void lines.push(line) }), ring.add],
   })
-  return { log, ring, lines, clock, all: () => ring.select({}, { limit: 200 }).entries }
+  /** The lines on stdout after this turn of the event loop. */
+  const written = async () => {
+    await nextTurn()
+    return lines.flatMap((text) => text.trimEnd().split('\n'))
+  }
+  return { log, ring, lines, written, clock, all: () => ring.select({}, { limit: 200 }).entries }
 }
 
 describe('a record', () => {
-  it('has the documented shape on stdout and in the ring', () => {
-    const { log, lines, all } = openLog()
+  it('has the documented shape on stdout and in the ring', async () => {
+    const { log, written, all } = openLog()
     log
       .with({ accountId: 'acc_1', metadata: { a: 1 } })
       .info('synced', { operation: 'sync.folder', durationMs: 1.234, metadata: { b: 2 } })
@@ -44,17 +50,18 @@ describe('a record', () => {
       metadata: { a: 1, b: 2 },
       instance: 'ins_1',
     })
+    const lines = await written()
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toEqual(entry)
   })
 
-  it('is written only at the level or above, to stdout and the ring', () => {
-    const { log, lines, all } = openLog('warn')
+  it('is written only at the level or above, to stdout and the ring', async () => {
+    const { log, written, all } = openLog('warn')
     log.info('quiet')
     log.with({ accountId: 'acc_1' }).debug('quiet')
     log.warn('loud')
     log.fatal('loud')
-    expect(lines).toHaveLength(2)
+    expect(await written()).toHaveLength(2)
     expect(all().map((entry) => entry.level)).toEqual(['fatal', 'warn'])
   })
 
@@ -72,6 +79,20 @@ describe('a record', () => {
       code: 'provider_unavailable',
       cause: { message: 'connect to imap://joe:[redacted]@mail.test failed', code: 'ECONNREFUSED' },
     })
+  })
+
+  it('is written at once when it is a warning, with those before it, and otherwise once per turn', async () => {
+    const { log, lines } = openLog()
+    log.info('one')
+    log.info('two')
+    expect(lines).toEqual([])
+    await nextTurn()
+    expect(lines).toHaveLength(1)
+    log.info('three')
+    log.warn('four')
+    expect(lines).toHaveLength(2)
+    await nextTurn()
+    expect(lines).toHaveLength(2)
   })
 
   it('survives any thrown value and any metadata', () => {
@@ -123,9 +144,11 @@ describe('no secret reaches a record', () => {
     `the token 1//0${secret}`,
     `the token eyJhbGciOiJI.${secret}`,
   ]
-  it.each(texts)('in the text %s', (text) => {
-    const { log, lines } = openLog()
+  it.each(texts)('in the text %s', async (text) => {
+    const { log, written } = openLog()
     log.info(text, { error: new Error(text), metadata: { note: [text] } })
+    const lines = await written()
+    expect(lines).toHaveLength(1)
     expect(lines.join()).not.toContain(secret)
   })
 
@@ -145,16 +168,19 @@ describe('no secret reaches a record', () => {
     'html',
     'secrets',
     'session',
-  ])('under the key %s, however deep', (key) => {
-    const { log, lines } = openLog()
+  ])('under the key %s, however deep', async (key) => {
+    const { log, written } = openLog()
     log.info('x', { metadata: { outer: [{ [key]: secret }], headers: { [key]: [secret] } } })
-    expect(lines.join()).not.toContain(secret)
-    expect(lines.join()).toContain('[redacted]')
+    const text = (await written()).join()
+    expect(text).not.toContain(secret)
+    expect(text).toContain('[redacted]')
   })
 
-  it("when it is the service's own key, even where the text is truncated", () => {
-    const { log, lines } = openLog()
+  it("when it is the service's own key, even where the text is truncated", async () => {
+    const { log, written } = openLog()
     log.info(`xx${API_KEY}yy`, { metadata: { [API_KEY]: 1, note: 'a'.repeat(8185) + API_KEY } })
+    const lines = await written()
+    expect(lines).toHaveLength(1)
     expect(lines.join()).not.toContain(API_KEY.slice(0, 6))
   })
 

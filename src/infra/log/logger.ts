@@ -65,8 +65,13 @@ export function logger(deps: LoggerDeps, fields: LogFields = {}): Log {
   }
 }
 
-/** Writes one JSON object per line, synchronously: the last record before a crash is the one an operator needs. */
-export function stdoutSink(stream: DestinationStream = destination({ fd: 1, sync: true })): LogSink {
+/**
+ * Writes one JSON object per line. Warnings and errors are written at once: the last record before a crash is the one an operator
+ * needs. Others are written together at the end of the turn of the event loop, because each write is a system call.
+ */
+export function stdoutSink(stream?: DestinationStream): LogSink {
+  const turn = linesOfTurn(stream ?? destination({ fd: 1, sync: true }))
+  if (stream === undefined) process.once('exit', turn.flush)
   // The logger has applied the level and completed the record; pino only serialises and writes it.
   const writer = pino(
     {
@@ -76,9 +81,31 @@ export function stdoutSink(stream: DestinationStream = destination({ fd: 1, sync
       messageKey: 'message',
       formatters: { level: (level) => ({ level }) },
     },
-    stream,
+    turn,
   )
-  return ({ level, message, ...rest }) => writer[level](rest, message)
+  return ({ level, message, ...rest }) => {
+    writer[level](rest, message)
+    if (LOG_LEVELS.indexOf(level) >= WARN) turn.flush()
+  }
+}
+
+const WARN = LOG_LEVELS.indexOf('warn')
+
+function linesOfTurn(stream: DestinationStream) {
+  let lines = ''
+  const flush = () => {
+    if (lines === '') return
+    const written = lines
+    lines = ''
+    stream.write(written)
+  }
+  return {
+    write(line: string) {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+    flush,
+  }
 }
 
 function merged(fields: LogFields, more: LogFields): LogFields {
