@@ -21,10 +21,12 @@ const ROUNDS = 3
 const STORES = (process.env.BENCH_STORES ?? 'file,postgres').split(',')
 /** Page numbers of the deep cursors, requested in turn. */
 const DEEP = { from: Math.floor(MESSAGES / LIMIT) - 500, count: 20 }
+/** More pages than the service keeps in memory, so that each is read from the store. */
+const STORED = { from: DEEP.from + DEEP.count, count: 450 }
 
 /**
- * `GET /accounts/{id}/messages?limit=50` over ten connections: the first page, and pages deep in the list by cursor. Each
- * response is compared with the expected bytes. A bare Fastify route that sends the same bytes from memory is the
+ * `GET /accounts/{id}/messages?limit=50` over ten connections: the first page, pages deep in the list by cursor, and so many
+ * of them that none is still in memory. Each response is compared with the expected bytes. A bare Fastify route that sends the same bytes from memory is the
  * reference.
  */
 export async function list(say: (line: string) => void): Promise<void> {
@@ -77,19 +79,21 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
   const backends = place.databaseUrl === undefined ? undefined : openDatabase(place)
   try {
     const pages = await pagesOf(service, accountId, newestFirst)
-    const bare = await startBareServer([...pages.first, ...pages.deep])
+    const bare = await startBareServer(pages.first)
     const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
-    const results: Record<'bare' | 'first' | 'deep', Round[]> = { bare: [], first: [], deep: [] }
+    const results: Record<'bare' | 'first' | 'deep' | 'stored', Round[]> = { bare: [], first: [], deep: [], stored: [] }
     for (let round = 0; round <= ROUNDS; round += 1) {
       // The first round only warms up.
       const forMs = round === 0 ? 1000 : RUN_MS
       const bareRound = await bare.run(load, pages.first, forMs)
       const first = await timed(cpu, () => load.run({ ...service, pages: pages.first }, forMs))
       const deep = await timed(cpu, () => load.run({ ...service, pages: pages.deep }, forMs))
+      const stored = await timed(cpu, () => load.run({ ...service, pages: pages.stored }, forMs))
       if (round === 0) continue
       results.bare.push(bareRound)
       results.first.push(first)
       results.deep.push(deep)
+      results.stored.push(stored)
     }
     bare.stop()
     const reference = median(results.bare)
@@ -136,7 +140,7 @@ async function pagesOf(
   { url, key }: { url: string; key: string },
   accountId: string,
   newestFirst: readonly { id: string; subject: string }[],
-): Promise<{ first: Expected[]; deep: Expected[] }> {
+): Promise<{ first: Expected[]; deep: Expected[]; stored: Expected[] }> {
   const base = `/accounts/${accountId}/messages?limit=${LIMIT}`
   const read = async (path: string, page: number) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
@@ -149,14 +153,14 @@ async function pagesOf(
     return { path, body, nextCursor: pagination.nextCursor }
   }
   const first = await read(base, 1)
-  const deep: Expected[] = []
+  const byCursor: Expected[] = []
   let { nextCursor } = await read(`${base}&page=${DEEP.from - 1}`, DEEP.from - 1)
-  for (let page = DEEP.from; page < DEEP.from + DEEP.count; page += 1) {
+  for (let page = DEEP.from; page < STORED.from + STORED.count; page += 1) {
     const next = await read(`${base}&cursor=${nextCursor}`, page)
-    deep.push(next)
+    byCursor.push(next)
     nextCursor = next.nextCursor
   }
-  return { first: [first], deep }
+  return { first: [first], deep: byCursor.slice(0, DEEP.count), stored: byCursor.slice(DEEP.count) }
 }
 
 interface ListBody {
@@ -177,6 +181,7 @@ function line(name: string, round: Round, bare: Round): string {
     bare: 'bare Fastify, bytes from memory',
     first: 'first page',
     deep: `cursors of pages ${DEEP.from}…`,
+    stored: `${STORED.count} pages, none in memory`,
   }[name]
   const database = databaseCpuMs > 0 ? ` + ${databaseCpuMs.toFixed(2)} database` : ''
   return [

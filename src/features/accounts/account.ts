@@ -97,7 +97,8 @@ export interface Accounts {
   remove(tx: Tx, accountId: string): Promise<void>
   /**
    * Prevents the deletion of the account until the transaction ends. Throws not_found. Call it first in every transaction
-   * that writes rows of an account outside sync (which has the fence), or the rows might outlive the erasure.
+   * that writes rows of an account outside sync (which has the fence), or the rows might outlive the erasure and lists kept in
+   * memory might stay as they were.
    */
   hold(tx: Tx, accountId: string): Promise<void>
   /** Settings, decrypted passwords and access tokens for the providers, with their `accessVersion`. Throws not_found. */
@@ -166,7 +167,7 @@ export interface Ownership {
 
 /**
  * Part of every sync transaction: updates the account's row if the epoch is unchanged, so a takeover waits for the
- * transaction, or the transaction fails. Throws `OwnershipLost`, which rolls it back.
+ * transaction, or the transaction fails. Increments `dataVersion`. Throws `OwnershipLost`, which rolls it back.
  */
 export type Fence = (tx: Tx, accountId: string, epoch: number) => Promise<void>
 

@@ -173,7 +173,7 @@ export function accounts(deps: AccountsDeps): Accounts {
     },
 
     async hold(tx, accountId) {
-      await store(tx).lock(accountId)
+      await store(tx).hold(accountId)
     },
 
     async access(accountId) {

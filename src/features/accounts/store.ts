@@ -26,6 +26,16 @@ export function accountStore(handle: Handle, dialect: Dialect) {
       return found
     },
 
+    /** Locks the row until the transaction ends. Throws not_found. */
+    async hold(id: string): Promise<void> {
+      const { numUpdatedRows } = await handle
+        .updateTable('accounts')
+        .set((eb) => ({ dataVersion: eb('dataVersion', '+', 1) }))
+        .where('id', '=', id)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) throw notFound('account', id)
+    },
+
     lockByIdentity: (identity: string): Promise<AccountRow | undefined> =>
       handle
         .selectFrom('accounts')

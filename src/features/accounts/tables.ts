@@ -38,6 +38,8 @@ interface AccountTable {
   ownerInstance: string | null
   /** Incremented for each new owner. Every sync transaction checks it. */
   epoch: Generated<number>
+  /** Incremented by every transaction that may change stored messages or labels: `fence` and `hold` do it. */
+  dataVersion: Generated<number>
   /** Incremented for each change that the API shows, except `lastSyncAt`; the `version` of its events. */
   version: Generated<number>
   createdAt: number

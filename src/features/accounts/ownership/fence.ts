@@ -4,7 +4,7 @@ import { type Fence, OwnershipLost } from '../account.ts'
 export const fence: Fence = async (tx, accountId, epoch) => {
   const { numUpdatedRows } = await tx
     .updateTable('accounts')
-    .set((eb) => ({ epoch: eb.ref('epoch') }))
+    .set((eb) => ({ dataVersion: eb('dataVersion', '+', 1) }))
     .where('id', '=', accountId)
     .where('epoch', '=', epoch)
     .executeTakeFirst()

@@ -4,6 +4,7 @@ import { type Databases, describeEachDatabase } from '../../../../test/kit/datab
 import { messageRow } from '../../../../test/kit/message-row.ts'
 import { random } from '../../../../test/kit/random.ts'
 import { testServer } from '../../../../test/kit/server.ts'
+import type { Tx } from '../../../infra/db/index.ts'
 import { listOf } from '../../../infra/http/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { idGenerator } from '../../../lib/ids.ts'
@@ -45,6 +46,7 @@ describeEachDatabase('a list of messages', (open) => {
         const list = `/accounts/${accountId}/messages?limit=7${labelId === undefined ? '' : `&labelId=${labelId}`}`
         for (const filter of ['', '&unread=true']) {
           const { body } = await get(list + filter)
+          expect((await get(list + filter)).body, 'read again, from memory').toBe(body)
           const { pagination } = JSON.parse(body)
           const messages = await expected(
             labelId ?? (provider === 'imap' ? labels[0] : allMail(accountId)),
@@ -59,11 +61,11 @@ describeEachDatabase('a list of messages', (open) => {
 
   it('adds the texts of messages that an earlier version stored', async () => {
     const { db, get, box } = await served(open)
-    const { accountId, insert } = await box('imap', random())
+    const { accountId, insert, change } = await box('imap', random())
     await insert(7)
     const list = `/accounts/${accountId}/messages`
     const before = (await get(list)).body
-    await db.transaction((tx) => tx.deleteFrom('messageTexts').execute())
+    await change((tx) => tx.deleteFrom('messageTexts').execute())
     expect((await get(list)).body).toBe(before)
     expect(await db.read.selectFrom('messageTexts').select('messageId').execute()).toHaveLength(7)
     expect((await get(list)).body).toBe(before)
@@ -143,8 +145,13 @@ async function served(open: Databases) {
     const [first = '', ...rest] = folders.map((folder) => folder.id)
     const labels: [string, ...string[]] = [first, ...rest]
     let uid = 0
+    const change = <T>(work: (tx: Tx) => Promise<T>) =>
+      db.transaction(async (tx) => {
+        await accounts.hold(tx, accountId)
+        return work(tx)
+      })
     const write = <T>(work: (writer: MessageWriter) => Promise<T>) =>
-      db.transaction((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: 1000 + uid })))
+      change((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: 1000 + uid })))
     const stored = () =>
       db.read.selectFrom('messages').selectAll().where('accountId', '=', accountId).orderBy('id').execute()
     const labelIdsOf = (row: MessageRow) => {
@@ -197,11 +204,11 @@ async function served(open: Databases) {
     const changes: Record<string, (rows: MessageRow[]) => Promise<unknown>> = {
       insert: () => insert(1 + Math.floor(choose() * 4)),
       flags: (rows) => write((writer) => writer.setFlags(rows.map((row) => ({ row, ...flags() })))),
-      rename: () => db.transaction((tx) => labelStore(tx).update(one(labels), { name: text() })),
+      rename: () => change((tx) => labelStore(tx).update(one(labels), { name: text() })),
       remove: (rows) => write((writer) => writer.remove(rows.slice(0, 1).map((row) => row.id))),
       miss: (rows) => write((writer) => writer.markMissing(rows.slice(0, 1).map((row) => row.id))),
       forget: (rows) =>
-        db.transaction((tx) =>
+        change((tx) =>
           tx
             .deleteFrom('messageTexts')
             .where('messageId', 'in', ['', ...rows.map((row) => row.id)])
@@ -225,6 +232,7 @@ async function served(open: Databases) {
     return {
       accountId,
       labels,
+      change,
       write,
       insert,
       step: async () => {

@@ -6,6 +6,7 @@ import { contextText } from '../api.ts'
 import { type FolderDeps, getFolder } from './folder.ts'
 import { readTexts } from './found-texts.ts'
 import { listLive } from './live-list.ts'
+import type { PageCache } from './page-cache.ts'
 import { hasWords, type SearchWords } from './search.ts'
 import {
   type ListFilter,
@@ -14,6 +15,7 @@ import {
   listStored,
   type MessageListQuery,
   readDefaultScope,
+  type StoredList,
   type StoredText,
 } from './stored-list.ts'
 
@@ -23,8 +25,12 @@ export interface MessageList {
   pagination: Pagination
 }
 
+export interface ListDeps extends FolderDeps {
+  pages: PageCache
+}
+
 /** Lists messages as JSON, in the order of `listStored` or `listLive`. Throws as `messageReader` says. */
-export async function listMessages(deps: FolderDeps, idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
+export async function listMessages(deps: ListDeps, idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
   const { after, before, unread, hasAttachments, q, from, to, subject } = query
   const filter = { after, before, unread, hasAttachments }
   const words = { q, from, to, subject }
@@ -41,29 +47,49 @@ export async function listMessages(deps: FolderDeps, idOrAlias: string, query: M
       : { provider, labelId: folder.id, folder: folder.name }
   if (scope === undefined) throw notFound('account', idOrAlias)
   const fingerprint = [accountId, { labelId: folder?.id, ...filter, ...words }]
-  const list = { accountId, scope, filter, words }
-  const { items, pagination } =
-    folder?.syncedAs === null
-      ? await listLive(deps, folder, query, fingerprint)
-      : await listSynced(deps, list, pageRequest(query, fingerprint, ['integer', 'text']), fingerprint)
+  if (folder?.syncedAs === null) {
+    const { items, pagination } = await listLive(deps, folder, query, fingerprint)
+    return { messages: await completeTexts(deps.db, accountId, scope, items), pagination }
+  }
+  if (!hasWords(words)) {
+    const list = await listPage(deps, { accountId, scope, filter }, query, fingerprint)
+    if (list === undefined) throw notFound('account', idOrAlias)
+    return list
+  }
+  const request = pageRequest(query, fingerprint, ['integer', 'text'])
+  const { items, pagination } = await searchStored(deps, { accountId, scope, filter, words }, request, fingerprint)
   return { messages: await completeTexts(deps.db, accountId, scope, items), pagination }
 }
 
-interface SyncedList {
+/** A page of stored messages, from memory where it is still current. Undefined when there is no such account. */
+async function listPage(
+  deps: ListDeps,
+  list: StoredList,
+  query: MessageListQuery,
+  fingerprint: unknown,
+): Promise<MessageList | undefined> {
+  const { page, limit, maxResults, cursor, pageToken } = query
+  return deps.pages.page(list.accountId, [fingerprint, page, limit, maxResults, cursor, pageToken], async () => {
+    const request = pageRequest(query, fingerprint, ['integer', 'text'])
+    const { items, pagination, isComplete, scope } = await listStored(deps.db, list, request, fingerprint)
+    if (scope === undefined) return undefined
+    return { isComplete, list: { messages: await completeTexts(deps.db, list.accountId, scope, items), pagination } }
+  })
+}
+
+interface Searched {
   accountId: string
   scope: ListScope
   filter: ListFilter
   words: SearchWords
 }
 
-async function listSynced(
+async function searchStored(
   { db, search }: FolderDeps,
-  { words, ...list }: SyncedList,
+  { accountId, filter, scope, words }: Searched,
   request: ListRequest,
   fingerprint: unknown,
 ): Promise<{ items: StoredText[]; pagination: Pagination }> {
-  if (!hasWords(words)) return listStored(db, list, request, fingerprint)
-  const { accountId, filter, scope } = list
   const { after, offset, limit } = request
   const { hits, total, partial } =
     scope.labelId === null
@@ -82,18 +108,12 @@ const NOTHING = { hits: [], total: 0, partial: false }
 
 /** Takes the text for an id first, because the statement of the page then also finds the account. */
 async function listDefault(
-  deps: FolderDeps,
+  deps: ListDeps,
   idOrAlias: string,
   query: MessageListQuery,
   filter: ListFilter,
 ): Promise<MessageList> {
-  const read = async (accountId: string) => {
-    const fingerprint = [accountId, filter]
-    const request = pageRequest(query, fingerprint, ['integer', 'text'])
-    const page = await listStored(deps.db, { accountId, filter }, request, fingerprint)
-    if (page.scope === undefined) return undefined
-    return { messages: await completeTexts(deps.db, accountId, page.scope, page.items), pagination: page.pagination }
-  }
+  const read = (accountId: string) => listPage(deps, { accountId, filter }, query, [accountId, filter])
   const found = await read(idOrAlias).catch((error: unknown) => {
     // The cursor of a list that was requested by alias is for the account's id.
     if (error instanceof AppError && error.code === 'invalid_cursor') return undefined

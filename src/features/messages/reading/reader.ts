@@ -11,6 +11,7 @@ import { type Content, contentOpener } from './content.ts'
 import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
 import { liveContents, type MessageRef } from './live-access.ts'
+import { pageCache } from './page-cache.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
 /** A client that shows a message often requests it twice within minutes. */
@@ -30,9 +31,11 @@ export function messageReader(deps: FolderDeps) {
   })
   const content = contentOpener()
 
+  const pages = pageCache(db)
+
   return {
     list(idOrAlias: string, query: MessageListQuery): Promise<MessageList> {
-      return listMessages(deps, idOrAlias, query)
+      return listMessages({ ...deps, pages }, idOrAlias, query)
     },
 
     async message(idOrAlias: string, messageId: string): Promise<Message> {

@@ -37,6 +37,15 @@ export interface ListScope {
   folder: string | null
 }
 
+export interface StoredPage {
+  items: StoredText[]
+  pagination: Pagination
+  /** False: a message of the page has no stored text yet and was left out. */
+  isComplete: boolean
+  /** Undefined: there is no such account. */
+  scope: ListScope | undefined
+}
+
 const COUNT_LIMIT = 10_000
 /** Messages may lose their text, or arrive without one, between two attempts. */
 const ATTEMPTS = 3
@@ -51,8 +60,8 @@ export async function listStored(
   list: StoredList,
   request: ListRequest,
   fingerprint: unknown,
-): Promise<{ items: StoredText[]; pagination: Pagination; scope: ListScope | undefined }> {
-  const { lines, total, provider, labelId, folder } = await completePage(db, list, request)
+): Promise<StoredPage> {
+  const { lines, total, missing, provider, labelId, folder } = await completePage(db, list, request)
   const count = Number(total ?? 0)
   const capped = count > COUNT_LIMIT && isCounted(list.filter)
   const { items, pagination } = pageOf(
@@ -62,7 +71,8 @@ export async function listStored(
     fingerprint,
     positionOf,
   )
-  return { items, pagination, scope: provider === null ? undefined : { provider, labelId, folder } }
+  const isComplete = Number(missing) === 0
+  return { items, pagination, isComplete, scope: provider === null ? undefined : { provider, labelId, folder } }
 }
 
 export interface StoredList {
