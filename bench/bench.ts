@@ -7,6 +7,7 @@ import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
+import { search } from './search.ts'
 import { start } from './start.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
@@ -22,6 +23,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   burst,
   deliver,
   list,
+  search,
   responsive,
 }
 

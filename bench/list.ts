@@ -1,24 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type Db, migrateUp } from '../src/infra/db/index.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { openDatabase } from '../test/kit/open-database.ts'
-import { administer, databaseUrl, findServer } from '../test/kit/postgres-server.ts'
+import { administer } from '../test/kit/postgres-server.ts'
 import { startServiceProcess } from '../test/kit/process.ts'
 import { startBareServer } from './bare-server.ts'
 import { cpuMs } from './figures.ts'
 import { type LoadGenerator, type LoadResult, startLoad } from './load.ts'
 import { seedMessages } from './message-seed.ts'
 import { slowStatements } from './new-mail.ts'
+import { onEachStore, type Place } from './stores.ts'
 
 const MESSAGES = Number(process.env.BENCH_ROWS ?? 100_000)
 const LIMIT = 50
 const RUN_MS = Number(process.env.BENCH_SECONDS ?? 5) * 1000
 const ROUNDS = 3
-/** The stores to measure, separated by commas. */
-const STORES = (process.env.BENCH_STORES ?? 'file,postgres').split(',')
 /** Page numbers of the deep cursors, requested in turn. */
 const DEEP = { from: Math.floor(MESSAGES / LIMIT) - 500, count: 20 }
 /** More pages than the service keeps in memory, so that each is read from the store. */
@@ -32,40 +28,10 @@ const STORED = { from: DEEP.from + DEEP.count, count: 450 }
 export async function list(say: (line: string) => void): Promise<void> {
   const load = await startLoad()
   try {
-    if (STORES.includes('file')) await onFileStore(load, say)
-    if (STORES.includes('postgres')) await onPostgres(load, say)
+    await onEachStore(say, (title, place) => measure(title, place, load, say))
   } finally {
     load.stop()
   }
-}
-
-async function onFileStore(load: LoadGenerator, say: (line: string) => void): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
-  try {
-    await measure('file store', { dataDir }, load, say)
-  } finally {
-    await rm(dataDir, { recursive: true, force: true })
-  }
-}
-
-async function onPostgres(load: LoadGenerator, say: (line: string) => void): Promise<void> {
-  const server = await findServer()
-  if (server === undefined) return say('PostgreSQL could not be started.')
-  const name = `posthorn_bench_${process.pid}`
-  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
-  try {
-    await administer(server.url, `create database "${name}"`)
-    await measure('PostgreSQL', { dataDir, databaseUrl: databaseUrl(server.url, name) }, load, say)
-    await administer(server.url, `drop database "${name}" with (force)`)
-  } finally {
-    await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
-  }
-}
-
-interface Place {
-  dataDir: string
-  databaseUrl?: string
 }
 
 async function measure(title: string, place: Place, load: LoadGenerator, say: (line: string) => void): Promise<void> {

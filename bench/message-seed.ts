@@ -9,11 +9,18 @@ import { testAccounts } from '../test/kit/accounts.ts'
 const ROWS_PER_TRANSACTION = 500
 const FIRST_RECEIVED_MS = Date.UTC(2024, 0, 1)
 
-/** Stores a paused account with this many messages in its main folder, as sync does. */
+export interface SeededMailbox {
+  accountId: string
+  folderId: string
+  newestFirst: { id: string; subject: string }[]
+}
+
+/** Stores a paused account with messages in its main folder, as sync does. `contentOf` replaces parts of the typical message. */
 export async function seedMessages(
   db: Db,
   count: number,
-): Promise<{ accountId: string; newestFirst: { id: string; subject: string }[] }> {
+  contentOf: (uid: number) => Partial<RemoteMessage> = () => ({}),
+): Promise<SeededMailbox> {
   const ids = idGenerator(systemClock)
   const { accounts, link } = testAccounts(db)
   const { id: accountId } = await link()
@@ -31,13 +38,13 @@ export async function seedMessages(
   for (let start = 1; start <= count; start += ROWS_PER_TRANSACTION) {
     const rows: MessageRow[] = []
     for (let uid = start; uid < Math.min(start + ROWS_PER_TRANSACTION, count + 1); uid += 1) {
-      const incoming = incomingRow(messageOf(uid), { accountId, labelId: folder.id, nowMs })
+      const incoming = incomingRow({ ...messageOf(uid), ...contentOf(uid) }, { accountId, labelId: folder.id, nowMs })
       rows.push(newMessageRow(incoming, { accountId, labelId: folder.id, id: ids('msg'), nowMs }))
     }
     await db.transaction((tx) => messageWriter(tx, { dialect: db.dialect, accountId, nowMs }).insert(rows))
     stored.push(...rows.map(({ id, subject }) => ({ id, subject })))
   }
-  return { accountId, newestFirst: stored.reverse() }
+  return { accountId, folderId: folder.id, newestFirst: stored.reverse() }
 }
 
 /** A typical message: several recipients, a thread, one to four kB of text, now and then an attachment. */

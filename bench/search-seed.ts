@@ -1,0 +1,174 @@
+import { type RawBuilder, sql } from 'kysely'
+import { labelStore } from '../src/features/labels/index.ts'
+import type { Db, Tx } from '../src/infra/db/index.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { idGenerator } from '../src/lib/ids.ts'
+import type { RemoteMessage } from '../src/providers/contract/index.ts'
+import { testAccounts } from '../test/kit/accounts.ts'
+import { type SeededMailbox, seedMessages } from './message-seed.ts'
+
+/** Messages have the same words in every account, with different ids. */
+export interface SearchSeed {
+  accounts: number
+  messages: number
+}
+
+/**
+ * Stores the first account as sync does, and copies its rows in the database for the others. Leaves the search index to the
+ * indexer. Returns the ids of the accounts.
+ */
+export async function seedForSearch(
+  db: Db,
+  { accounts, messages }: SearchSeed,
+  say: (line: string) => void,
+): Promise<string[]> {
+  const startMs = performance.now()
+  const first = await seedMessages(db, messages, contentOf)
+  // The indexer builds the index from all messages.
+  await db.transaction((tx) => tx.deleteFrom('unindexedMessages').execute())
+  const accountIds = [first.accountId]
+  while (accountIds.length < accounts) {
+    accountIds.push(await copyAccount(db, first, accountIds.length))
+    if (accountIds.length % 5 === 0) say(`  ${accountIds.length} accounts stored after ${since(startMs)}`)
+  }
+  return accountIds
+}
+
+export function since(startMs: number): string {
+  return `${((performance.now() - startMs) / 1000).toFixed(0)} s`
+}
+
+const MARKS = '0123456789abcdefghjkmnpqrstvwxyz'
+
+async function copyAccount(db: Db, { accountId, folderId }: SeededMailbox, index: number): Promise<string> {
+  const ids = idGenerator(systemClock)
+  const { accounts, link } = testAccounts(db)
+  const copy = await link({ email: `user${index}@example.com`, providerUser: `["bench","user${index}"]` })
+  await db.transaction((tx) => accounts.change(tx, copy.id, { paused: true }))
+  const copyFolderId = ids('lbl')
+  // Ids begin with the time, so none of the first account has these two characters.
+  const mark = `y${MARKS.charAt(index % MARKS.length)}`
+  const marked = (column: RawBuilder<unknown>) => sql`substr(${column}, 1, 4) || ${mark} || substr(${column}, 7)`
+  const [messageId, threadId] = [marked(sql`"m"."id"`), marked(sql`"m"."threadId"`)]
+  const inFolder = (column: RawBuilder<unknown>) =>
+    sql`replace(${column}, cast(${folderId} as text), cast(${copyFolderId} as text))`
+  const text = inFolder(
+    sql`replace(replace("t"."text", "m"."id", ${messageId}), coalesce("m"."threadId", '-'), coalesce(${threadId}, '-'))`,
+  )
+  await db.transaction(async (tx) => {
+    const folder = await labelStore(tx).byIds([folderId])
+    await labelStore(tx).insert([...folder.values()].map((row) => ({ ...row, id: copyFolderId, accountId: copy.id })))
+    await copyRows(tx, 'messages', sql`"messages" as "m" where "m"."accountId" = ${accountId}`, {
+      ...{ id: messageId, accountId: sql`${copy.id}`, folderId: sql`${copyFolderId}`, threadId },
+      providerMessageId: inFolder(sql`"providerMessageId"`),
+    })
+    const listed = sql`"messageLabels" as "l" join "messages" as "m" on "m"."id" = "l"."messageId" where "labelId" = ${folderId}`
+    await copyRows(tx, 'messageLabels', listed, {
+      ...{ labelId: sql`${copyFolderId}`, messageId },
+      ...{ receivedAt: sql`"l"."receivedAt"`, unread: sql`"l"."unread"`, hasAttachments: sql`"l"."hasAttachments"` },
+    })
+    const texts = sql`"messageTexts" as "t" join "messages" as "m" on "m"."id" = "t"."messageId" where "m"."accountId" = ${accountId}`
+    await copyRows(tx, 'messageTexts', texts, { messageId, folderId: sql`${copyFolderId}`, text })
+    await copyRows(tx, 'messageCounters', sql`"messageCounters" where "accountId" = ${accountId}`, {
+      accountId: sql`${copy.id}`,
+      labelId: sql`${copyFolderId}`,
+    })
+    const threads = sql`(select *, "threadId" as "id" from "threadLabels") as "m" where "labelId" = ${folderId}`
+    await copyRows(tx, 'threadLabels', threads, { labelId: sql`${copyFolderId}`, threadId })
+  })
+  return copy.id
+}
+
+/** Copies rows with all their columns, some of them replaced. */
+async function copyRows(
+  tx: Tx,
+  table: 'messages' | 'messageLabels' | 'messageTexts' | 'messageCounters' | 'threadLabels',
+  from: RawBuilder<unknown>,
+  replaced: Record<string, RawBuilder<unknown>>,
+): Promise<void> {
+  const row = await tx.selectFrom(table).selectAll().limit(1).executeTakeFirst()
+  const columns = Object.keys(row ?? {})
+  const values = columns.map((column) => replaced[column] ?? sql.id(column))
+  await sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+    select ${sql.join(values)} from ${from}`.execute(tx)
+}
+
+const VOCABULARY = 20_000
+const WORDS = 90
+const SYLLABLES = 'ka lo mi ra te su no pe di va gu be ti so ma re ku fi no da'.split(' ')
+const PEOPLE = 50
+
+/** A search, and how many of `messages` messages it finds where the content below determines it. */
+export interface Query {
+  kind: string
+  /** `n` is different for each request. */
+  params(n: number, messages: number): Record<string, string>
+  found?(messages: number): number
+}
+
+const every = (step: number) => (messages: number) => Math.floor(messages / step)
+
+export const QUERIES: readonly Query[] = [
+  { kind: 'one message', params: (n, all) => ({ q: reference(1 + (n % all)) }), found: () => 1 },
+  { kind: '1 % of the messages', params: () => ({ q: 'quarterly' }), found: every(100) },
+  { kind: '5 %', params: () => ({ q: 'invoice' }), found: every(20) },
+  { kind: '20 %', params: () => ({ q: 'budget' }), found: every(5) },
+  { kind: 'all', params: () => ({ q: 'regards' }), found: every(1) },
+  { kind: 'two words: 20 % and all', params: () => ({ q: 'budget regards' }), found: every(5) },
+  { kind: 'two words: 1 % and 5 %', params: () => ({ q: 'quarterly invoice' }), found: every(100) },
+  {
+    kind: 'two words: all and one',
+    params: (n, all) => ({ q: `regards ${reference(1 + (n % all))}` }),
+    found: () => 1,
+  },
+  { kind: 'two words: 20 % and all, none both', params: () => ({ q: 'budget budgetless' }), found: () => 0 },
+  { kind: 'sender', params: (n) => ({ from: `person${n % PEOPLE}` }) },
+  { kind: 'subject and flag', params: () => ({ subject: 'figures', unread: 'true' }), found: every(5) },
+  { kind: 'begin of words', params: () => ({ q: 'kal' }) },
+  { kind: 'one letter', params: () => ({ q: 'k' }) },
+  { kind: '会議, 5 %', params: () => ({ q: '会議' }), found: every(20) },
+  { kind: '東京都で契約書, 1 %', params: () => ({ q: '東京都で契約書' }), found: every(100) },
+  { kind: '会議 and a word of all', params: () => ({ q: '会議 regards' }), found: every(20) },
+]
+
+/** About 100 words. Their frequencies fall as in natural language: the word of rank r has a share of 1/r. */
+function contentOf(uid: number): Partial<RemoteMessage> {
+  const random = numbers(uid)
+  const words = Array.from({ length: WORDS }, () => word(Math.floor(VOCABULARY ** random())))
+  words.push('regards', reference(uid))
+  if (uid % 5 === 0) words.push('budget')
+  if (uid % 20 === 0) words.push('invoice', '来週の会議の資料をお送りします。')
+  if (uid % 100 === 0) words.push('quarterly', '東京都で契約書を確認しました。')
+  const text = words.join(' ')
+  const person = Math.floor(random() * PEOPLE)
+  return {
+    subject: `Figures of ${words.slice(0, 4).join(' ')}`,
+    from: { name: `Person ${person}`, email: `person${person}@example.com` },
+    text,
+    snippet: text.slice(0, 200),
+  }
+}
+
+function reference(uid: number): string {
+  return `ref${String(uid).padStart(8, '0')}`
+}
+
+/** Each rank has a word of its own, of two to eight letters. */
+function word(rank: number): string {
+  let text = ''
+  for (let rest = rank; ; rest = Math.floor(rest / SYLLABLES.length) - 1) {
+    text += SYLLABLES[rest % SYLLABLES.length]
+    if (rest < SYLLABLES.length) return text
+  }
+}
+
+/** Always the same numbers for one seed (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = Math.imul(seed, 0x9e3779b1)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}

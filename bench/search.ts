@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { Client } from 'undici'
+import { type Db, findState, migrateUp } from '../src/infra/db/index.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { openDatabase } from '../test/kit/open-database.ts'
+import { administer } from '../test/kit/postgres-server.ts'
+import { type ServiceProcess, startServiceProcess } from '../test/kit/process.ts'
+import { percentile } from './figures.ts'
+import { slowStatements } from './new-mail.ts'
+import { startProber } from './prober.ts'
+import { QUERIES, type Query, seedForSearch, since } from './search-seed.ts'
+import { onEachStore, type Place } from './stores.ts'
+
+const ACCOUNTS = Number(process.env.BENCH_ACCOUNTS ?? 20)
+const MESSAGES = Number(process.env.BENCH_ROWS ?? 50_000)
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 40)
+const CONNECTIONS = [1, 4]
+const LIMIT = 50
+const POLL_MS = 2000
+const MAX_BUILD_MS = 3_600_000
+
+/**
+ * Searches in one account of many: response times of each kind of query, and of `/health/live` meanwhile. Every fourth
+ * search continues with its next two pages. The index is built by the service itself; its rate is printed too.
+ */
+export async function search(say: (line: string) => void): Promise<void> {
+  await onEachStore(say, (title, place) => measure(title, place, say))
+}
+
+async function measure(title: string, place: Place, say: (line: string) => void): Promise<void> {
+  say(`${title}, ${ACCOUNTS} accounts of ${MESSAGES.toLocaleString('en')} messages`)
+  const db = openDatabase(place)
+  try {
+    await migrateUp(db, migrations, () => {})
+    const accountIds = await seedForSearch(db, { accounts: ACCOUNTS, messages: MESSAGES }, say)
+    await buildIndex(db, place, accountIds, say)
+    const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
+    try {
+      await searchAll(service, accountIds, say)
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await db.close()
+  }
+}
+
+/** On PostgreSQL the words are stored before their index, which is several times as fast. */
+async function buildIndex(db: Db, place: Place, accountIds: string[], say: (line: string) => void): Promise<void> {
+  const url = place.databaseUrl
+  const startMs = performance.now()
+  const definition = url === undefined ? undefined : await termsIndex(db)
+  if (url !== undefined) await administer(url, 'drop index "messageTerms_terms"')
+  const service = await startServiceProcess(place)
+  try {
+    await built(db, service, accountIds, say)
+  } finally {
+    await service.stop()
+  }
+  if (url !== undefined && definition !== undefined) {
+    say(`  words stored after ${since(startMs)}`)
+    await administer(url, `set maintenance_work_mem = '1GB'; ${definition}`)
+    // What autovacuum does in operation; the test server has none.
+    await administer(url, 'vacuum analyze')
+  }
+  const perSecond = (ACCOUNTS * MESSAGES) / ((performance.now() - startMs) / 1000)
+  say(`  indexed after ${since(startMs)}: ${Math.round(perSecond).toLocaleString('en')} messages per second`)
+}
+
+async function termsIndex(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ indexdef: string }>`select indexdef from pg_indexes
+    where indexname = 'messageTerms_terms'`.execute(db.read)
+  return rows[0]?.indexdef
+}
+
+/** Waits until a search in the account that is indexed last is no longer partial. */
+async function built(db: Db, service: ServiceProcess, accountIds: string[], say: (line: string) => void) {
+  const startMs = performance.now()
+  const connection = new Client(service.url)
+  let sinceSaid = 0
+  for (;;) {
+    const { body } = await get(connection, service.key, `/accounts/${accountIds[0]}/messages?q=regards&limit=1`)
+    if (body.pagination.partial === undefined) break
+    if (performance.now() - startMs > MAX_BUILD_MS) throw new Error('The index was not built within an hour.')
+    sinceSaid += 1
+    if (sinceSaid % 10 === 0) say(`  indexing for ${since(startMs)}: ${await remaining(db)} messages are left`)
+    await sleep(POLL_MS)
+  }
+  await connection.close()
+}
+
+async function remaining(db: Db): Promise<string> {
+  const state = JSON.parse((await findState(db.read, 'search.index')) ?? '{}')
+  const { rows } = await sql<{ left: number }>`select count(*) as "left" from "messages"
+    where "id" < ${String(state.before ?? '')}`.execute(db.read)
+  return Number(rows[0]?.left ?? 0).toLocaleString('en')
+}
+
+interface Sample {
+  kind: string
+  tookMs: number
+}
+
+async function searchAll(service: ServiceProcess, accountIds: string[], say: (line: string) => void): Promise<void> {
+  await checkResults(service, accountIds)
+  for (const connections of CONNECTIONS) {
+    const prober = await startProber(service.url, `/accounts/${accountIds[0]}/messages?limit=${LIMIT}`, service.key)
+    await prober.take()
+    const slowBefore = slowStatements(service.output())
+    const share = Math.ceil(ROUNDS / connections)
+    const runs = Array.from({ length: connections }, (_, index) =>
+      searchOn(service, accountIds, { from: index * share, rounds: share }),
+    )
+    const samples = (await Promise.all(runs)).flat()
+    const { live } = await prober.take()
+    prober.stop()
+    const slow = slowStatements(service.output()) - slowBefore
+    say(
+      `  ${connections} at once: ${times(samples)}   /health/live p99 ${percentile(live, 0.99).toFixed(0)} ms   slow statements ${slow}`,
+    )
+    if (connections > 1) continue
+    for (const { kind } of QUERIES) say(`    ${times(samples.filter((sample) => sample.kind === kind))}  ${kind}`)
+  }
+}
+
+/** Also warms the caches a little. */
+async function checkResults(service: ServiceProcess, accountIds: readonly string[]): Promise<void> {
+  const connection = new Client(service.url)
+  for (const accountId of accountIds.slice(0, 2)) {
+    for (const query of QUERIES) {
+      const { body } = await get(connection, service.key, pathOf(accountId, query, 1))
+      const { total, totalCapped, partial } = body.pagination
+      const expected = query.found?.(MESSAGES)
+      const isRight = expected === undefined || (totalCapped ? total <= expected : total === expected)
+      if (!isRight || partial) throw new Error(`"${query.kind}" found ${total} messages instead of ${expected}.`)
+    }
+  }
+  await connection.close()
+}
+
+/** Each round sends every kind of query once, to an account of its own. */
+async function searchOn(
+  { url, key }: ServiceProcess,
+  accountIds: readonly string[],
+  { from, rounds }: { from: number; rounds: number },
+): Promise<Sample[]> {
+  const connection = new Client(url)
+  const samples: Sample[] = []
+  for (let round = from; round < from + rounds; round += 1) {
+    for (const [index, query] of QUERIES.entries()) {
+      const n = round * QUERIES.length + index
+      const path = pathOf(accountIds[(n * 7) % accountIds.length] ?? '', query, n)
+      let cursor = ''
+      for (let page = 0; page < (n % 4 === 0 ? 3 : 1); page += 1) {
+        const { body, tookMs } = await get(connection, key, path + cursor)
+        samples.push({ kind: query.kind, tookMs })
+        if (body.pagination.nextCursor === undefined) break
+        cursor = `&cursor=${body.pagination.nextCursor}`
+      }
+    }
+  }
+  await connection.close()
+  return samples
+}
+
+function pathOf(accountId: string, { params }: Query, n: number): string {
+  return `/accounts/${accountId}/messages?${new URLSearchParams({ ...params(n, MESSAGES), limit: String(LIMIT) })}`
+}
+
+interface ListBody {
+  pagination: { total: number; totalCapped?: boolean; partial?: boolean; nextCursor?: string }
+}
+
+async function get(connection: Client, key: string, path: string): Promise<{ body: ListBody; tookMs: number }> {
+  const startMs = performance.now()
+  const response = await connection.request({ method: 'GET', path, headers: { authorization: `Bearer ${key}` } })
+  const text = await response.body.text()
+  const tookMs = performance.now() - startMs
+  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
+  return { body: JSON.parse(text), tookMs }
+}
+
+function times(samples: readonly Sample[]): string {
+  const ms = samples.map((sample) => sample.tookMs)
+  const [p50, p95, max] = [0.5, 0.95, 1].map((p) => percentile(ms, p).toFixed(1).padStart(6))
+  return `p50 ${p50} · p95 ${p95} · max ${max} ms (n = ${ms.length})`
+}
