@@ -23,8 +23,10 @@ import {
   bodyFetcher,
   eraseMessages,
   eraseReserved,
+  eraseThreadReferences,
   messageChanger,
   messageReader,
+  threadMerger,
   threadReader,
 } from '../features/messages/index.ts'
 
@@ -150,6 +152,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const reader = messageReader({ ...shared, accounts, mail, search })
   const changer = messageChanger({ ...shared, accounts, events, mail })
   const threads = threadReader({ db, accounts })
+  const merger = threadMerger({ ...shared, accounts })
   const labels = labelChanger({ ...shared, accounts, events, mail })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
   const sync = syncFeature({
@@ -192,6 +195,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       eraseDeliveries,
       eraseEvents,
       eraseMessages,
+      eraseThreadReferences,
       eraseReserved,
       eraseOutbox,
       eraseDraftRequests,
@@ -219,6 +223,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: retention.start, stop: retention.stop, stopsWith: 'work' },
     ...(config.syncStoreBodies ? [{ start: bodies.start, stop: bodies.stop, stopsWith: 'work' as const }] : []),
     { start: search.start, stop: search.stop, stopsWith: 'work' },
+    { start: merger.start, stop: merger.stop, stopsWith: 'work' },
     { start: sender.start, stop: sender.stop, stopsWith: 'work' },
     { start: sync.start, stop: sync.stop, stopsWith: 'work' },
     { start: push.start, stop: push.stop, stopsWith: 'work' },
@@ -242,6 +247,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     changer,
     outbox,
     threads,
+    merger,
     sender,
     drafts,
     labels,

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { labelStore, newLabelRow } from '../../src/features/labels/index.ts'
 import { allMail, type MessageRow, type MessageWriter, messageWriter } from '../../src/features/messages/index.ts'
 import type { MessageListQuery } from '../../src/features/messages/reading/stored-list.ts'
-import type { Db } from '../../src/infra/db/index.ts'
+import type { Db, Tx } from '../../src/infra/db/index.ts'
 import type { Pagination } from '../../src/lib/page.ts'
 import type { ProviderName } from '../../src/providers/contract/index.ts'
 import { imapLink, imapUser } from './accounts.ts'
@@ -45,8 +45,8 @@ export function searching(db: Db, options: CompositionOptions = {}) {
     await db.transaction((tx) => labelStore(tx).insert(folders))
     const labels = Object.fromEntries(folders.map((folder) => [folder.name, folder.id]))
     let uid = 0
-    const change = <T>(work: (writer: MessageWriter) => Promise<T>) =>
-      db.transaction((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: clock.now() })))
+    const change = <T>(work: (writer: MessageWriter, tx: Tx) => Promise<T>) =>
+      db.transaction((tx) => work(messageWriter(tx, { dialect: db.dialect, accountId, nowMs: clock.now() }), tx))
 
     function rowOf({ receivedAt, folder = 'INBOX', unread = false, ...content }: Written): MessageRow {
       uid += 1

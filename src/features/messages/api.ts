@@ -25,7 +25,12 @@ const messageContentSchema = Type.Object({
     description:
       'For imap: EMAILID where the server supports it. Otherwise folder id, UIDVALIDITY and UID, which change when the message moves.',
   }),
-  threadId: nullable(Type.String({ description: 'Shared by all messages of a conversation.' })),
+  threadId: nullable(
+    Type.String({
+      description:
+        'Shared by all messages of a conversation. For imap it may change without an event, when an older message joins two threads. The old id continues to work in paths.',
+    }),
+  ),
   messageId: nullable(Type.String({ description: 'The Message-ID header.' })),
   inReplyTo: nullable(Type.String({ description: 'The In-Reply-To header.' })),
   references: Type.Array(Type.String(), { description: 'From the References header, oldest first.' }),

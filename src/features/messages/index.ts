@@ -58,5 +58,7 @@ export {
   messageWriter,
   type Relocation,
 } from './storing/writer.ts'
+export { threadMerger } from './threads/merger.ts'
 export { type ThreadReader, threadReader } from './threads/reader.ts'
+export { eraseThreadReferences } from './threads/references.ts'
 export { threadRoutes } from './threads/routes.ts'

@@ -73,8 +73,8 @@ async function inboxPage(db: Db, filter: ListFilter, query: PageQuery) {
 describeEachDatabase('the message store', (open) => {
   it('updates labels and counters with every kind of change', async () => {
     const db = await open()
-    const rows = Array.from({ length: 450 }, (_, n) => row(n + 1))
-    await write(db, (writer) => writer.insert(rows))
+    const given = Array.from({ length: 450 }, (_, n) => row(n + 1))
+    const rows = await write(db, (writer) => writer.insert(given))
     expect((await counts(db)).inbox).toEqual({ total: 450, unread: 450 })
 
     await write(db, (writer) => writer.setFlags(rows.slice(0, 300).map((one) => ({ row: one, unread: 0, starred: 1 }))))

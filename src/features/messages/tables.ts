@@ -87,6 +87,29 @@ interface ThreadLabelTable {
 }
 
 /**
+ * The Message-IDs of messages without a thread of their provider, and those that these messages name: see `threads/references.ts`.
+ * Primary key (accountId, reference).
+ */
+interface ThreadReferenceTable {
+  accountId: string
+  /** Hash of the Message-ID. */
+  reference: string
+  /** As of when the row was written: `threadMerges` says where that thread is now. */
+  threadId: string
+  /** 0: no message with this Message-ID was ever stored. */
+  isStored: number
+}
+
+/** Threads whose messages belong to another one. Kept, so that their ids continue to work. */
+interface ThreadMergeTable {
+  threadId: string
+  accountId: string
+  intoThreadId: string
+  /** 1 while messages are left to be moved. */
+  isPending: number
+}
+
+/**
  * What lists return of a message: JSON that `storedText` made of its rows, written in the transaction that changes them.
  * Messages stored by a version without this table get their row when a list first needs it.
  */
@@ -132,6 +155,8 @@ declare module '../../infra/db/db.ts' {
     messageCounters: MessageCounterTable
     messageTexts: MessageTextTable
     threadLabels: ThreadLabelTable
+    threadReferences: ThreadReferenceTable
+    threadMerges: ThreadMergeTable
     reservedMessages: ReservedMessageTable
     drafts: DraftTable
     unindexedMessages: UnindexedMessageTable

@@ -44,7 +44,8 @@ export async function storeDraft(
     await writer.remove((await idsAt(store, row)).filter((id) => id !== messageId))
     if (before === undefined) {
       await takeReserved(tx, accountId, [{ message, roles: ['drafts'] }])
-      await writer.insert([row], () => listedIn)
+      const [stored] = await writer.insert([row], () => listedIn)
+      row.threadId = stored?.threadId ?? null
       changes.created('draft.created', row, labelIds)
     } else {
       const labelsBefore = (await store.labelIds([messageId])).get(messageId) ?? []
@@ -61,8 +62,8 @@ export async function storeDraft(
 function nextVersion(before: MessageRow, incoming: IncomingRow, { folder, nowMs }: DraftContext): MessageRow {
   return {
     ...{ ...before, ...contentOf(incoming), ...locationAndFlags(incoming) },
-    ...{ emailIdHash: incoming.emailIdHash, threadId: incoming.threadId, folderId: folder.id, goneAt: null },
-    ...{ version: before.version + 1, updatedAt: nowMs },
+    ...{ emailIdHash: incoming.emailIdHash, folderId: folder.id, goneAt: null },
+    ...{ threadId: incoming.threadId ?? before.threadId, version: before.version + 1, updatedAt: nowMs },
   }
 }
 

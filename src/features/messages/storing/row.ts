@@ -11,7 +11,7 @@ export type MessageFields = Pick<
   'messageId' | 'inReplyTo' | 'references' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'date' | 'attachments'
 >
 
-/** The columns that come from the provider. `newMessageRow` adds the others. */
+/** The columns that come from the provider. `newMessageRow` adds the others, and `messageWriter` a missing thread. */
 export type IncomingRow = Omit<
   MessageRow,
   'id' | 'accountId' | 'folderId' | 'goneAt' | 'apiChange' | 'version' | 'createdAt' | 'updatedAt'
@@ -40,7 +40,7 @@ export function incomingRow(
   const locationId = `${labelId}.${location?.uidValidity ?? ''}.${location?.uid ?? ''}`
   return {
     providerMessageId: cleanText(message.providerMessageId ?? locationId),
-    threadId: threadIdOf(message, accountId),
+    threadId: message.threadId === null ? null : threadIdOf(accountId, message.threadId),
     uidValidity: location?.uidValidity ?? null,
     uid: location?.uid ?? null,
     emailIdHash: emailId === null ? null : hash('email', emailId),
@@ -167,10 +167,9 @@ function fieldsOf(message: RemoteMessage): MessageFields {
   return { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate, attachments }
 }
 
-/** Derived from the provider's thread, else from the first message in References. Two accounts never share a thread. */
-function threadIdOf(message: RemoteMessage, accountId: string): string | null {
-  const root = message.threadId ?? message.references[0] ?? message.inReplyTo ?? message.messageId
-  return root === null ? null : `thr_${hash('thread', accountId, root).slice(0, 26)}`
+/** `root` is the provider's id of the thread, or a Message-ID. Two accounts never share a thread. */
+export function threadIdOf(accountId: string, root: string): string {
+  return `thr_${hash('thread', accountId, root).slice(0, 26)}`
 }
 
 function hash(...parts: string[]): string {

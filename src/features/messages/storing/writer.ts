@@ -2,6 +2,8 @@ import { type Dialect, insertRows, padded, type Tx, updateEach } from '../../../
 import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { eraseThreadLists, threadLists } from '../threads/lists.ts'
+import { recordMerge, type ThreadMerge } from '../threads/merges.ts'
+import { assignThreads, forgetReferences } from '../threads/references.ts'
 import { deleteDrafts } from './drafts.ts'
 import { insertMessages } from './row.ts'
 import { deleteTexts, type LabelledMessage, writeTexts } from './texts.ts'
@@ -48,17 +50,28 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
   const labels = labelCounters(tx, dialect, accountId)
   return {
     /**
-     * Inserts new rows with the labels given, by default their folder. Without labels they are in no list or counter.
+     * Inserts new rows with the labels given, by default their folder. Without labels they are in no list or counter. Finds the
+     * threads of rows that have none, which may join threads of stored messages.
      * Returns the rows as stored: see `insertMessages` for rows that the database refuses.
      */
     async insert(rows: readonly MessageRow[], labelsOf: (row: MessageRow) => readonly string[] = ownFolder) {
-      const stored = await insertMessages(tx, dialect, rows)
+      const { rows: threaded, merges } = await assignThreads(tx, dialect, accountId, rows)
+      const stored = await insertMessages(tx, dialect, threaded)
       const labelled = stored.map((row) => ({ row, labelIds: labelsOf(row) }))
       await labels.attach(labelled)
       await writeTexts(tx, labelled)
       await markUnindexed(tx, accountId, idsOf(stored))
+      let left = MOVED_WITH_INSERT
+      for (const merge of merges) {
+        const moved = await moveThread(merge, left)
+        left -= moved
+        await recordMerge(tx, accountId, merge, left === 0)
+      }
       return stored
     },
+
+    /** Moves up to `limit` messages of a thread to the one that it was merged into, and returns how many. */
+    moveThread,
 
     /** Stores complete rows. Only a rewritten message may have another location, or another provider id; its stored body is deleted. */
     async update(updates: readonly MessageUpdate[]): Promise<void> {
@@ -139,11 +152,28 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await deleteTexts(tx, ids)
       await deleteDrafts(tx, ids)
       await markUnindexed(tx, accountId, ids)
-      await tx
+      const deleted = await tx
         .deleteFrom('messages')
         .where('id', 'in', [...ids])
+        .returning(['threadId', 'fields', 'uidValidity'])
         .execute()
+      await forgetReferences(
+        tx,
+        accountId,
+        deleted.filter((row) => row.uidValidity !== null),
+      )
     },
+  }
+
+  /** No event follows, and versions stay: the old id of the thread continues to work. */
+  async function moveThread({ threadId, intoThreadId }: ThreadMerge, limit: number): Promise<number> {
+    const found = await tx.selectFrom('messages').select('id').where('threadId', '=', threadId).limit(limit).execute()
+    const ids = found.map((row) => row.id)
+    if (ids.length === 0) return 0
+    await tx.updateTable('messages').set({ threadId: intoThreadId }).where('id', 'in', padded(ids)).execute()
+    await labels.moveThread(ids, { threadId, intoThreadId })
+    await writeTexts(tx, await withLabels(await messageStore(tx).byIds(ids)))
+    return ids.length
   }
 
   async function withLabels(rows: readonly MessageRow[]): Promise<LabelledMessage[]> {
@@ -153,6 +183,9 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
 }
 
 export type MessageWriter = ReturnType<typeof messageWriter>
+
+/** Bounds a transaction that joins large threads. `threadMerger` moves the rest. */
+const MOVED_WITH_INSERT = 100
 
 /** True when the move changes what the API shows of the message: sync then emits `message.updated`. */
 export function isVisibleChange(row: MessageRow, to: Omit<Relocation, 'row'>): boolean {
@@ -194,6 +227,21 @@ function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {
       await count([
         ...detached.map(({ labelId, unread }) => ({ labelId, total: -1, unread: -unread, threads: 0 })),
         ...closed.map((labelId) => ({ labelId, total: 0, unread: 0, threads: -1 })),
+      ])
+    },
+
+    /** Call it after the messages were moved to the other thread. */
+    async moveThread(messageIds: readonly string[], { threadId, intoThreadId }: ThreadMerge): Promise<void> {
+      const members = await tx
+        .selectFrom('messageLabels')
+        .select(['labelId', 'receivedAt'])
+        .where('messageId', 'in', padded(messageIds))
+        .execute()
+      const closed = await lists.remove(members.map((member) => ({ ...member, threadId })))
+      const opened = await lists.add(members.map((member) => ({ ...member, threadId: intoThreadId })))
+      await count([
+        ...closed.map((labelId) => ({ labelId, total: 0, unread: 0, threads: -1 })),
+        ...opened.map((labelId) => ({ labelId, total: 0, unread: 0, threads: 1 })),
       ])
     },
 

@@ -8,6 +8,7 @@ import { completeTexts } from '../reading/list.ts'
 import type { LiveAccessDeps } from '../reading/live-access.ts'
 import { readDefaultScope } from '../reading/stored-list.ts'
 import type { Thread, ThreadDetail } from './api.ts'
+import { currentThreads } from './merges.ts'
 import { type ThreadSummary, threadStore } from './store.ts'
 
 export interface ThreadQuery extends PageQuery {
@@ -36,14 +37,15 @@ export function threadReader({ db, accounts }: Pick<LiveAccessDeps, 'db' | 'acco
       return { threads: summaries.map((summary) => viewOf(accountId, provider, summary)), pagination }
     },
 
-    /** A thread and a page of its messages, newest first. */
-    async detail(idOrAlias: string, threadId: string, query: PageQuery): Promise<ThreadDetail> {
+    /** A thread and a page of its messages, newest first. A thread that was merged into another one is that thread. */
+    async detail(idOrAlias: string, requested: string, query: PageQuery): Promise<ThreadDetail> {
       const { id: accountId, provider } = await accounts.resolve(db.read, idOrAlias)
-      const fingerprint = [accountId, threadId]
+      const threadId = (await currentThreads(db.read, [requested]))(requested)
+      const fingerprint = [accountId, requested]
       const request = pageRequest(query, fingerprint, ['integer', 'text'])
       const [first] = await store.messages(accountId, threadId, { page: 1, limit: 0, offset: 0 })
       const [summary] = first === undefined ? [] : await store.summaries(accountId, [threadId])
-      if (summary === undefined) throw notFound('thread', threadId)
+      if (summary === undefined) throw notFound('thread', requested)
       const rows = await store.messages(accountId, threadId, request)
       const { items, pagination } = pageOf(rows, request, summary.messageCount, fingerprint, (row) => [
         row.receivedAt,

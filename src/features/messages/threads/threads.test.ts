@@ -1,17 +1,15 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { random } from '../../../../test/kit/random.ts'
-import { searching } from '../../../../test/kit/searching.ts'
-import { testServer } from '../../../../test/kit/server.ts'
-import type { Db } from '../../../infra/db/index.ts'
-import { allMail, type MessageRow, messageStore, threadRoutes } from '../index.ts'
+import { expectedThreads, present, threadsOf } from '../../../../test/kit/threads.ts'
+import { allMail, type MessageRow } from '../index.ts'
 import type { Thread, ThreadDetail } from './api.ts'
 
 const MAX_PAGES = 50
 
 describeEachDatabase('threads', (open) => {
   it('group messages of all folders, with their participants and counts', async () => {
-    const { get, box } = await served(await open())
+    const { get, box } = await threadsOf(await open())
     const { labels, write, row } = box
     const [first, reply, sent] = [
       row({
@@ -50,7 +48,7 @@ describeEachDatabase('threads', (open) => {
 
   it('have exact lists and totals after random changes', async () => {
     const db = await open()
-    const { get, box } = await served(db, 'gmail')
+    const { get, box } = await threadsOf(db, 'gmail')
     const { write, row, labels, accountId } = box
     const choose = random()
     const one = <T>(list: readonly T[]) => list[Math.floor(choose() * list.length)] as T
@@ -100,7 +98,7 @@ describeEachDatabase('threads', (open) => {
   })
 
   it('need the key, and return 400 and 404 as lists do', async () => {
-    const { send, box } = await served(await open())
+    const { send, box } = await threadsOf(await open())
     const status = async (path: string, key = 'good') => (await send(path, key)).statusCode
     expect(await status('/threads', 'wrong')).toBe(401)
     expect(await status('/threads/thr_x', 'wrong')).toBe(401)
@@ -114,44 +112,3 @@ describeEachDatabase('threads', (open) => {
 
 const THREADS = ['thr_a', 'thr_b', 'thr_c', 'thr_d', 'thr_e', null]
 const KEY = { authorization: 'Bearer good' }
-
-async function served(db: Db, provider: 'imap' | 'gmail' = 'imap') {
-  const { composition, mailbox } = searching(db)
-  const { accountId, labels, change, rowOf } = await mailbox(provider)
-  const app = testServer()
-  threadRoutes(app, { threads: composition.features.threads })
-  await app.ready()
-  onTestFinished(() => app.close())
-  const send = (path: string, key = 'good') =>
-    app.inject({ url: `/accounts/${accountId}${path}`, headers: { authorization: `Bearer ${key}` } })
-  return {
-    send,
-    get: async (path: string) => JSON.parse((await send(path)).body),
-    box: { accountId, labels, app, write: change, row: rowOf },
-  }
-}
-
-async function present(db: Db, accountId: string): Promise<MessageRow[]> {
-  const rows = await db.read
-    .selectFrom('messages')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('goneAt', 'is', null)
-    .execute()
-  return messageStore(db.read).byIds(rows.map((row) => row.id))
-}
-
-async function expectedThreads(db: Db, accountId: string, labelId: string): Promise<string[]> {
-  const rows = await db.read
-    .selectFrom('messageLabels')
-    .innerJoin('messages', 'messages.id', 'messageLabels.messageId')
-    .select(['threadId', 'messages.receivedAt'])
-    .where('labelId', '=', labelId)
-    .where('accountId', '=', accountId)
-    .execute()
-  const last = new Map<string, number>()
-  for (const { threadId, receivedAt } of rows) {
-    if (threadId !== null) last.set(threadId, Math.max(last.get(threadId) ?? 0, receivedAt))
-  }
-  return [...last].sort(([a, at], [b, bt]) => bt - at || (a < b ? 1 : -1)).map(([threadId]) => threadId)
-}

@@ -146,7 +146,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       ...{ labelIds: [label.id], rewritten: true },
       row: {
         ...{ ...row, ...contentOf(incoming), ...locationAndFlags(incoming) },
-        ...{ emailIdHash: incoming.emailIdHash, threadId: incoming.threadId, goneAt: null },
+        ...{ emailIdHash: incoming.emailIdHash, threadId: incoming.threadId ?? row.threadId, goneAt: null },
         ...{ version: row.version + 1, updatedAt: nowMs },
       },
     }))
