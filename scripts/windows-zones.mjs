@@ -1,0 +1,33 @@
+// Writes src/lib/calendar/windows-zones.ts from the data of Unicode CLDR, for a new release of it:
+//
+//     npm install --no-save cldr-core cldr-bcp47 && node scripts/windows-zones.mjs
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const read = (path) => JSON.parse(readFileSync(`node_modules/${path}`, 'utf8'))
+
+const { version } = read('cldr-core/package.json')
+const { mapTimezones } = read('cldr-core/supplemental/windowsZones.json').supplemental.windowsZones
+
+/** CLDR keeps the oldest name of a zone; `_iana` is the present one. */
+const present = new Map(
+  Object.values(read('cldr-bcp47/bcp47/timezone.json').keyword.u.tz)
+    .filter((zone) => typeof zone === 'object' && zone._iana !== undefined)
+    .flatMap((zone) => zone._alias.split(' ').map((alias) => [alias, zone._iana])),
+)
+
+const lines = mapTimezones
+  .map(({ mapZone }) => mapZone)
+  // 001 is the world: the zone that Windows means where the country is not known.
+  .filter(({ _territory }) => _territory === '001')
+  .map(({ _other, _type }) => `  ['${_other.toLowerCase()}', '${present.get(_type) ?? _type}'],`)
+
+writeFileSync(
+  new URL('../src/lib/calendar/windows-zones.ts', import.meta.url),
+  `// Written by scripts/windows-zones.mjs from Unicode CLDR ${version}. Copyright \u00a9 1991-2026 Unicode, Inc., Unicode License v3
+// (https://www.unicode.org/license.txt).
+/** IANA zones by the name of the zone in Windows, in lower case. */
+export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map([
+${lines.join('\n')}
+])
+`,
+)

@@ -1,0 +1,29 @@
+/** A content line of RFC 5545: `RDATE;VALUE=DATE;TZID="Europe/Berlin":20261120`. */
+export interface ContentLine {
+  /** In upper case. */
+  name: string
+  /** The first value of each parameter by its name in upper case, without quotes. */
+  parameters: Map<string, string>
+  value: string
+}
+
+const PARAMETER = /;([\w-]+)=("[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*/y
+const NAME = /[\w-]+/y
+
+/** Undefined when the text is not a content line. The line must be unfolded. */
+export function parseContentLine(line: string): ContentLine | undefined {
+  NAME.lastIndex = 0
+  const name = NAME.exec(line)?.[0]
+  if (name === undefined) return undefined
+  const parameters = new Map<string, string>()
+  let at = name.length
+  while (line[at] === ';') {
+    PARAMETER.lastIndex = at
+    const [text = '', parameter = '', value = ''] = PARAMETER.exec(line) ?? []
+    if (text === '') return undefined
+    parameters.set(parameter.toUpperCase(), value.startsWith('"') ? value.slice(1, -1) : value)
+    at += text.length
+  }
+  if (line[at] !== ':') return undefined
+  return { name: name.toUpperCase(), parameters, value: line.slice(at + 1) }
+}

@@ -1,0 +1,58 @@
+import { WINDOWS_ZONES } from './windows-zones.ts'
+import { zoneOf } from './zone.ts'
+
+/** Longer names belong to no zone. */
+const MAX_LENGTH = 200
+const FIXED_OFFSET = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?00)?$/i
+
+/**
+ * The IANA name of a zone that calendar programs call something else:
+ *
+ *     W. Europe Standard Time               Windows, by the table of CLDR
+ *     /mozilla.org/20050126_1/Europe/Berlin, tzone://Microsoft/Utc
+ *     Europe/Berlin (GMT+1)
+ *     europe/berlin
+ *     UTC+01:00
+ *
+ * Undefined when no rule applies.
+ */
+export function ianaZone(given: string): string | undefined {
+  if (given.length > MAX_LENGTH) return undefined
+  const name = given.trim().replace(/^"(.*)"$/, '$1')
+  return (
+    spelled(name) ??
+    WINDOWS_ZONES.get(name.toLowerCase()) ??
+    withoutComment(name) ??
+    endOfPath(name) ??
+    fixedOffset(name.replaceAll(' ', ''))
+  )
+}
+
+/** `Intl` ignores case. A usual spelling is kept, because the canonical name may be an older one, such as Asia/Calcutta. */
+function spelled(name: string): string | undefined {
+  const canonical = zoneOf(name)?.canonicalName
+  if (canonical === undefined) return undefined
+  const isUsual = name.split('/').every((segment) => /^[A-Z](?:.*[a-z]|[A-Z\d+-]*$)/.test(segment))
+  return isUsual && canonical.toLowerCase() !== name.toLowerCase() ? name : canonical
+}
+
+function withoutComment(name: string): string | undefined {
+  const bare = name.replace(/\s*\([^()]*\)$/, '')
+  return bare === name || bare === '' ? undefined : ianaZone(bare)
+}
+
+function endOfPath(name: string): string | undefined {
+  const segments = name.split('/')
+  for (const length of [3, 2, 1]) {
+    const found = segments.length > length ? spelled(segments.slice(-length).join('/')) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The signs of `Etc/GMT-1` are those of POSIX: it is an hour ahead of UTC. */
+function fixedOffset(name: string): string | undefined {
+  const [, sign, hours] = FIXED_OFFSET.exec(name) ?? []
+  if (hours === undefined) return undefined
+  return spelled(Number(hours) === 0 ? 'UTC' : `Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`)
+}

@@ -1,0 +1,160 @@
+import { civilDate, DAY_MS, dayOf } from './days.ts'
+
+/** The UTC offsets of an IANA zone. Wall clocks are milliseconds as if they were UTC. */
+export interface Zone {
+  readonly name: string
+  /** As `Intl` calls it, which may be an older name. */
+  readonly canonicalName: string
+  toLocal(utcMs: number): number
+  /**
+   * A local time that a clock change skips is read with the offset before the change; one that occurs twice is the first of
+   * the two (RFC 5545, 3.3.5).
+   */
+  toUtc(localMs: number): number
+  /** The smallest and largest wall clock that may belong to these times, whatever clock change is near. */
+  localRange(fromMs: number, toMs: number): { from: number; to: number }
+}
+
+/** From one clock change to the next, within a year. */
+interface Segment {
+  from: number
+  until: number
+  offset: number
+}
+
+/** No two changes that cancel each other are closer: the shortest summer time of the time zone database lasted 3 weeks. */
+const SAMPLE_MS = 10 * DAY_MS
+const MAX_YEARS = 300
+const MAX_ZONES = 100
+const NAME = /^[A-Za-z][\w+\-/]{1,63}$/
+/** Local mean time applies to everything before. */
+const FIRST_MS = dayOf(1800, 1, 1) * DAY_MS
+
+/**
+ * Offsets computed once, because one call of `Intl` takes a microsecond and a series has thousands of instances. A cache of
+ * constants, limited in size.
+ */
+const zones = new Map<string, IntlZone>()
+
+export const UTC: Zone = {
+  name: 'UTC',
+  canonicalName: 'UTC',
+  toLocal: (utcMs) => utcMs,
+  toUtc: (localMs) => localMs,
+  localRange: (from, to) => ({ from, to }),
+}
+
+/** Undefined unless the name is in the time zone database. */
+export function zoneOf(name: string): Zone | undefined {
+  if (name === 'UTC') return UTC
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  if (!NAME.test(name)) return undefined
+  let zone: IntlZone
+  try {
+    zone = new IntlZone(name)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+  const oldest = zones.size >= MAX_ZONES ? zones.keys().next().value : undefined
+  if (oldest !== undefined) zones.delete(oldest)
+  zones.set(name, zone)
+  return zone
+}
+
+class IntlZone implements Zone {
+  readonly name: string
+  readonly canonicalName: string
+  readonly #format: Intl.DateTimeFormat
+  readonly #years = new Map<number, Segment[]>()
+  #latest: Segment = { from: 0, until: 0, offset: 0 }
+
+  constructor(name: string) {
+    this.name = name
+    this.#format = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+    this.canonicalName = this.#format.resolvedOptions().timeZone
+  }
+
+  toLocal(utcMs: number): number {
+    return utcMs + this.#offsetAt(utcMs)
+  }
+
+  toUtc(localMs: number): number {
+    // No zone is more than 16 hours from UTC, so this is the offset before any change that is near.
+    const before = this.#offsetAt(localMs - DAY_MS)
+    const first = localMs - before
+    const now = this.#offsetAt(first)
+    if (now === before) return first
+    const second = localMs - now
+    return this.#offsetAt(second) === now ? second : first
+  }
+
+  localRange(fromMs: number, toMs: number): { from: number; to: number } {
+    const near = (ms: number) => [-1, 0, 1].map((days) => this.#offsetAt(ms + days * DAY_MS))
+    return { from: fromMs + Math.min(...near(fromMs)), to: toMs + Math.max(...near(toMs)) }
+  }
+
+  #offsetAt(utcMs: number): number {
+    if (utcMs < this.#latest.from || utcMs >= this.#latest.until) this.#latest = this.#segmentAt(utcMs)
+    return this.#latest.offset
+  }
+
+  #segmentAt(utcMs: number): Segment {
+    const { year } = civilDate(Math.floor(utcMs / DAY_MS))
+    let segments = this.#years.get(year)
+    if (segments === undefined) {
+      segments = this.#segmentsOf(year)
+      if (this.#years.size >= MAX_YEARS) this.#years.clear()
+      this.#years.set(year, segments)
+    }
+    const found = segments.find(({ until }) => utcMs < until)
+    return found ?? { from: utcMs, until: utcMs + 1, offset: this.#measure(utcMs) }
+  }
+
+  #segmentsOf(year: number): Segment[] {
+    const end = dayOf(year + 1, 1, 1) * DAY_MS
+    const segments: Segment[] = []
+    let from = dayOf(year, 1, 1) * DAY_MS
+    let offset = this.#measure(from)
+    for (let atMs = from; atMs < end; atMs += SAMPLE_MS) {
+      const nextMs = Math.min(atMs + SAMPLE_MS, end)
+      const next = this.#measure(nextMs)
+      if (next === offset) continue
+      const until = this.#changeBetween(atMs, nextMs, offset)
+      segments.push({ from, until, offset })
+      from = until
+      offset = next
+    }
+    segments.push({ from, until: end, offset })
+    return segments
+  }
+
+  /** The first second with another offset. */
+  #changeBetween(fromMs: number, toMs: number, offset: number): number {
+    let [same, other] = [fromMs, toMs]
+    while (other - same > 1000) {
+      const middle = same + Math.floor((other - same) / 2000) * 1000
+      if (this.#measure(middle) === offset) same = middle
+      else other = middle
+    }
+    return other
+  }
+
+  #measure(utcMs: number): number {
+    const atMs = Math.floor(Math.max(utcMs, FIRST_MS) / 1000) * 1000
+    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = (
+      this.#format.format(atMs).match(/\d+/g) ?? []
+    ).map(Number)
+    return dayOf(year, month, day) * DAY_MS + (hours * 3600 + minutes * 60 + seconds) * 1000 - atMs
+  }
+}
