@@ -104,7 +104,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
   const mailboxes = mailProviders({
-    ...{ config, guard, clock, log, logins },
+    ...{ config, guard, outbound, clock, log, logins },
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import type { Outbound } from '../infra/http/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,6 +13,7 @@ import type { SignIn } from './sign-in.ts'
 export interface MailProvidersDeps {
   config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl'>
   guard: AddressGuard
+  outbound: Outbound
   clock: Clock
   log: Log
   logins: SignIn
@@ -21,21 +23,23 @@ export interface MailProvidersDeps {
 }
 
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
-export function mailProviders({ config, guard, clock, log, logins, imapLimits, replacement }: MailProvidersDeps) {
+export function mailProviders(deps: MailProvidersDeps) {
+  const { config, guard, outbound, clock, log, logins, imapLimits, replacement } = deps
   const imap = imapProvider({ guard, clock, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
     clock,
     ...(logins.gmail !== undefined && { login: logins.gmail }),
   })
-  const microsoft = microsoftProvider({ graphUrl: config.microsoftGraphUrl, clock })
+  const microsoft = microsoftProvider({ graphUrl: config.microsoftGraphUrl, clock, outbound })
   const all: Readonly<Record<ProviderName, MailProvider>> = {
     gmail: gmail.mail,
     microsoft: microsoft.mail,
     imap: imap.mail,
   }
-  const sending: Partial<Record<ProviderName, SendProvider>> = {
+  const sending: Readonly<Record<ProviderName, SendProvider>> = {
     gmail: gmail.sending,
+    microsoft: microsoft.sending,
     imap: smtpProvider({ guard, log, copies: imap.sentCopies }),
   }
   return {

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/lib/clock.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
-import { microsoftProvider } from '../../src/providers/microsoft/index.ts'
+import { microsoftAt } from '../servers/microsoft-mailbox.ts'
 
 export interface ScriptedGraphRequest {
   method: string
@@ -57,7 +56,7 @@ export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => 
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { mail, push } = microsoftProvider({ graphUrl: url, clock: systemClock })
+  const { mail, push, sending } = microsoftAt(url)
   const access: MailAccess = {
     ...{ accountId: 'acc_1', email: 'ada@example.test', settings: {}, secrets: {} },
     accessToken: async () => 'token',
@@ -67,5 +66,5 @@ export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => 
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  return { url, mail, push, access, asked, session: () => mail.openSession(access) }
+  return { url, mail, push, sending, access, asked, session: () => mail.openSession(access) }
 }

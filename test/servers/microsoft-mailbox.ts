@@ -1,22 +1,30 @@
-import { systemClock } from '../../src/lib/clock.ts'
+import { type OutboundDeps, outbound } from '../../src/infra/http/index.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/contract/id-mailbox-fixture.ts'
-import type { MailAccess } from '../../src/providers/contract/index.ts'
+import type { MailAccess, SendProvider } from '../../src/providers/contract/index.ts'
 import { microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
+import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, startMicrosoft } from './microsoft.ts'
 
 const USER = 'ada@example.test'
 
+/** The provider for a Graph at this address. */
+export function microsoftAt(graphUrl: string, clock: Clock = systemClock) {
+  return microsoftProvider({ graphUrl, clock, outbound: outbound({ guard: openGuard }) })
+}
+
+type MicrosoftMailbox = IdMailboxFixture & { archive: string; graph: Microsoft; user: string; sending: SendProvider }
+
 /** A mailbox at the fake Graph, used through the provider. Refreshes its token like the service. */
-export async function microsoftMailbox(): Promise<
-  IdMailboxFixture & { archive: string; graph: Microsoft; user: string }
-> {
+export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Promise<MicrosoftMailbox> {
   const graph = await startMicrosoft()
   graph.addUser(USER)
   // Graph's times are whole seconds: each message gets its own second, in the past.
   let arrivedMs = Date.now() - 3_600_000
-  const { mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
+  const client = outbound({ guard: openGuard, ...uploads })
+  const { mail, sending } = microsoftProvider({ graphUrl: graph.url, clock: systemClock, outbound: client })
   return {
-    ...{ graph, user: USER, mail },
+    ...{ graph, user: USER, mail, sending },
     access: await signedIn(graph),
     inbox: graph.folderId(USER, 'inbox'),
     trash: graph.folderId(USER, 'deleteditems'),
@@ -46,7 +54,10 @@ export async function microsoftMailbox(): Promise<
     heal: () => graph.faults.clear(),
     expireTokens: () => graph.expireAccessTokens(USER),
     revoke: async () => graph.revokeGrants(USER),
-    stop: () => graph.close(),
+    async stop() {
+      await client.close()
+      await graph.close()
+    },
   }
 }
 

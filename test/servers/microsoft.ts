@@ -11,6 +11,7 @@ import { accessDenied, graphError, graphFault, tooManyAtOnce, unauthenticated } 
 import { mailRoutes } from './microsoft/mail.ts'
 import { type Mailboxes, mailboxes } from './microsoft/mailbox.ts'
 import { microsoftOauth } from './microsoft/oauth.ts'
+import type { GraphSubmission } from './microsoft/sending.ts'
 import { type Lifecycle, Subscriptions } from './microsoft/subscriptions.ts'
 
 export const MICROSOFT_SCOPES = [
@@ -25,6 +26,7 @@ export const MICROSOFT_SCOPES = [
 
 /** Exchange allows an application four concurrent requests per mailbox. */
 const MAX_CONCURRENT = 4
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 
 export interface DeliverOptions {
   /** An id or a well-known name; default inbox. */
@@ -83,6 +85,12 @@ export interface Microsoft {
   requireInteraction(user: string): void
   refreshes(user: string): number
 
+  /** Every message that was sent. */
+  readonly sent: readonly GraphSubmission[]
+  /** Origin of the addresses of upload sessions; default this server. */
+  uploadOrigin: string
+  /** True: messages created from MIME get a Message-ID of Exchange. Default false. */
+  replacesMessageIds: boolean
   /** Minimum duration of a Graph request, so that concurrent requests overlap; default 2. */
   latencyMs: number
   /** Highest number of concurrent requests of this user, including rejected ones. */
@@ -115,7 +123,13 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     (user, id) => log.note(user, 'folders', id, id),
   )
   const oauth = microsoftOauth(emulator, tokens, url)
-  const find = router([...oauth.routes, ...mailRoutes(emulator, boxes, log), ...subscriptions.routes])
+  const sent: GraphSubmission[] = []
+  const mail = mailRoutes(emulator, boxes, log, {
+    sent,
+    uploadOrigin: () => microsoft.uploadOrigin,
+    replacesMessageIds: () => microsoft.replacesMessageIds,
+  })
+  const find = router([...oauth.routes, ...mail, ...subscriptions.routes])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
@@ -136,13 +150,17 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
 
     async function respond(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
-      if (fault && fault.as !== 'foreign-link') return graphFault(fault)
+      if (fault && fault.as !== 'foreign-link' && !fault.executes) return graphFault(fault)
       if (graph && !grant) return unauthenticated()
       if (graph && !mayCall(method, at.pathname, grant?.scopes ?? [])) return accessDenied()
+      if (graph && request.body.length > MAX_REQUEST_BYTES) {
+        return graphError(413, 'BadRequest', 'The maximum request length supported is 4MB.')
+      }
       if (method === 'POST' && at.pathname === '/v1.0/$batch')
         return handleBatch(request, (inside) => handle(inside, true))
       if (!match) return graphError(404, 'UnknownError', 'Resource not found for the segment.')
       const response = await match.route.handle({ ...request, user, params: match.params, part })
+      if (fault?.executes) return graphFault(fault)
       return fault && typeof response !== 'string' ? withForeignLinks(response, fault.foreignOrigin) : response
     }
   }
@@ -223,6 +241,9 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     revokeGrants: oauth.revoke,
     requireInteraction: oauth.requireInteraction,
     refreshes: (user) => tokens.refreshes(user),
+    sent,
+    uploadOrigin: url,
+    replacesMessageIds: false,
     latencyMs: 2,
     peakConcurrency: (user) => peaks.get(user) ?? 0,
     fail: (fault) => faults.plan(fault),
@@ -252,6 +273,7 @@ async function withForeignLinks(response: Response, origin = 'http://127.0.0.1:9
 function mayCall(method: string, path: string, scopes: string[]): boolean {
   const names = scopes.map((scope) => scope.split('/').at(-1))
   if (path === '/v1.0/me') return names.some((name) => name?.startsWith('User.Read'))
+  if (path.endsWith('/send')) return names.some((name) => name?.toLowerCase() === 'mail.send')
   if (method !== 'GET' && path.startsWith('/v1.0/me/')) return names.some((name) => name?.startsWith('Mail.ReadWrite'))
   return names.some((name) => name?.startsWith('Mail.Read'))
 }

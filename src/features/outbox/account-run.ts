@@ -15,11 +15,21 @@ import {
   type Sender,
   type SendOutcome,
   type SendProvider,
+  type SendSteps,
 } from '../../providers/contract/index.ts'
 import type { Accounts } from '../accounts/index.ts'
 import { releaseReserved, reserveMessage } from '../messages/index.ts'
 import { envelopeOf, type OutboxError } from './api.ts'
-import { ClaimLost, claimDue, commitClaim, delayWaiting, nextDue, renewClaim } from './claims.ts'
+import {
+  ClaimLost,
+  claimDue,
+  commitClaim,
+  delayWaiting,
+  nextDue,
+  recordDraft,
+  renewClaim,
+  updateHeld,
+} from './claims.ts'
 import { sendFailedEvent } from './failed-event.ts'
 import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
 import type { OutboxRow } from './tables.ts'
@@ -30,8 +40,7 @@ export interface SendRunDeps {
   log: Log
   events: Recorder
   accounts: Accounts
-  /** Undefined for a provider that cannot send. */
-  sending(provider: ProviderName): SendProvider | undefined
+  sending(provider: ProviderName): SendProvider
   timing: OutboxTiming
   messagesPerMinute: number
 }
@@ -65,6 +74,7 @@ const MAX_RUN_MS = 60_000
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
  *           ─▶ sent: save the copy
+ *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
  * The row is committed before the first byte that may make the provider send, and nobody sends a committed row again.
  */
@@ -116,14 +126,15 @@ class AccountRun {
   async next(): Promise<boolean> {
     const { db, clock, timing } = this.#deps
     const claim = { token: this.#token, forMs: timing.leaseMs }
-    const row = await db.transaction((tx) => claimDue(tx, db.dialect, this.#accountId, claim, clock.now()))
-    if (row === undefined) return false
+    const claimed = await db.transaction((tx) => claimDue(tx, db.dialect, this.#accountId, claim, clock.now()))
+    if (claimed === undefined) return false
+    const { row, wasInterrupted } = claimed
     const renewal = setInterval(() => {
       // A renewal that fails makes the commit fail, so nothing is sent twice.
       db.transaction((tx) => renewClaim(tx, db.dialect, row.id, claim)).catch(() => {})
     }, timing.leaseMs / 3)
     try {
-      return await this.#work(row)
+      return await this.#work(row, wasInterrupted)
     } catch (error) {
       if (error instanceof ClaimLost) return true
       if (error instanceof AppError && error.code === 'not_found') return false
@@ -137,27 +148,37 @@ class AccountRun {
     await this.#sender?.close()
   }
 
-  async #work(row: OutboxRow): Promise<boolean> {
+  async #work(row: OutboxRow, wasInterrupted: boolean): Promise<boolean> {
+    if (row.status === 'cancelled') return this.#removeDraft(row)
     if (row.status === 'sent') return this.#saveCopy(row)
     if (row.committedAt !== null) return this.#search(row)
-    return this.#send(row)
+    return this.#send(row, wasInterrupted)
   }
 
-  async #send(row: OutboxRow): Promise<boolean> {
+  async #send(claimed: OutboxRow, wasInterrupted: boolean): Promise<boolean> {
     const { db, clock } = this.#deps
     const sender = await this.#open()
-    const onCommit = (known: { providerMessageId: string | null }) =>
-      db.transaction(async (tx) => {
-        const nowMs = clock.now()
-        await commitClaim(tx, db.dialect, row, { ...known, nowMs })
-        const { providerMessageId } = known
-        if (providerMessageId === null) return
-        const reservation = { accountId: row.accountId, messageId: row.messageId, as: 'sent' as const }
-        await reserveMessage(tx, reservation, [{ providerMessageId }], nowMs)
-      })
+    let row = claimed
+    const { accountId, messageId } = row
+    const reserve = (tx: Tx, providerMessageId: string) =>
+      reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
+    const steps: SendSteps = {
+      async onDraft(providerMessageId) {
+        await db.transaction(async (tx) => {
+          await recordDraft(tx, db.dialect, row, providerMessageId)
+          await reserve(tx, providerMessageId)
+        })
+        row = { ...row, providerMessageId }
+      },
+      onCommit: ({ providerMessageId }) =>
+        db.transaction(async (tx) => {
+          await commitClaim(tx, db.dialect, row, { providerMessageId, nowMs: clock.now() })
+          if (providerMessageId !== null) await reserve(tx, providerMessageId)
+        }),
+    }
     let outcome: SendOutcome
     try {
-      outcome = await sender.send(this.#queued(row), onCommit, this.#signal)
+      outcome = await sender.send(this.#queued(row, wasInterrupted), steps, this.#signal)
     } catch (error) {
       if (error instanceof ClaimLost || !(error instanceof ProviderError)) throw error
       await this.#recordUncertain(row, error)
@@ -211,9 +232,8 @@ class AccountRun {
     }
     const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
     await db.transaction(async (tx) => {
-      const store = outboxStore(tx, db.dialect)
       const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
-      await store.update(row.id, { ...changes, status: 'queued', committedAt: null })
+      await updateHeld(tx, row, { ...changes, status: 'queued', committedAt: null })
       // Refused recipients are the message's own problem; anything else would happen to the next message too.
       if (outcome.refused.length === 0) await delayWaiting(tx, row.accountId, dueAt)
     })
@@ -228,7 +248,7 @@ class AccountRun {
     const nowMs = clock.now()
     const problem: OutboxError = { reason: 'uncertain', message: error.message }
     await db.transaction((tx) =>
-      outboxStore(tx, db.dialect).update(row.id, {
+      updateHeld(tx, row, {
         ...{ status: 'uncertain', error: cleanJson(problem), checks: 0, updatedAt: nowMs, ...RELEASED },
         dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
       }),
@@ -261,9 +281,7 @@ class AccountRun {
       return true
     }
     const error = cleanJson({ reason: 'uncertain', message } satisfies OutboxError)
-    await db.transaction((tx) =>
-      outboxStore(tx, db.dialect).update(row.id, { ...changes, error, dueAt: nowMs + pauseMs }),
-    )
+    await db.transaction((tx) => updateHeld(tx, row, { ...changes, error, dueAt: nowMs + pauseMs }))
     return true
   }
 
@@ -300,11 +318,26 @@ class AccountRun {
     return failure === undefined
   }
 
-  /** Best effort: a draft that stays at the provider is visible to its owner, who may delete it. */
-  async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<void> {
+  /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
+  async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<boolean> {
     const sender = await this.#open()
     const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
-    await sender.discard?.(ref, this.#signal).catch(onlyProviderErrors)
+    return sender.discard?.(ref, this.#signal).then(() => true, onlyProviderErrors) ?? true
+  }
+
+  /** Until then the draft of a cancelled message is hidden by its reservation. */
+  async #removeDraft(row: OutboxRow): Promise<boolean> {
+    const { db, clock, timing } = this.#deps
+    const isRemoved = await this.#discard(row)
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const isLast = isRemoved || nowMs >= row.giveUpAt
+    await db.transaction(async (tx) => {
+      const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
+      await updateHeld(tx, row, { checks, dueAt, ...RELEASED })
+      if (isLast) await releaseReserved(tx, row.messageId)
+    })
+    return isRemoved
   }
 
   async #fail(row: OutboxRow, changes: Partial<OutboxRow>, problem: OutboxError): Promise<void> {
@@ -312,15 +345,13 @@ class AccountRun {
     const { provider } = await accounts.get(row.accountId)
     await db.transaction(async (tx: Tx) => {
       await accounts.hold(tx, row.accountId)
-      const failed = await outboxStore(tx, db.dialect).update(row.id, {
-        ...{ ...changes, error: cleanJson(problem), dueAt: null },
-      })
+      const failed = await updateHeld(tx, row, { ...changes, error: cleanJson(problem), dueAt: null })
       if (problem.reason !== 'uncertain') await releaseReserved(tx, row.messageId)
       await events.record(tx, [sendFailedEvent(failed, provider, problem)])
     })
   }
 
-  #queued(row: OutboxRow): QueuedMessage {
+  #queued(row: OutboxRow, wasInterrupted = false): QueuedMessage {
     const { from, to, cc, bcc } = envelopeOf(row)
     const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
     return {
@@ -331,6 +362,9 @@ class AccountRun {
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,
       bytes: () => contentOf(this.#deps.db, row.id),
+      earlierDraftId: row.providerMessageId,
+      // A draft that was sent over the API has the same Message-ID as the message.
+      mayHaveDraft: wasInterrupted && row.draftId === null,
     }
   }
 
@@ -338,11 +372,9 @@ class AccountRun {
     if (this.#sender !== undefined) return this.#sender
     const { db, accounts, sending } = this.#deps
     const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
-    const found = sending(provider)
-    if (found === undefined) throw new AppError('not_supported')
     const { accessVersion } = access
     const smtp = await knownServer(db.read, this.#accountId, accessVersion)
-    this.#sender = found.open(access, {
+    this.#sender = sending(provider).open(access, {
       ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
       onSettings: (settings) => {
         const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }

@@ -49,7 +49,9 @@ export const sendBody = Type.Object(
       nullable(Type.String({ description: 'Attaches this message, unchanged (message/rfc822).' })),
     ),
     headers: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 8000 }), { description: 'Further header fields.' }),
+      Type.Record(Type.String(), Type.String({ maxLength: 8000 }), {
+        description: 'Further header fields. For microsoft accounts, their names must begin with X-.',
+      }),
     ),
     tracking: Type.Optional(
       Type.Boolean({

@@ -18,6 +18,12 @@ const untilOf = (dialect: Dialect, claim: Claim) => sql<number>`${dialect.nowMs}
 const isFree = (dialect: Dialect): RawBuilder<boolean> =>
   sql<boolean>`("leasedUntil" is null or "leasedUntil" <= ${dialect.nowMs})`
 
+export interface Claimed {
+  row: OutboxRow
+  /** The run that held it before ended without a result: its process was killed. */
+  wasInterrupted: boolean
+}
+
 /** Claims the account's message that has been due for longest. Undefined when none is due and free. */
 export async function claimDue(
   tx: Tx,
@@ -25,10 +31,10 @@ export async function claimDue(
   accountId: string,
   claim: Claim,
   nowMs: number,
-): Promise<OutboxRow | undefined> {
-  const due = tx
+): Promise<Claimed | undefined> {
+  const due = await tx
     .selectFrom('outbox')
-    .select('id')
+    .select(['id', 'lease'])
     .where('accountId', '=', accountId)
     .where('dueAt', '<=', nowMs)
     .where(isFree(dialect))
@@ -36,12 +42,15 @@ export async function claimDue(
     .orderBy('id')
     .limit(1)
     .modifyEnd(dialect.skipLocked)
-  return tx
+    .executeTakeFirst()
+  if (due === undefined) return undefined
+  const row = await tx
     .updateTable('outbox')
     .set({ lease: claim.token, leasedUntil: untilOf(dialect, claim) })
-    .where('id', 'in', due)
+    .where('id', '=', due.id)
     .returningAll()
-    .executeTakeFirst()
+    .executeTakeFirstOrThrow()
+  return { row, wasInterrupted: due.lease !== null }
 }
 
 export async function renewClaim(tx: Tx, dialect: Dialect, id: string, claim: Claim): Promise<void> {
@@ -51,6 +60,27 @@ export async function renewClaim(tx: Tx, dialect: Dialect, id: string, claim: Cl
     .where('id', '=', id)
     .where('lease', '=', claim.token)
     .execute()
+}
+
+/** Stores what a run found out. Throws `ClaimLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
+export async function updateHeld(tx: Tx, row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
+  const held = tx.updateTable('outbox').set(changes).where('id', '=', row.id).where('lease', '=', row.lease)
+  const updated = await held.returningAll().executeTakeFirst()
+  if (updated === undefined) throw claimLost(row)
+  return updated
+}
+
+/** Stores the id of the draft that will be sent. Throws `ClaimLost` as `commitClaim` does. */
+export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, providerMessageId: string): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('outbox')
+    .set({ providerMessageId })
+    .where('id', '=', row.id)
+    .where('lease', '=', row.lease)
+    .where(sql<boolean>`"leasedUntil" > ${dialect.nowMs}`)
+    .where('committedAt', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw claimLost(row)
 }
 
 /**
@@ -77,12 +107,16 @@ export async function commitClaim(
     .where(sql<boolean>`"leasedUntil" > ${dialect.nowMs}`)
     .where('committedAt', 'is', null)
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new ClaimLost(`the message ${row.id} is no longer held by this run`)
+  if (numUpdatedRows !== 1n) throw claimLost(row)
 }
 
-/** Used at the start on the file store, where no other process can hold a lease. */
+function claimLost({ id }: OutboxRow): ClaimLost {
+  return new ClaimLost(`the message ${id} is no longer held by this run`)
+}
+
+/** Used at the start on the file store, where no other process can hold a lease. The leases still show what was interrupted. */
 export async function releaseAllClaims(tx: Tx): Promise<void> {
-  await tx.updateTable('outbox').set({ lease: null, leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
+  await tx.updateTable('outbox').set({ leasedUntil: null }).where('leasedUntil', 'is not', null).execute()
 }
 
 /** Delays the account's waiting messages that are due before this time. The failure was not about one message. */

@@ -24,7 +24,7 @@ export interface OutboxDeps {
   queue: Queue
   accounts: Accounts
   reader: MessageReader
-  sending(provider: ProviderName): SendProvider | undefined
+  sending(provider: ProviderName): SendProvider
   tracking: Pick<Tracking, 'prepare' | 'store'>
   /** Whether to track HTML messages whose request does not say. */
   tracksByDefault: boolean
@@ -65,13 +65,10 @@ export function outbox(deps: OutboxDeps) {
   const { db, clock, ids, queue, accounts, reader } = deps
   const store = (tx: Tx) => outboxStore(tx, db.dialect)
 
-  /** Throws not_found, not_supported, consent_required, and provider_rejected for an account that must be connected again. */
+  /** Throws not_found, consent_required, and provider_rejected for an account that must be connected again. */
   async function sendingAccount(idOrAlias: string): Promise<Account> {
     const { id } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(id)
-    if (deps.sending(account.provider) === undefined) {
-      throw new AppError('not_supported', { message: `This service cannot send for ${account.provider} accounts.` })
-    }
     if (account.status === 'auth_error') {
       throw new AppError('provider_rejected', {
         message: 'The provider refused the credentials of this account. Connect the account again.',
@@ -136,6 +133,11 @@ export function outbox(deps: OutboxDeps) {
       const account = await sendingAccount(idOrAlias)
       const input = parseInput(body, clock.now())
       const { from } = input
+      const refused = input.headers.find(({ name }) => deps.sending(account.provider).acceptsHeader?.(name) === false)
+      if (refused !== undefined) {
+        const message = `A ${account.provider} account sends only header fields whose names begin with X-, not ${refused.name}.`
+        throw new AppError('not_supported', { message })
+      }
       if (from !== undefined && from.email.toLowerCase() !== account.email.toLowerCase()) {
         throw invalid('body.from', "must be the account's address")
       }
@@ -197,10 +199,14 @@ export function outbox(deps: OutboxDeps) {
     },
   }
 
+  /** The worker removes the draft of an attempt from the provider, and ends its reservation. */
   async function end(tx: Tx, row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
-    await releaseReserved(tx, row.messageId)
+    const nowMs = clock.now()
+    const hasDraft = row.providerMessageId !== null
+    if (hasDraft) await queue.addIn(tx, SEND_QUEUE, [row.accountId])
+    else await releaseReserved(tx, row.messageId)
     await store(tx).dropContent(row.id)
-    const released = { dueAt: null, lease: null, leasedUntil: null, updatedAt: clock.now() }
+    const released = { checks: 0, dueAt: hasDraft ? nowMs : null, lease: null, leasedUntil: null, updatedAt: nowMs }
     return store(tx).update(row.id, { ...released, ...changes })
   }
 

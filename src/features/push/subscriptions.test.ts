@@ -3,12 +3,12 @@ import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { startHttpServer } from '../../../test/servers/fake/http-server.ts'
 import { type Google, startGoogle } from '../../../test/servers/google.ts'
 import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
+import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import { gmailProvider } from '../../providers/gmail/index.ts'
-import { microsoftProvider } from '../../providers/microsoft/index.ts'
 import { type Account, fence, OwnershipLost } from '../accounts/index.ts'
 import { hashClientState } from './graph-webhook.ts'
 import { pushStore } from './store.ts'
@@ -71,7 +71,7 @@ describeEachDatabase('a push subscription', (open) => {
         .execute()
     })
     const gmail = gmailProvider({ apiUrl: google.url, clock: systemClock })
-    const graph = microsoftProvider({ graphUrl: microsoft.url, clock })
+    const graph = microsoftAt(microsoft.url, clock)
     closers.push(
       () => gmail.mail.closeConnections(),
       () => graph.mail.closeConnections(),

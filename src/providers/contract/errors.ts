@@ -17,6 +17,8 @@ interface ProviderErrorOptions {
   timedOut?: boolean
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
+  /** With `rejected`: a limit of the account was reached, so the same request may succeed in some hours. */
+  maySucceedLater?: boolean
   cause?: unknown
 }
 
@@ -27,6 +29,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
   readonly missingScope: boolean
+  readonly maySucceedLater: boolean
 
   constructor(kind: ProviderErrorKind, message: string, options: ProviderErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -34,5 +37,6 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
     this.missingScope = options.missingScope ?? false
+    this.maySucceedLater = options.maySucceedLater ?? false
   }
 }

@@ -33,6 +33,12 @@ const SCOPES: Readonly<Record<OAuthProvider, Readonly<Record<Permission, readonl
   },
 }
 
+/** What else a permission needs. Graph sends drafts, which have to be written first. */
+const REQUIRED: Readonly<Record<OAuthProvider, Partial<Record<Permission, Permission>>>> = {
+  gmail: {},
+  microsoft: { 'mail.send': 'mail.change' },
+}
+
 /** Identify the user and keep access. Providers return them under other names, or not at all. */
 const SIGN_IN = new Set(['openid', 'email', 'profile', 'offline_access', 'user.read'])
 
@@ -44,7 +50,8 @@ export function missingFor(
 ): string[] {
   if (provider === 'imap') return []
   const names = new Set(granted.map(nameOf))
-  const missing = permissions.flatMap((permission) => {
+  const needed = permissions.flatMap((permission) => [permission, REQUIRED[provider][permission] ?? []].flat())
+  const missing = needed.flatMap((permission) => {
     const enough = SCOPES[provider][permission]
     return enough.some((scope) => isCovered(nameOf(scope), names)) ? [] : enough.slice(0, 1)
   })

@@ -1,3 +1,5 @@
+import { randomFillSync } from 'node:crypto'
+import PostalMime from 'postal-mime'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ProviderError, type QueuedMessage, type Sender } from './index.ts'
 
@@ -31,16 +33,14 @@ export function sendingConformance(name: string, open: () => Promise<SendingFixt
       const sender = box.open()
       onTestFinished(() => sender.close())
       const commits: (string | null)[] = []
-      const send = (message: QueuedMessage, before: () => Promise<void> = async () => {}) =>
-        sender.send(
-          message,
-          async ({ providerMessageId }) => {
-            await before()
-            commits.push(providerMessageId)
-          },
-          never,
-        )
-      const queue = (more: { bcc?: string[]; text?: string } = {}) => queued(box.email, more)
+      const send = (message: QueuedMessage, before: () => Promise<void> = async () => {}) => {
+        const onCommit = async ({ providerMessageId }: { providerMessageId: string | null }) => {
+          await before()
+          commits.push(providerMessageId)
+        }
+        return sender.send(message, { onDraft: async () => {}, onCommit }, never)
+      }
+      const queue = (more: Parameters<typeof queued>[1] = {}) => queued(box.email, more)
       return { box, sender, send, commits, queue }
     }
 
@@ -53,6 +53,7 @@ export function sendingConformance(name: string, open: () => Promise<SendingFixt
       const [submitted, ...others] = box.submitted()
       expect(others).toEqual([])
       expect(submitted?.recipients.sort()).toEqual(['bob@example.com', 'hidden@example.com'])
+      expect(submitted?.raw.slice(submitted.raw.indexOf('\r\n\r\n'))).toBe('\r\n\r\n.Hello\r\n')
       await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
       await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
       expect(await box.copies(message)).toBe(1)
@@ -91,11 +92,18 @@ export function sendingConformance(name: string, open: () => Promise<SendingFixt
       expect(commits).toHaveLength(1)
     })
 
-    it('sends a message of 6 MB unchanged', async () => {
+    it('sends attachments of more than 3 MB unchanged', async () => {
       const { box, send, queue } = await opened()
-      expect(await send(queue({ text: `${'x'.repeat(76)}\r\n`.repeat(80_000) }))).toMatchObject({ sent: true })
-      const [submitted] = box.submitted()
-      expect(submitted?.raw.length).toBeGreaterThan(6_000_000)
+      const files = [3_200_000, 100].map((size) => randomFillSync(Buffer.alloc(size)))
+      expect(await send(queue({ files }))).toMatchObject({ sent: true })
+      const { text, attachments } = await PostalMime.parse(box.submitted()[0]?.raw ?? '')
+      expect(text?.trim()).toBe('.Hello')
+      expect(attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual(
+        files.map((_, index) => [`file${index}.bin`, 'application/x-test']),
+      )
+      for (const [index, { content }] of attachments.entries()) {
+        expect(files[index]?.equals(Buffer.from(content as ArrayBuffer))).toBe(true)
+      }
     })
   })
 }
@@ -105,22 +113,38 @@ const SENT_AT = 1_790_000_000_000
 
 function queued(
   email: string,
-  { bcc = [], text = '.Hello\r\n' }: { bcc?: string[]; text?: string },
+  { bcc = [], files = [] }: { bcc?: string[]; files?: Buffer[] },
 ): QueuedMessage & { sentToken: string } {
   count += 1
   const sentToken = `token-${count}`
   const rfcMessageId = `<m${count}.${email}>`
+  const body = '.Hello\r\n'
   const header = [
     ...[`From: ${email}`, 'To: Bob <bob@example.com>', 'Subject: Hello', `Message-ID: ${rfcMessageId}`],
-    ...['Date: Fri, 20 Nov 2026 08:00:00 +0000', `X-Posthorn-Id: ${sentToken}`, '', ''],
-  ]
-  const content = Buffer.from(header.join('\r\n') + text)
+    ...['Date: Fri, 20 Nov 2026 08:00:00 +0000', `X-Posthorn-Id: ${sentToken}`, 'MIME-Version: 1.0'],
+  ].join('\r\n')
+  const content = Buffer.from(
+    files.length === 0 ? `${header}\r\n\r\n${body}` : `${header}\r\n${multipart(body, files)}`,
+  )
   return {
     ...{ from: email, sentToken, rfcMessageId, repliesTo: null, sizeBytes: content.length },
+    ...{ earlierDraftId: null, mayHaveDraft: false },
     recipients: ['bob@example.com', ...bcc],
     bcc,
     async *bytes() {
       yield content
     },
   }
+}
+
+function multipart(body: string, files: readonly Buffer[]): string {
+  const parts = files.map((file, index) => [
+    ...['--mix', 'Content-Type: application/x-test', `Content-Disposition: attachment; filename=file${index}.bin`],
+    ...['Content-Transfer-Encoding: base64', '', ...(file.toString('base64').match(/.{1,76}/g) ?? [])],
+  ])
+  return [
+    ...['Content-Type: multipart/mixed; boundary="mix"', '', '--mix', 'Content-Type: text/plain', '', body],
+    ...parts.flat(),
+    ...['--mix--', ''],
+  ].join('\r\n')
 }

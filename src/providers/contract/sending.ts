@@ -5,6 +5,8 @@ import type { MailAccess, SmtpSettings } from './provider.ts'
 export interface SendProvider {
   /** At most one sender per account is open at a time. Connects at the first call that needs it. */
   open(access: MailAccess, options?: SenderOptions): Sender
+  /** Whether recipients get a header field with this name, which the caller of the API added. Absent: every field. */
+  acceptsHeader?(name: string): boolean
 }
 
 export interface SenderOptions {
@@ -27,14 +29,23 @@ export interface QueuedMessage {
   sizeBytes: number
   /** The message in RFC 5322 form, without Bcc. May be called several times. */
   bytes(): AsyncIterable<Buffer>
+  /** The draft that an earlier attempt left at the provider, as passed to `onDraft`. */
+  earlierDraftId: string | null
+  /** An earlier attempt was killed, perhaps before `onDraft`: a draft with this Message-ID is left of it. */
+  mayHaveDraft: boolean
 }
 
-/**
- * Called once per `send`, immediately before the first byte that could make the provider send: after the 354 of DATA, before the
- * request to Gmail or Graph. The caller stores "from here on, a crash leaves the outcome unknown". When it rejects, nothing is sent.
- * `providerMessageId`: the id under which the message will be found in Sent, where the provider assigns it before sending.
- */
-export type OnCommit = (known: { providerMessageId: string | null }) => Promise<void>
+/** What the caller stores while a message is being sent. When one rejects, nothing is sent and `send` rejects with its error. */
+export interface SendSteps {
+  /** Called when the mailbox has a draft of the message, which may be incomplete. For providers that send drafts. */
+  onDraft(providerMessageId: string): Promise<void>
+  /**
+   * Called once per `send`, immediately before the first byte that could make the provider send: after the 354 of DATA, before the
+   * request to Gmail or Graph. From here on, a crash leaves the outcome unknown. `providerMessageId`: the id under which the message
+   * will be found in Sent, where the provider assigns it before sending.
+   */
+  onCommit(known: { providerMessageId: string | null }): Promise<void>
+}
 
 export type SendOutcome =
   | { sent: true; providerMessageId: string | null; refused: RefusedRecipient[] }
@@ -50,8 +61,8 @@ export interface RefusedRecipient {
 }
 
 export interface Sender {
-  /** Rejects when the outcome is unknown, and with the error of `onCommit`. Every other failure is an outcome. One at a time. */
-  send(message: QueuedMessage, onCommit: OnCommit, signal: AbortSignal): Promise<SendOutcome>
+  /** Rejects when the outcome is unknown, and with the error of a step. Every other failure is an outcome. One at a time. */
+  send(message: QueuedMessage, steps: SendSteps, signal: AbortSignal): Promise<SendOutcome>
   /**
    * Whether the mailbox shows that a message of unknown outcome was sent. False proves nothing: providers store sent messages late,
    * and mail servers leave it to the client. Throws `ProviderError`.
@@ -70,7 +81,7 @@ export interface SentMessageRef {
   rfcMessageId: string
   /** The value of `X-Posthorn-Id`. */
   sentToken: string
-  /** As passed to `onCommit`. */
+  /** As passed to `onCommit`, or to `onDraft`. */
   providerMessageId: string | null
   committedAt: number
 }

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import {
   type MailAccess,
-  type OnCommit,
   ProviderError,
   type QueuedMessage,
   type Sender,
   type SendOutcome,
   type SendProvider,
+  type SendSteps,
   type SentMessageRef,
 } from '../contract/index.ts'
 import { headerValue, SENT_TOKEN_HEADER } from '../mime/index.ts'
@@ -84,7 +84,7 @@ function gmailSender(mailbox: RestMailbox): Sender {
     }
   }
 
-  async function send(message: QueuedMessage, onCommit: OnCommit, signal: AbortSignal): Promise<SendOutcome> {
+  async function send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
     const commit = once(() => onCommit({ providerMessageId: null }))
     return outcomeOf(commit, async () => {
       const threadId = message.repliesTo === null ? undefined : await threadOf(message.repliesTo, signal)

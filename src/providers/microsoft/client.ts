@@ -7,6 +7,7 @@ import {
   object,
   type RestClient,
   type RestMailbox,
+  type RestResponse,
   type RestStream,
   text,
 } from '../rest/index.ts'
@@ -25,6 +26,8 @@ const MAX_BATCH_BYTES = 32 * 1024 * 1024
 /** For requests of a sync: of a message's text it needs 4 KB, and reads only the beginning of a long one. */
 export const SYNC_LIMITS = { maxBytes: 128 * 1024 * 1024, maxString: 256 * 1024 }
 
+const CHANGE_LIMITS = { maxBytes: 64 * 1024 * 1024, maxString: 16 * 1024 }
+
 /** Immutable ids survive a move within the mailbox. Every request must ask for them, or its ids would not match the stored ones. */
 const IMMUTABLE_IDS = 'IdType="ImmutableId"'
 
@@ -36,6 +39,17 @@ export interface GraphRequest {
   maxBytes?: number
   maxString?: number
   signal?: AbortSignal | undefined
+}
+
+/** A request that changes something. */
+export interface GraphChange {
+  /** A text is sent as `text/plain`: a message in RFC 5322 form, in base64. */
+  body?: Json | string
+  doing: string
+  signal?: AbortSignal | undefined
+  /** For large bodies. */
+  timeoutMs?: number
+  beforeSend?(): Promise<void>
 }
 
 /** A request within a batch: a GET, or a change that may be repeated. */
@@ -91,8 +105,25 @@ export class Graph {
     return this.#rest.open({ method: 'GET', path, headers: preferHeader(), doing })
   }
 
-  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, options: { body?: Json; doing: string }): Promise<Json> {
-    return this.#rest.json({ method, path, headers: preferHeader(), ...options }, object)
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, change: GraphChange): Promise<Json> {
+    const headers = { ...preferHeader(), ...(typeof change.body === 'string' && { 'content-type': 'text/plain' }) }
+    // The response repeats the message, of which only short values are used.
+    return this.#rest.json({ method, path, headers, ...CHANGE_LIMITS, ...change }, object)
+  }
+
+  /** Sends bytes to an address below the root's origin that authorises by itself. */
+  async put(url: URL, headers: Record<string, string>, body: Buffer, change: Omit<GraphChange, 'body'>): Promise<Json> {
+    const request = { method: 'PUT' as const, path: url.href, headers, body, withoutToken: true, ...change }
+    return this.#rest.json(request, (value) => object(value))
+  }
+
+  /** Whether a link leads to the configured Graph, which the operator trusts. */
+  isOwn(url: URL): boolean {
+    return url.origin === this.#root.origin
+  }
+
+  errorOf(response: RestResponse, doing: string): ProviderError {
+    return graphError(response, doing, this.#clock.now())
   }
 
   /** Sends many requests in few and returns the body or the error of each. Throttled items are sent again. */

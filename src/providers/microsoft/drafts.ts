@@ -79,7 +79,7 @@ function contentOf({ to, cc, bcc, subject, body }: DraftContent): Json {
   }
 }
 
-function recipients(addresses: readonly RemoteAddress[]) {
+export function recipients(addresses: readonly RemoteAddress[]) {
   return addresses.map(({ name, email }) => ({ emailAddress: { address: email, ...(name !== '' && { name }) } }))
 }
 

@@ -11,4 +11,19 @@ describe('errors of Graph', () => {
       expect(error).toMatchObject({ kind: 'unavailable', retryAfterMs: 30_000 })
     },
   )
+
+  it.each([
+    [429, 'ErrorExceededMessageLimit', true, /limit of messages/],
+    [403, 'ErrorExceededMaxRecipientLimitShowTierUpgrade', true, /limit of messages/],
+    [403, 'ErrorSubmissionQuotaExceeded', true, /limit of messages/],
+    [507, 'ErrorQuotaExceeded', true, /mailbox is full/],
+    [400, 'ErrorMessageSizeExceeded', false, /larger/],
+    [413, 'BadRequest', false, /larger/],
+    [400, 'ErrorInvalidRecipients', false, /recipient/],
+    [403, 'ErrorSendAsDenied', false, /from this address/],
+    [403, 'ErrorAccountSuspend', false, /sign in to Outlook/],
+  ])('of sending say what to do: %i %s', (status, code, maySucceedLater, message) => {
+    const error = graphError(response(status, code, { 'retry-after': '30' }), 'sending', 0)
+    expect(error).toMatchObject({ kind: 'rejected', maySucceedLater, message: expect.stringMatching(message) })
+  })
 })

@@ -22,6 +22,25 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
     new ProviderError('rejected', `${doing}: Graph cannot reach this mailbox (it may be on-premises)`),
   erroraccessdenied: accessDenied,
   authorization_requestdenied: accessDenied,
+  // Limits of sending. The variants `…ShowTierUpgrade` are for free accounts.
+  ...Object.fromEntries(
+    ['errorexceededmessagelimit', 'errorexceededhourlymessagelimit', 'errorexceededmaxrecipientlimit']
+      .flatMap((code) => [code, `${code}showtierupgrade`])
+      .concat('errorsubmissionquotaexceeded')
+      .map((code) => [code, sendLimit]),
+  ),
+  errorquotaexceeded: (doing) => refused(doing, 'the mailbox is full', { maySucceedLater: true }),
+  errormessagesizeexceeded: tooLarge,
+  errorattachmentsizelimitexceeded: tooLarge,
+  requestentitytoolarge: tooLarge,
+  errorinvalidrecipients: (doing) =>
+    refused(doing, 'Microsoft refuses the address of a recipient, or there are too many'),
+  errorsendasdenied: (doing) => refused(doing, 'the user may not send from this address'),
+  erroraccountsuspend: blocked,
+  erroraccountsuspendshowtierupgrade: blocked,
+  errormessageblocked: blocked,
+  errormessagesubmissionblocked: blocked,
+  errorexceededmaxrecipientlimitblock: blocked,
 }
 
 /**
@@ -30,8 +49,11 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
  */
 export function graphError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const byStatus = statusError(response, doing, nowMs)
-  if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
   const code = text(object(object(response.body).error).code) ?? ''
+  // A limit that lasts hours: a pause of the mailbox would not help.
+  if (byStatus.kind === 'rate_limited' && CODES[code.toLowerCase()] === sendLimit) return sendLimit(doing)
+  if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
+  if (response.status === 413) return tooLarge(doing)
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
@@ -47,6 +69,26 @@ function notFound(doing: string): ProviderError {
 function accessDenied(doing: string): ProviderError {
   const why = 'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+function refused(doing: string, why: string, options: { maySucceedLater?: boolean } = {}): ProviderError {
+  return new ProviderError('rejected', `${doing}: ${why}`, options)
+}
+
+function sendLimit(doing: string): ProviderError {
+  const why = "Microsoft's limit of messages or recipients for this account is reached"
+  return refused(doing, why, { maySucceedLater: true })
+}
+
+function tooLarge(doing: string): ProviderError {
+  return refused(doing, 'the message is larger than this mailbox may send')
+}
+
+function blocked(doing: string): ProviderError {
+  return refused(
+    doing,
+    'Microsoft has blocked this account from sending. The user must sign in to Outlook and follow its instructions',
+  )
 }
 
 function exists(doing: string): ProviderError {

@@ -1,7 +1,9 @@
 /**
- * Outlook and Microsoft 365 over Graph v1.0: sync by one delta query per folder, live reads, push subscriptions, and sign-in with
- * Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only. Knows no database and no routes.
+ * Outlook and Microsoft 365 over Graph v1.0: sync by one delta query per folder, live reads, changes, drafts, sending, push
+ * subscriptions, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
+ * Knows no database and no routes.
  */
+import type { Outbound } from '../../infra/http/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
@@ -12,6 +14,7 @@ import {
   ProviderError,
   type PushProvider,
   type RemoteFolder,
+  type SendProvider,
 } from '../contract/index.ts'
 import { object, restClient } from '../rest/index.ts'
 import { microsoftChanges } from './changes.ts'
@@ -22,6 +25,7 @@ import { FolderList } from './folders.ts'
 import { microsoftLiveReads } from './live-reads.ts'
 import { RATE_LIMIT } from './polling.ts'
 import { microsoftPush } from './push.ts'
+import { microsoftSending } from './sending/index.ts'
 import { MicrosoftSession } from './sync/session.ts'
 
 export { type MicrosoftLoginOptions, microsoftLogin } from './login.ts'
@@ -31,12 +35,18 @@ export interface MicrosoftDeps {
   graphUrl: string
   login?: LoginProvider
   clock: Clock
+  /** For uploads, which go to Outlook's own hosts. */
+  outbound: Outbound
   verifyMs?: number
 }
 
 /** One per process: it holds the connections and the rate limit of each mailbox. */
-export function microsoftProvider(deps: MicrosoftDeps): Provider & { mail: IdMailProvider; push: PushProvider } {
-  const { graphUrl, login, clock, verifyMs = 10_000 } = deps
+export function microsoftProvider(deps: MicrosoftDeps): Provider & {
+  mail: IdMailProvider
+  push: PushProvider
+  sending: SendProvider
+} {
+  const { graphUrl, login, clock, outbound, verifyMs = 10_000 } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
   const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
@@ -74,6 +84,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & { mail: IdMai
       endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },
+    sending: microsoftSending((access) => graph(access, false), outbound),
     // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
     push: microsoftPush(
       (access) => graph(access, false),

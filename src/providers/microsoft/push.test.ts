@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { startMicrosoft } from '../../../test/servers/microsoft.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { microsoftProvider } from './index.ts'
+import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 
 const USER = 'ada@example.test'
 const WEBHOOK = {
@@ -23,7 +22,7 @@ async function subscribing() {
   })
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
   graph.subscriptions.route('https://posthorn.test', `http://127.0.0.1:${(hook.address() as AddressInfo).port}`)
-  const { mail, push } = microsoftProvider({ graphUrl: graph.url, clock: systemClock })
+  const { mail, push } = microsoftAt(graph.url)
   onTestFinished(async () => {
     await mail.closeConnections()
     await graph.close()

@@ -128,6 +128,11 @@ function withoutGroups(list: string, limit: number): string {
 
 const CLOSERS: Readonly<Record<string, string>> = { '"': '"', '(': ')', '<': '>' }
 
+/** A field of free text as one line, with its encoded words decoded. */
+export function decodedField(value: string): string {
+  return decodedWords(value, 2 * MAX_SUBJECT)
+}
+
 function decodedWords(value: string, limit: number): string {
   return cleanField(decodeWords(joinWords(firstWords(value.slice(0, limit * 12)))), limit)
 }

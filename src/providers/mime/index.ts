@@ -17,10 +17,12 @@ export { composeDraft, composeNextVersion } from './drafts.ts'
 export {
   cleanField,
   decodeBytes,
+  decodedField,
   type Header,
   type HeaderFields,
   headerFields,
   headerValue,
   parseHeaders,
 } from './headers.ts'
+export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
 export { htmlToText, oneLine, searchText, snippet } from './text.ts'

@@ -78,7 +78,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       let refusedToken: string | undefined
       let hasReconnected = false
       for (let pauses = 0; ; ) {
-        const token = await bearer(access, refusedToken)
+        const token = request.withoutToken ? undefined : await bearer(access, refusedToken)
         const attempt = await sendOnce(request, url, token).catch((error: unknown) => {
           // The server may close an idle connection just when it is reused. Not every request may be repeated.
           if (!mayRepeat(request) || hasReconnected || !isDisconnect(error)) throw error
@@ -87,7 +87,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
         const error = toError(attempt.response, request.doing, clock.now())
-        if (attempt.response.status === 401 && refusedToken === undefined) {
+        if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
           continue
         }
@@ -102,7 +102,7 @@ export function restClient({ root, rateLimit, toError, clock, limits: given }: R
       }
     }
 
-    async function sendOnce(request: RestRequest, url: URL, token: string) {
+    async function sendOnce(request: RestRequest, url: URL, token: string | undefined) {
       const { limiter, closing } = stateOf(access.accountId)
       const either = anyAborted(request.signal, closing.signal)
       const { method, doing, cost = 1 } = request

@@ -30,6 +30,8 @@ export interface RestRequest {
   headers?: Record<string, string>
   /** Sent as JSON; a string or a buffer is sent unchanged (set its `content-type` in `headers`). */
   body?: unknown
+  /** For an address that authorises by itself. */
+  withoutToken?: boolean
   /** Awaited before the first byte of each attempt. When it rejects, nothing is sent and the request rejects with its error. */
   beforeSend?(): Promise<void>
   /** How long the provider may take to respond, in place of the client's limit. */

@@ -9,5 +9,5 @@ export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } f
 export { statusError } from './errors.ts'
 export { exchange, readJson } from './exchange.ts'
 export { type Json, list, object, parseJson, parser, text, time, wholeNumber } from './json.ts'
-export { once, outcomeOf } from './outcome.ts'
+export { isRefusal, once, outcomeOf } from './outcome.ts'
 export type { RateLimit } from './rate-limiter.ts'

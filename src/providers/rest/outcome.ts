@@ -31,18 +31,24 @@ export function once(call: () => Promise<void>): Once {
 /** Errors that only a response causes: the provider has not executed the request. */
 const REFUSALS: ReadonlySet<string> = new Set(['rejected', 'auth_expired', 'rate_limited', 'not_found'])
 
+/** Whether the provider has certainly not executed the request that ended with this error. */
+export function isRefusal({ kind }: ProviderError): boolean {
+  return REFUSALS.has(kind)
+}
+
 /**
- * The outcome of sending over a REST API. `send` returns the id of the sent message. After the commit, a failure that is not a refusal
- * leaves the outcome unknown, and is thrown.
+ * The outcome of sending over a REST API. `send` returns the id of the sent message, if it is known. After the commit, a failure that
+ * is not a refusal leaves the outcome unknown, and is thrown.
  */
-export async function outcomeOf(commit: Once, send: () => Promise<string>): Promise<SendOutcome> {
+export async function outcomeOf(commit: Once, send: () => Promise<string | null>): Promise<SendOutcome> {
   try {
     return { sent: true, providerMessageId: await send(), refused: [] }
   } catch (error) {
     if (commit.failure !== undefined) throw commit.failure.error
     if (!(error instanceof ProviderError)) throw error
-    if (commit.hasRun && !REFUSALS.has(error.kind)) throw error
-    const retry = error.kind !== 'rejected' && error.kind !== 'auth_expired' && error.kind !== 'not_found'
+    if (commit.hasRun && !isRefusal(error)) throw error
+    const isFinal = error.kind === 'rejected' || error.kind === 'auth_expired' || error.kind === 'not_found'
+    const retry = !isFinal || error.maySucceedLater
     return { sent: false, error, retry, refused: [] }
   }
 }

@@ -18,7 +18,7 @@ export function requestUrl(root: string, { path, query = {}, doing }: RestReques
   return url
 }
 
-export function requestHeaders({ headers, body }: RestRequest, token: string): Record<string, string> {
+export function requestHeaders({ headers, body }: RestRequest, token: string | undefined): Record<string, string> {
   return {
     accept: 'application/json',
     'accept-encoding': 'gzip',
@@ -26,7 +26,7 @@ export function requestHeaders({ headers, body }: RestRequest, token: string): R
     'user-agent': 'Posthorn (gzip)',
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...headers,
-    authorization: `Bearer ${token}`,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
   }
 }
 

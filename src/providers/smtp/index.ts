@@ -14,6 +14,7 @@ import {
   type SenderOptions,
   type SendOutcome,
   type SendProvider,
+  type SendSteps,
   type SentCopies,
   type SmtpSettings,
 } from '../contract/index.ts'
@@ -65,11 +66,7 @@ class SmtpSender implements Sender {
     this.#dialing = dialing
   }
 
-  async send(
-    message: QueuedMessage,
-    onCommit: (known: { providerMessageId: null }) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<SendOutcome> {
+  async send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
     let client: SmtpClient
     try {
       client = await this.#connected(signal)

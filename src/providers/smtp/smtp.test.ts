@@ -13,7 +13,7 @@ import { smtpProvider } from './index.ts'
 const never = new AbortController().signal
 const MESSAGE: QueuedMessage = {
   ...{ from: 'ada@acme.example', recipients: ['bob@example.com'], bcc: [], rfcMessageId: '<1@x>', repliesTo: null },
-  sizeBytes: 20,
+  ...{ sizeBytes: 20, earlierDraftId: null, mayHaveDraft: false },
   async *bytes() {
     yield Buffer.from('Subject: x\r\n\r\nHello\r\n')
   },
@@ -95,7 +95,8 @@ describe('signing in over SMTP', () => {
     const { open } = smtpProvider({ guard, copies, limits: { connectMs: 2000, silenceMs: 2000, replyBytes: 2000 } })
     const one = open(access, { onSettings: (settings) => found.push(settings) })
     onTestFinished(() => one.close())
-    return { found, send: () => one.send(MESSAGE, async () => {}, never) }
+    const steps = { onDraft: async () => {}, onCommit: async () => {} }
+    return { found, send: () => one.send(MESSAGE, steps, never) }
   }
 
   it('uses TLS from the first byte or STARTTLS, and one connection for many messages', async () => {

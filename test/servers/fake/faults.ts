@@ -33,6 +33,8 @@ export interface PlannedFault {
   retryAfter?: number
   /** True: only parts of batches. False: only HTTP requests. Default both. */
   parts?: boolean
+  /** Graph only: the request is executed all the same. */
+  executes?: boolean
   /** With foreign-link; default http://127.0.0.1:9 . */
   foreignOrigin?: string
 }

@@ -1,19 +1,30 @@
 import type { FakeResponse } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
+import { attachmentRoutes } from './attachments.ts'
 import type { ChangeLog, DeltaItem } from './delta.ts'
-import { draftRoutes } from './drafts.ts'
+import { drafts as draftsOf } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
 import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
+import { type GraphSubmission, sendRoutes } from './sending.ts'
 
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
-const DRAFT_CONTENT = ['subject', 'body', 'toRecipients', 'ccRecipients', 'bccRecipients']
+const DRAFT_CONTENT = [
+  ...['subject', 'body', 'toRecipients', 'ccRecipients', 'bccRecipients', 'replyTo', 'internetMessageId'],
+  'singleValueExtendedProperties',
+]
 const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified folder was not found in the store.')
 
+export interface MailDeps {
+  sent: GraphSubmission[]
+  uploadOrigin(): string
+  replacesMessageIds(): boolean
+}
+
 /** Messages and folders of Graph v1.0. */
-export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog): Route[] {
+export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog, deps: MailDeps): Route[] {
   const body = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Record<string, unknown>
   const userOf = (request: Routed): string => request.user ?? ''
   async function one(request: Routed, id: string, status = 200) {
@@ -153,7 +164,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
     return new Response(null, { status: 204 })
   })
 
-  const drafts = draftRoutes(emulator, boxes, one)
+  const drafts = draftsOf(emulator, boxes)
   const patch = withMessage(async (request, id) => {
     const user = userOf(request)
     const content = body(request)
@@ -208,7 +219,8 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog)
   )
 
   return [
-    ...drafts.routes,
+    ...sendRoutes({ ...deps, emulator, boxes, drafts, show: one }),
+    ...attachmentRoutes({ ...deps, emulator, boxes }),
     { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: userOf(request) }) },
     { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },

@@ -26,6 +26,25 @@ export interface MailChange {
   readOnly: boolean
 }
 
+interface Extra {
+  raw: Buffer
+  text: string
+  flagged: boolean
+  moves: number
+  /** A draft created from MIME: Exchange transfers that, whatever attachments are added later. */
+  isMime: boolean
+  /** MAPI properties that a client has set, by id. */
+  properties: Map<string, string>
+}
+
+interface NewAttachment {
+  name: string
+  contentType: string
+  content: Buffer
+  isInline: boolean
+  contentId: string | null
+}
+
 /** The messages and folders of every user: the emulator's rows, plus the fields it has no columns for. */
 export type Mailboxes = ReturnType<typeof mailboxes>
 
@@ -35,7 +54,7 @@ export function mailboxes(
   foldersChanged: (user: string, id: string) => void,
 ) {
   const { microsoft } = emulator
-  const extras = new Map<string, { raw: Buffer; text: string; flagged: boolean; moves: number }>()
+  const extras = new Map<string, Extra>()
 
   const folders = (user: string): FolderRow[] => microsoft.mailFolders.findBy('user_email', user)
   const folder = (user: string, idOrName: string): FolderRow | undefined =>
@@ -64,6 +83,17 @@ export function mailboxes(
     return id
   }
 
+  function insertAttachment(user: string, id: string, attachment: NewAttachment): string {
+    const { name, contentType, content, isInline, contentId } = attachment
+    const microsoft_id = `AAMkA${randomBytes(15).toString('base64url')}`
+    microsoft.attachments.insert({
+      ...{ microsoft_id, message_microsoft_id: id, user_email: user },
+      ...{ name, content_type: contentType, size: content.length, content_bytes: content.toString('base64') },
+      ...{ is_inline: isInline, content_id: contentId },
+    })
+    return microsoft_id
+  }
+
   /** Throws for a message that this user does not have. */
   function row(user: string, id: string): MessageRow {
     const found = microsoft.messages.findBy('microsoft_id', id).find(({ user_email }) => user_email === user)
@@ -89,6 +119,8 @@ export function mailboxes(
     rawOf: (id: string): Buffer => extra(id).raw,
     textOf: (id: string): string => extra(id).text,
     isFlagged: (id: string): boolean => extra(id).flagged,
+    isMime: (id: string): boolean => extra(id).isMime,
+    propertiesOf: (id: string): Map<string, string> => extra(id).properties,
 
     open(email: string, name: string, tenant?: string) {
       const root = insertFolder(email, WELL_KNOWN.msgfolderroot ?? '', null, 'msgfolderroot')
@@ -112,7 +144,7 @@ export function mailboxes(
     async deliver(
       user: string,
       raw: Buffer,
-      options: { folder: string; date: Date; read: boolean; draft: boolean },
+      options: { folder: string; date: Date; read: boolean; draft: boolean; mime?: boolean; conversation?: string },
     ): Promise<string> {
       const into = folder(user, options.folder)
       if (!into) throw new Error(`${user} has no folder ${options.folder}`)
@@ -125,10 +157,12 @@ export function mailboxes(
       const [sender] = people(mail.sender ? [mail.sender] : [])
       const html = mail.html !== undefined && mail.html !== ''
       const text = mail.text ?? (mail.html ?? '').replace(/<[^>]*>/g, ' ')
-      extras.set(id, { raw, text, flagged: false, moves: 0 })
+      const isMime = options.mime ?? false
+      extras.set(id, { raw, text, flagged: false, moves: 0, isMime, properties: new Map() })
       microsoft.messages.insert({
         microsoft_id: id,
-        conversation_id: thread?.conversation_id ?? `AAQk${randomBytes(16).toString('base64url')}`,
+        conversation_id:
+          options.conversation ?? thread?.conversation_id ?? `AAQk${randomBytes(16).toString('base64url')}`,
         conversation_index: randomBytes(22).toString('base64'),
         internet_message_id: mail.messageId ?? `<${id}@outlook.test>`,
         user_email: user,
@@ -158,17 +192,11 @@ export function mailboxes(
         in_reply_to_microsoft_id: null,
       })
       for (const attachment of mail.attachments) {
-        const bytes = Buffer.from(attachment.content as ArrayBuffer)
-        microsoft.attachments.insert({
-          microsoft_id: `AAMkA${randomBytes(15).toString('base64url')}`,
-          message_microsoft_id: id,
-          user_email: user,
-          name: attachment.filename ?? 'attachment',
-          content_type: attachment.mimeType,
-          size: bytes.length,
-          content_bytes: bytes.toString('base64'),
-          is_inline: attachment.disposition === 'inline',
-          content_id: attachment.contentId?.replace(/^<|>$/g, '') ?? null,
+        insertAttachment(user, id, {
+          ...{ name: attachment.filename ?? 'attachment', contentType: attachment.mimeType },
+          content: Buffer.from(attachment.content as ArrayBuffer),
+          isInline: attachment.disposition === 'inline',
+          contentId: attachment.contentId?.replace(/^<|>$/g, '') ?? null,
         })
       }
       changed({ user, id, type: 'created', from: null, to: into.microsoft_id, wasId: movingId(id), readOnly: false })
@@ -176,12 +204,22 @@ export function mailboxes(
     },
 
     /** Changes the content of a draft. */
-    rewrite(user: string, id: string, columns: Partial<MessageRow>, content: { raw: Buffer; text: string }) {
-      Object.assign(extra(id), content)
+    rewrite(user: string, id: string, columns: Partial<MessageRow>, text: string) {
+      extra(id).text = text
       update(user, id, columns, false)
     },
-    /** Moves a draft to Sent Items. */
-    send(user: string, id: string) {
+    setRaw(id: string, raw: Buffer) {
+      extra(id).raw = raw
+    },
+    /** Adds an attachment to a draft. Returns its id. */
+    attach(user: string, id: string, attachment: NewAttachment): string {
+      const attachmentId = insertAttachment(user, id, attachment)
+      update(user, id, { has_attachments: row(user, id).has_attachments || !attachment.isInline }, false)
+      return attachmentId
+    },
+    /** Moves a draft to Sent Items, as it was transferred. */
+    send(user: string, id: string, raw: Buffer) {
+      extra(id).raw = raw
       const now = seconds(new Date())
       const to = folder(user, 'sentitems')?.microsoft_id ?? ''
       const times = { sent_date_time: now, received_date_time: now }

@@ -16,7 +16,7 @@ export interface OutboundRequest {
   /** http or https, without credentials. */
   url: string
   headers: Record<string, string>
-  body?: string
+  body?: string | Buffer
   /** The owner of the connections. Requests of different owners never wait for each other. */
   connectionsOf?: string
   /** For the name lookup, connecting, sending, and reading the response together. */

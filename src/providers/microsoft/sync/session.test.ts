@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { MailboxMirror } from '../../../../test/kit/mailbox-mirror.ts'
 import { attachmentMail, plainMail } from '../../../../test/servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../../../../test/servers/microsoft.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { microsoftAt } from '../../../../test/servers/microsoft-mailbox.ts'
 import type { IdMailProvider, MailAccess } from '../../contract/index.ts'
-import { microsoftProvider } from '../index.ts'
 
 const USER = 'ada@example.test'
 const HOUR_MS = 3_600_000
@@ -25,7 +24,7 @@ describe('a mailbox at Graph', () => {
       ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
       accessToken: async () => accessToken,
     }
-    ;({ mail } = microsoftProvider({ graphUrl: graph.url, clock: systemClock }))
+    ;({ mail } = microsoftAt(graph.url))
     onTestFinished(async () => {
       await mail.closeConnections()
       await graph.close()
