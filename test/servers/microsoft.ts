@@ -5,6 +5,7 @@ import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/htt
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { handleBatch } from './microsoft/batch.ts'
+import { type MicrosoftCalendars, microsoftCalendar } from './microsoft/calendar.ts'
 import { ChangeLog } from './microsoft/delta.ts'
 import { client, openEmulator } from './microsoft/emulator.ts'
 import { accessDenied, graphError, graphFault, tooManyAtOnce, unauthenticated } from './microsoft/errors.ts'
@@ -23,6 +24,7 @@ export const MICROSOFT_SCOPES = [
   'Mail.ReadWrite',
   'Mail.Send',
 ]
+export const OUTLOOK_CALENDAR_SCOPES = ['Calendars.ReadWrite']
 
 /** Exchange allows an application four concurrent requests per mailbox. */
 const MAX_CONCURRENT = 4
@@ -38,7 +40,7 @@ export interface DeliverOptions {
 }
 
 /**
- * A fake of Microsoft for tests: sign-in and Graph mail over real HTTP on loopback. A user is identified by email address,
+ * A fake of Microsoft for tests: sign-in, Graph mail and calendars over real HTTP on loopback. A user is identified by email address,
  * a message by its immutable id.
  */
 export interface Microsoft {
@@ -67,7 +69,8 @@ export interface Microsoft {
   /** The id of a well-known folder. */
   folderId(user: string, wellKnownName: string): string
   messages(user: string): { id: string; folderId: string; subject: string; read: boolean; starred: boolean }[]
-  /** Makes every nextLink and deltaLink issued so far return 410 syncStateNotFound. */
+  calendars: MicrosoftCalendars
+  /** Makes every nextLink and deltaLink of mail issued so far return 410 syncStateNotFound. */
   expireDelta(user: string): void
 
   /** Consents without a browser, and returns the tokens. */
@@ -129,7 +132,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
   })
-  const find = router([...oauth.routes, ...mail, ...subscriptions.routes])
+  const { calendars, routes: calendarRoutes } = microsoftCalendar()
+  const find = router([...oauth.routes, ...mail, ...calendarRoutes, ...subscriptions.routes])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
     const { method, url: at } = request
@@ -225,6 +229,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         read: is_read,
         starred: boxes.isFlagged(microsoft_id),
       })),
+    calendars,
     expireDelta: (user) => log.expire(user),
     grant: (user, scopes = MICROSOFT_SCOPES) =>
       grantWithoutBrowser({ url, client, find, allowRedirect: microsoft.allowRedirect, ...paths }, user, scopes),
@@ -274,6 +279,8 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
   const names = scopes.map((scope) => scope.split('/').at(-1))
   if (path === '/v1.0/me') return names.some((name) => name?.startsWith('User.Read'))
   if (path.endsWith('/send')) return names.some((name) => name?.toLowerCase() === 'mail.send')
+  if (/^\/v1\.0\/me\/(calendar|events)/.test(path)) return names.some((name) => name?.startsWith('Calendars.Read'))
+  if (path === '/v1.0/$batch') return names.some((name) => /^(Mail|Calendars)\.Read/.test(name ?? ''))
   if (method !== 'GET' && path.startsWith('/v1.0/me/')) return names.some((name) => name?.startsWith('Mail.ReadWrite'))
   return names.some((name) => name?.startsWith('Mail.Read'))
 }

@@ -67,7 +67,8 @@ function notFound(doing: string): ProviderError {
 
 /** Graph does not say which scope is missing, or whether the user may not open this item. */
 function accessDenied(doing: string): ProviderError {
-  const why = 'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite'
+  const why =
+    'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite (for calendars Calendars.ReadWrite)'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 

@@ -1,12 +1,13 @@
 /**
  * Outlook and Microsoft 365 over Graph v1.0: sync by one delta query per folder, live reads, changes, drafts, sending, push
- * subscriptions, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
+ * subscriptions, calendars, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
  * Knows no database and no routes.
  */
 import type { Outbound } from '../../infra/http/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
+  type CalendarProvider,
   type IdMailProvider,
   type LoginProvider,
   type MailAccess,
@@ -17,6 +18,7 @@ import {
   type SendProvider,
 } from '../contract/index.ts'
 import { object, restClient } from '../rest/index.ts'
+import { microsoftCalendars } from './calendar/index.ts'
 import { microsoftChanges } from './changes.ts'
 import { Graph } from './client.ts'
 import { microsoftDrafts } from './drafts.ts'
@@ -38,6 +40,8 @@ export interface MicrosoftDeps {
   /** For uploads, which go to Outlook's own hosts. */
   outbound: Outbound
   verifyMs?: number
+  /** For tests: how many events a read of a time range may return. */
+  rangeEvents?: number
 }
 
 /** One per process: it holds the connections and the rate limit of each mailbox. */
@@ -45,8 +49,9 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   mail: IdMailProvider
   push: PushProvider
   sending: SendProvider
+  calendar: CalendarProvider
 } {
-  const { graphUrl, login, clock, outbound, verifyMs = 10_000 } = deps
+  const { graphUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
   const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
@@ -85,6 +90,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
       closeConnections: (accountId) => client.close(accountId),
     },
     sending: microsoftSending((access) => graph(access, false), outbound),
+    calendar: microsoftCalendars(graph, clock, rangeEvents),
     // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
     push: microsoftPush(
       (access) => graph(access, false),

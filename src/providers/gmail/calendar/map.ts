@@ -1,4 +1,4 @@
-import { isTimeZone, localTime } from '../../../lib/local-time.ts'
+import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
 import { parseTime } from '../../../lib/time.ts'
 import {
   boundedCalendar,
@@ -8,6 +8,7 @@ import {
   type RemoteAttendee,
   type RemoteCalendar,
   type RemoteEvent,
+  zonedTime,
 } from '../../contract/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
 
@@ -33,12 +34,11 @@ export interface PageContext {
 export function remoteCalendar(item: Json): RemoteCalendar | undefined {
   const calendarId = text(item.id)
   if (calendarId === undefined || calendarId === '' || item.deleted === true) return undefined
-  const timeZone = text(item.timeZone)
   return boundedCalendar({
     calendarId,
     summary: text(item.summaryOverride) || text(item.summary) || calendarId,
     description: text(item.description) ?? '',
-    timeZone: timeZone !== undefined && isTimeZone(timeZone) ? timeZone : null,
+    timeZone: zoneOf(text(item.timeZone) ?? '')?.name ?? null,
     backgroundColor: text(item.backgroundColor) ?? null,
     foregroundColor: text(item.foregroundColor) ?? null,
     role: roleOf(text(item.accessRole) ?? ''),
@@ -104,15 +104,9 @@ function eventTime(value: unknown, context: PageContext): EventTime | undefined 
   if (day !== undefined) return /^\d{4}-\d{2}-\d{2}$/.test(day) ? { date: day } : undefined
   const ms = parseTime(text(dateTime) ?? '')
   if (ms === undefined) return undefined
-  const zone = [text(timeZone), context.timeZone].find((name) => name !== undefined && isTimeZone(name)) ?? 'UTC'
-  const local = localTime(ms, zone)
-  // The second of two equal local times, when clocks are set back. Readers would take the first.
-  const isRepeated = REPEATED_AFTER_MS.some((before) => localTime(ms - before, zone) === local)
-  return isRepeated ? { dateTime: localTime(ms, 'UTC'), timeZone: 'UTC' } : { dateTime: local, timeZone: zone }
+  const zone = zoneOf(text(timeZone) ?? '') ?? zoneOf(context.timeZone ?? '') ?? UTC
+  return zonedTime(ms, zone)
 }
-
-/** Clocks are set back by an hour, on Lord Howe Island by half an hour. */
-const REPEATED_AFTER_MS = [3_600_000, 1_800_000]
 
 function visibilityOf(value: unknown): RemoteEvent['visibility'] {
   return value === 'public' || value === 'private' || value === 'confidential' ? value : 'default'

@@ -1,0 +1,76 @@
+import { type Static, Type } from 'typebox'
+import { ProviderError, type TimeRange } from '../../contract/index.ts'
+import { type Json, parser } from '../../rest/index.ts'
+import { type Graph, SYNC_LIMITS, segment } from '../client.ts'
+import { AS_TEXT } from '../map.ts'
+import { calendarPath } from './series.ts'
+
+/** Occurrences count as events, but Graph returns only their ids and times. */
+const PAGE_EVENTS = 100
+
+const cursorSchema = Type.Object({
+  v: Type.Literal(1),
+  /** The range of the delta query. */
+  from: Type.Number(),
+  to: Type.Number(),
+  /** The next delta request: a query (`?$deltatoken=…`), or a path where Graph returned another form. */
+  next: Type.String({ minLength: 1, maxLength: 3900 }),
+  /** When Graph returned `next`. */
+  atMs: Type.Number(),
+  /** The range is being listed. `since`: the listing follows another one, and only later events are new. */
+  listing: Type.Optional(Type.Object({ since: Type.Union([Type.Number(), Type.Null()]) })),
+})
+export type Cursor = Static<typeof cursorSchema>
+const parseCursor = parser(cursorSchema)
+
+export function readCursor(written: string): Cursor {
+  try {
+    return parseCursor(JSON.parse(written))
+  } catch {
+    throw new ProviderError('cursor_expired', 'the stored cursor of the calendar is not readable')
+  }
+}
+
+export function firstRequest({ from, to }: TimeRange): string {
+  return `?startDateTime=${new Date(from).toISOString()}&endDateTime=${new Date(to).toISOString()}`
+}
+
+interface DeltaPage {
+  items: Json[]
+  next: string
+  isLast: boolean
+}
+
+/** The pages of one round of changes from `next` on. */
+export async function* deltaRound(
+  graph: Graph,
+  calendarId: string,
+  { next, doing, signal }: { next: string; doing: string; signal: AbortSignal },
+): AsyncGenerator<DeltaPage> {
+  const view = `${calendarPath(calendarId)}/calendarView/delta`
+  for (let from = next; ; ) {
+    signal.throwIfAborted()
+    const prefer = [`odata.maxpagesize=${PAGE_EVENTS}`, AS_TEXT]
+    const path = from.startsWith('?') ? view + from : from
+    const { items, nextLink, deltaLink } = await graph.page(path, { doing, signal, prefer, ...SYNC_LIMITS })
+    const link = nextLink ?? deltaLink
+    if (link === undefined) throw new ProviderError('unavailable', `${doing}: the response has no next link`)
+    const following = shorten(graph.pathOf(link, doing), calendarId)
+    if (nextLink !== undefined && following === from) {
+      throw new ProviderError('unavailable', `${doing}: a page links to itself`)
+    }
+    yield { items, next: following, isLast: nextLink === undefined }
+    if (nextLink === undefined) return
+    from = following
+  }
+}
+
+/** Keeps only the query of a link in the usual form, because calendar ids are long. */
+function shorten(path: string, calendarId: string): string {
+  const [before = '', query = ''] = path.split(/\?(.*)/s)
+  const names = [segment(calendarId), calendarId].flatMap((id) => [`/${id}/`, `('${id}')/`])
+  const isThisCalendar = /^\/me\/calendars[/(]/i.test(before) && names.some((name) => before.includes(name))
+  return isThisCalendar && /\/calendarview\/(?:microsoft\.graph\.)?delta(?:\(\))?$/i.test(before) && query !== ''
+    ? `?${query}`
+    : path
+}

@@ -1,0 +1,100 @@
+/** Outlook calendars over Graph: lists, sync by one delta query per calendar, and reads of a time range. */
+import type { Clock } from '../../../lib/clock.ts'
+import {
+  type CalendarAccount,
+  type CalendarProvider,
+  type EventRangeRequest,
+  type MailAccess,
+  ProviderError,
+  type RemoteCalendar,
+  type RemoteEvent,
+} from '../../contract/index.ts'
+import { type Json, text } from '../../rest/index.ts'
+import { type Graph, SYNC_LIMITS } from '../client.ts'
+import { AS_TEXT } from '../map.ts'
+import { CALENDAR_FIELDS, EVENT_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
+import { type CalendarContext, calendarPath, readSeries } from './series.ts'
+import { syncEvents } from './sync.ts'
+
+const MAX_CALENDARS = 5000
+const MAX_EVENTS = 10_000
+const PAGE = 100
+
+export function microsoftCalendars(
+  graphOf: (access: MailAccess, urgent: boolean) => Graph,
+  clock: Clock,
+  maxEvents = MAX_EVENTS,
+): CalendarProvider {
+  return {
+    open(access): CalendarAccount {
+      const { email } = access
+      return {
+        listCalendars: (signal) => listCalendars(graphOf(access, false), email, signal),
+        syncEvents: (request) => syncEvents({ graph: graphOf(access, false), email }, request, clock),
+        readRange: (request) => readRange({ graph: graphOf(access, true), email }, request, maxEvents),
+      }
+    },
+  }
+}
+
+async function listCalendars(graph: Graph, email: string, signal: AbortSignal): Promise<RemoteCalendar[]> {
+  const doing = 'listing the calendars'
+  const query = { $select: CALENDAR_FIELDS, $top: PAGE }
+  let page = await graph.page('/me/calendars', { query, doing, signal })
+  const items = [...page.items]
+  while (page.nextLink !== undefined && items.length < MAX_CALENDARS) {
+    page = await graph.page(graph.pathOf(page.nextLink, doing), { doing, signal })
+    items.push(...page.items)
+  }
+  // A mailbox may have addresses other than the one that its user signed in with.
+  const own = items.filter(({ isDefaultCalendar }) => isDefaultCalendar === true).map(ownerOf)
+  const addresses = new Set([email.toLowerCase(), ...own.filter((address) => address !== '')])
+  return items.flatMap((item) => remoteCalendar(item, addresses) ?? [])
+}
+
+async function readRange(
+  { graph, email }: Pick<CalendarContext, 'graph' | 'email'>,
+  { calendarId, range, expand, signal }: EventRangeRequest,
+  maxEvents: number,
+): Promise<RemoteEvent[]> {
+  const context: CalendarContext = { graph, email, calendarId, doing: 'reading events', signal }
+  const items = await viewOf(context, range, maxEvents)
+  const events = items.flatMap((item) => remoteEvent(item, { email }) ?? [])
+  if (expand) return events.filter(isShown)
+  const masters = new Set(items.flatMap(({ seriesMasterId }) => text(seriesMasterId) || []))
+  const series = await readSeries(context, [...masters])
+  const known = new Set(series.map(({ event }) => event.eventId))
+  const isOfKnown = ({ recurringEventId }: RemoteEvent) => recurringEventId !== null && known.has(recurringEventId)
+  return [
+    ...events.filter((event) => !isOfKnown(event) && isShown(event)),
+    ...series.flatMap(({ event, exceptions }) => [event, ...exceptions]),
+  ]
+}
+
+/** The calendar view returns every instance complete. */
+async function viewOf(
+  { graph, calendarId, doing, signal }: CalendarContext,
+  { from, to }: EventRangeRequest['range'],
+  maxEvents: number,
+): Promise<Json[]> {
+  const query = {
+    ...{ startDateTime: new Date(from).toISOString(), endDateTime: new Date(to).toISOString() },
+    ...{ $select: EVENT_FIELDS, $top: PAGE },
+  }
+  const request = { doing, signal, prefer: [AS_TEXT], ...SYNC_LIMITS }
+  let page = await graph.page(`${calendarPath(calendarId)}/calendarView`, { ...request, query })
+  const items = [...page.items]
+  while (page.nextLink !== undefined) {
+    page = await graph.page(graph.pathOf(page.nextLink, doing), request)
+    items.push(...page.items)
+    if (items.length > maxEvents) {
+      throw new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
+    }
+  }
+  return items
+}
+
+/** A meeting that its organizer cancelled remains in the calendar of the others. */
+function isShown({ status }: RemoteEvent): boolean {
+  return status !== 'cancelled'
+}

@@ -1,0 +1,207 @@
+import { DAY_MS, formatDay, parseLocal } from '../../../lib/calendar/days.ts'
+import { UTC, type Zone, zoneOf } from '../../../lib/calendar/zone.ts'
+import { ianaZone } from '../../../lib/calendar/zone-names.ts'
+import {
+  boundedCalendar,
+  boundedEvent,
+  type EventTime,
+  type RemoteAttendee,
+  type RemoteCalendar,
+  type RemoteEvent,
+  zonedTime,
+} from '../../contract/index.ts'
+import { htmlToText } from '../../mime/index.ts'
+import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
+import { dayOfOccurrence, recurrenceLines, type SeriesStart, timeOfDay } from './recurrence.ts'
+
+export const CALENDAR_FIELDS = 'id,name,color,hexColor,canEdit,owner,isDefaultCalendar'
+
+export const EVENT_FIELDS = [
+  'id,iCalUId,type,seriesMasterId,isCancelled,subject,body,location,start,end,isAllDay,originalStart',
+  'originalStartTimeZone,originalEndTimeZone,recurrence,showAs,sensitivity,organizer,isOrganizer,attendees',
+  'onlineMeeting,onlineMeetingProvider,onlineMeetingUrl,isReminderOn,reminderMinutesBeforeStart,webLink',
+  'createdDateTime,lastModifiedDateTime,changeKey',
+].join(',')
+
+/** The colours of Outlook's themes. Calendars without a colour of their own have `auto`. */
+const COLORS: Readonly<Record<string, string>> = {
+  ...{ lightblue: '#a6d1f5', lightgreen: '#87d28e', lightorange: '#fcab73', lightgray: '#c0c0c0' },
+  ...{ lightyellow: '#f0dd64', lightteal: '#4aedcd', lightpink: '#ff9fc6', lightbrown: '#c5a487', lightred: '#f88c9b' },
+}
+
+/** `ownAddresses`, in lower case, are those of the account. */
+export function remoteCalendar(item: Json, ownAddresses: ReadonlySet<string>): RemoteCalendar | undefined {
+  const calendarId = text(item.id)
+  if (calendarId === undefined || calendarId === '') return undefined
+  const isDefault = item.isDefaultCalendar === true
+  const isOwn = isDefault || ownAddresses.has(ownerOf(item))
+  return boundedCalendar({
+    calendarId,
+    summary: text(item.name) || calendarId,
+    description: '',
+    // Reading the zone of a mailbox needs a scope of its own.
+    timeZone: null,
+    backgroundColor: text(item.hexColor) || (COLORS[text(item.color)?.toLowerCase() ?? ''] ?? null),
+    foregroundColor: null,
+    role: isOwn ? 'owner' : item.canEdit === true ? 'writer' : 'reader',
+    primary: isDefault,
+    selected: true,
+  })
+}
+
+/** In lower case; empty when Graph does not say. */
+export function ownerOf(calendar: Json): string {
+  return text(object(calendar.owner).address)?.toLowerCase() ?? ''
+}
+
+export type EventType = 'singleInstance' | 'occurrence' | 'exception' | 'seriesMaster'
+
+export function typeOf(item: Json): EventType {
+  const type = text(item.type)
+  return type === 'occurrence' || type === 'exception' || type === 'seriesMaster' ? type : 'singleInstance'
+}
+
+/**
+ * Maps an event. Of a master, `cancelledOccurrences` are excluded. An occurrence or an exception refers to its master; its original
+ * start is a time of the series, which may differ from it in zone and in being all-day. Undefined without id or start.
+ */
+export function remoteEvent(item: Json, { email, master }: { email: string; master?: Json }): RemoteEvent | undefined {
+  const eventId = text(item.id)
+  const type = typeOf(item)
+  const series = seriesStart(master ?? item)
+  const start = eventTime(item.start, item, zoneOfStart(item))
+  if (eventId === undefined || eventId === '' || start === undefined) return undefined
+  const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
+  const isInstance = recurringEventId !== null && type !== 'seriesMaster'
+  const attendees = list(item.attendees).map((one) => attendeeOf(object(one), email))
+  const cancelled = list(item.cancelledOccurrences)
+  return boundedEvent({
+    eventId,
+    // Graph gives each instance another one.
+    iCalUid: text(master?.iCalUId) ?? text(item.iCalUId) ?? '',
+    etag: text(item['@odata.etag']) ?? text(item.changeKey) ?? null,
+    status: item.isCancelled === true ? 'cancelled' : item.showAs === 'tentative' ? 'tentative' : 'confirmed',
+    summary: text(item.subject) ?? '',
+    description: descriptionOf(object(item.body)),
+    location: text(object(item.location).displayName) ?? '',
+    start,
+    end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? start,
+    recurrence:
+      type === 'seriesMaster' && series !== undefined
+        ? recurrenceLines(object(item.recurrence), cancelled, series)
+        : [],
+    recurringEventId: isInstance ? recurringEventId : null,
+    originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
+    // As in Outlook's own view of somebody's availability.
+    busy: item.showAs !== 'free' && item.showAs !== 'workingElsewhere',
+    visibility: visibilityOf(item.sensitivity),
+    organizer: organizerOf(item),
+    attendees,
+    conference: conferenceOf(item),
+    reminders: remindersOf(item),
+    htmlLink: text(item.webLink) ?? null,
+    createdAt: time(item.createdDateTime) ?? null,
+    updatedAt: time(item.lastModifiedDateTime) ?? null,
+  })
+}
+
+function zoneNamed(name: unknown): Zone | undefined {
+  const iana = ianaZone(text(name) ?? '')
+  return iana === undefined ? undefined : zoneOf(iana)
+}
+
+/** The zone of a series' rule, otherwise the zone in which the event was created. Exchange does not know the zones of some programs. */
+function zoneOfStart({ recurrence, originalStartTimeZone, originalEndTimeZone }: Json): Zone {
+  const names = [object(object(recurrence).range).recurrenceTimeZone, originalStartTimeZone, originalEndTimeZone]
+  for (const name of names) {
+    const zone = zoneNamed(name)
+    if (zone !== undefined) return zone
+  }
+  return UTC
+}
+
+/** A point in time. Graph returns UTC unless it is asked for another zone. */
+function instantOf(value: unknown): number | undefined {
+  const { dateTime, timeZone } = object(value)
+  const localMs = parseLocal(text(dateTime)?.replace(/Z$/, '') ?? '')
+  return localMs === undefined ? undefined : (zoneNamed(timeZone) ?? UTC).toUtc(localMs)
+}
+
+function eventTime(value: unknown, item: Json, zone: Zone): EventTime | undefined {
+  const ms = instantOf(value)
+  if (ms === undefined) return undefined
+  return item.isAllDay === true ? { date: formatDay(dateOf(ms, zone)) } : zonedTime(ms, zone)
+}
+
+/** All-day events begin at midnight in UTC, or in the zone of the event. */
+function dateOf(ms: number, zone: Zone): number {
+  return Math.floor((ms % DAY_MS === 0 ? ms : zone.toLocal(ms)) / DAY_MS)
+}
+
+function seriesStart(master: Json): SeriesStart | undefined {
+  const zone = zoneOfStart(master)
+  const ms = instantOf(master.start)
+  if (ms === undefined) return undefined
+  const isAllDay = master.isAllDay === true
+  return { localMs: isAllDay ? dateOf(ms, zone) * DAY_MS : zone.toLocal(ms), zone, isAllDay }
+}
+
+/** When the instance would have started. */
+function originalStart(item: Json, series: SeriesStart | undefined): EventTime | undefined {
+  const ms = time(item.originalStart)
+  const day = dayOfOccurrence(item.occurrenceId)
+  if (series === undefined) return undefined
+  if (ms !== undefined) {
+    return series.isAllDay ? { date: formatDay(dateOf(ms, series.zone)) } : zonedTime(ms, series.zone)
+  }
+  if (day === undefined) return undefined
+  if (series.isAllDay) return { date: formatDay(day) }
+  return zonedTime(series.zone.toUtc(day * DAY_MS + timeOfDay(series.localMs)), series.zone)
+}
+
+function descriptionOf({ contentType, content }: Json): string {
+  const words = text(content) ?? ''
+  const plain = text(contentType)?.toLowerCase() === 'html' ? htmlToText(words) : words
+  return plain.replaceAll('\r\n', '\n').trim()
+}
+
+function visibilityOf(sensitivity: unknown): RemoteEvent['visibility'] {
+  if (sensitivity === 'confidential') return 'confidential'
+  return sensitivity === 'personal' || sensitivity === 'private' ? 'private' : 'default'
+}
+
+const RESPONSES: Readonly<Record<string, RemoteAttendee['responseStatus']>> = {
+  ...{ organizer: 'accepted', accepted: 'accepted', tentativelyAccepted: 'tentative', declined: 'declined' },
+}
+
+function attendeeOf({ emailAddress, type, status }: Json, email: string): RemoteAttendee {
+  const { name, address } = object(emailAddress)
+  const response = text(object(status).response) ?? ''
+  return {
+    email: text(address) ?? '',
+    displayName: text(name) ?? '',
+    responseStatus: RESPONSES[response] ?? 'needsAction',
+    optional: type === 'optional',
+    organizer: response === 'organizer',
+    self: text(address)?.toLowerCase() === email.toLowerCase(),
+  }
+}
+
+function organizerOf({ organizer, isOrganizer }: Json): RemoteAttendee | null {
+  const { name, address } = object(object(organizer).emailAddress)
+  if (!text(name) && !text(address)) return null
+  return {
+    ...{ email: text(address) ?? '', displayName: text(name) ?? '', responseStatus: 'accepted' },
+    ...{ optional: false, organizer: true, self: isOrganizer === true },
+  }
+}
+
+function conferenceOf({ onlineMeeting, onlineMeetingProvider, onlineMeetingUrl }: Json): RemoteEvent['conference'] {
+  const url = text(object(onlineMeeting).joinUrl) || text(onlineMeetingUrl)
+  return url ? { type: text(onlineMeetingProvider) ?? 'unknown', url } : null
+}
+
+function remindersOf({ isReminderOn, reminderMinutesBeforeStart }: Json): RemoteEvent['reminders'] {
+  const minutes = wholeNumber(reminderMinutesBeforeStart)
+  return isReminderOn === true && minutes !== undefined ? [{ method: 'popup', minutes }] : []
+}

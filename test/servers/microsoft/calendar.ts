@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto'
+import { DateTime } from 'luxon'
+import type { Route, Routed } from '../fake/router.ts'
+import {
+  CalendarStore,
+  type GraphCalendar,
+  type GraphEvent,
+  type GraphTime,
+  instancesOf,
+  msOf,
+} from './calendar-store.ts'
+import { badRequest, itemNotFound, syncStateNotFound } from './errors.ts'
+import { boundedInteger, type Resource, skippedPage } from './resources.ts'
+
+const ME = '/v1.0/me'
+
+/** What a test does to the calendars of a user, at once. The default calendar exists, with the id `calendar`. */
+export interface MicrosoftCalendars {
+  add(user: string, calendar: Partial<GraphCalendar> & { id: string }): void
+  /** Creates or replaces an event or a series, and returns its id. */
+  put(user: string, calendarId: string, event: Partial<GraphEvent> & Pick<GraphEvent, 'start' | 'end'>): string
+  /** Changes one instance of a series, given by its date, and returns its id. */
+  putException(user: string, masterId: string, date: string, changes: Partial<GraphEvent>): string
+  /** Makes a changed instance like the others again. */
+  resetException(user: string, masterId: string, date: string): void
+  cancelOccurrence(user: string, masterId: string, date: string): void
+  delete(user: string, id: string): void
+  /** To another calendar. The immutable id stays. */
+  move(user: string, id: string, calendarId: string): void
+  expireDelta(user: string): void
+}
+
+interface Round {
+  user: string
+  calendarId: string
+  fromMs: number
+  toMs: number
+  /** Left of this round. */
+  items: Resource[]
+  /** The next round starts after this change. */
+  seq: number
+}
+
+/** Calendars of Graph v1.0: lists, events, the calendar view and its delta query. */
+export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCalendars } {
+  const stores = new Map<string, CalendarStore>()
+  const rounds = new Map<string, Round>()
+  let created = 0
+
+  function storeOf(user: string): CalendarStore {
+    const known = stores.get(user)
+    if (known !== undefined) return known
+    const store = new CalendarStore()
+    stores.set(user, store)
+    store.calendars.set('calendar', calendarOf(user, { id: 'calendar', name: 'Calendar', isDefaultCalendar: true }))
+    return store
+  }
+
+  function list(request: Routed): Response {
+    const calendars = [...storeOf(request.user ?? '').calendars.values()]
+    return skippedPage(
+      request,
+      calendars.map((calendar) => selected({ ...calendar }, request)),
+      10,
+    )
+  }
+
+  const withCalendar = (act: (request: Routed, store: CalendarStore, id: string) => Response) => (request: Routed) => {
+    const store = storeOf(request.user ?? '')
+    const id = request.params.calendar ?? ''
+    return store.calendars.has(id) ? act(request, store, id) : itemNotFound()
+  }
+
+  const view = withCalendar((request, store, calendarId) => {
+    const range = rangeOf(request)
+    if (range === undefined) return badRequest('startDateTime and endDateTime are required.')
+    const shown = store.in(calendarId).flatMap((stored) => instancesOf(stored, range.fromMs, range.toMs))
+    return skippedPage(
+      request,
+      shown.map((event) => selected(resource(event, request), request)),
+      10,
+    )
+  })
+
+  const delta = withCalendar((request, store, calendarId) => {
+    const query = request.url.searchParams
+    const user = request.user ?? ''
+    if (['$select', '$expand', '$filter', '$orderby', '$search'].some((name) => query.has(name))) {
+      return badRequest('The query parameter is not supported with delta.')
+    }
+    const token = query.get('$skiptoken') ?? query.get('$deltatoken')
+    const range = rangeOf(request)
+    if (token === null && range === undefined) return badRequest('startDateTime and endDateTime are required.')
+    const round =
+      token === null ? range && begin(store, user, calendarId, range) : resume(store, token, user, calendarId)
+    if (round === undefined) return syncStateNotFound()
+    const prefer = /odata\.maxpagesize\s*=\s*(\d+)/i.exec(request.headers.get('prefer') ?? '')?.[1]
+    const size = Math.max(1, boundedInteger(prefer, 10, 1000))
+    const rest = round.items.slice(size)
+    const next = randomBytes(18).toString('base64url')
+    rounds.set(next, { ...round, items: rest })
+    const link = new URL(request.url)
+    link.search = ''
+    link.searchParams.set(rest.length > 0 ? '$skiptoken' : '$deltatoken', next)
+    return Response.json({
+      value: round.items.slice(0, size).map((item) => ('@removed' in item ? item : resource(item, request))),
+      [rest.length > 0 ? '@odata.nextLink' : '@odata.deltaLink']: link.toString(),
+    })
+  })
+
+  function begin(store: CalendarStore, user: string, calendarId: string, { fromMs, toMs }: ReturnRange): Round {
+    const items = store.in(calendarId).flatMap((stored) => {
+      const instances = instancesOf(stored, fromMs, toMs)
+      const isMasterShown = stored.event.recurrence !== undefined && msOf(stored.event.start) >= fromMs
+      return [...(isMasterShown && instances.length > 0 ? [master(stored.event)] : []), ...instances.map(inDelta)]
+    })
+    return { user, calendarId, fromMs, toMs, items, seq: store.seq }
+  }
+
+  /** A changed series comes with all of its instances in the range; a cancelled one leaves no trace. */
+  function resume(store: CalendarStore, token: string, user: string, calendarId: string): Round | undefined {
+    const round = rounds.get(token)
+    if (round === undefined || round.user !== user || round.calendarId !== calendarId) return undefined
+    if (round.items.length > 0) return round
+    const items = store.changedSince(calendarId, round.seq).flatMap((id) => {
+      const stored = store.find(id)
+      const instances = stored?.calendarId === calendarId ? instancesOf(stored, round.fromMs, round.toMs) : []
+      if (stored === undefined || instances.length === 0) return [{ id, '@removed': { reason: 'deleted' } }]
+      return stored.event.recurrence === undefined ? instances : [master(stored.event), ...instances.map(inDelta)]
+    })
+    return { ...round, items, seq: store.seq }
+  }
+
+  /** Finds an event in any calendar, whatever calendar is in the path. */
+  function get(request: Routed): Response {
+    const stored = storeOf(request.user ?? '').find(request.params.event ?? '')
+    if (stored === undefined) return itemNotFound()
+    const { event, exceptions, cancelled } = stored
+    if (event.recurrence === undefined) {
+      return Response.json(selected(resource({ type: 'singleInstance', ...event }, request), request))
+    }
+    const expand = request.url.searchParams.get('$expand')
+    const shown = {
+      ...resource(master(event), request),
+      cancelledOccurrences: [...cancelled].map((date) => `OID.${event.id}.${date}`),
+      ...(expand === 'exceptionOccurrences' && {
+        exceptionOccurrences: [...exceptions.values()].map((exception) => resource(exception, request)),
+      }),
+    }
+    return Response.json(selected(shown, request))
+  }
+
+  function calendarOfEvent(request: Routed): Response {
+    const store = storeOf(request.user ?? '')
+    const calendar = store.calendars.get(store.find(request.params.event ?? '')?.calendarId ?? '')
+    return calendar === undefined ? itemNotFound() : Response.json(selected({ ...calendar }, request))
+  }
+
+  return {
+    routes: [
+      { method: 'GET', pattern: `${ME}/calendars`, handle: list },
+      { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView`, handle: view },
+      { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
+      { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
+      { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
+    ],
+    calendars: {
+      add: (user, calendar) => void storeOf(user).calendars.set(calendar.id, calendarOf(user, calendar)),
+      put(user, calendarId, { id = `AAMk${created++}=`, ...event }) {
+        const now = new Date().toISOString()
+        const created = { createdDateTime: now, lastModifiedDateTime: now, iCalUId: `uid-${id}` }
+        storeOf(user).put(calendarId, { ...created, ...event, id })
+        return id
+      },
+      putException(user, masterId, date, changes) {
+        const store = storeOf(user)
+        const id = `${masterId}.x${date}`
+        store.change(masterId, (stored) => {
+          const before = instanceAt(stored, date)
+          if (before === undefined) throw new Error(`no instance ${date}`)
+          stored.exceptions.set(date, { ...(before as GraphEvent), ...changes, id, type: 'exception' })
+        })
+        return id
+      },
+      resetException: (user, masterId, date) =>
+        storeOf(user).change(masterId, ({ exceptions }) => void exceptions.delete(date)),
+      cancelOccurrence: (user, masterId, date) =>
+        storeOf(user).change(masterId, ({ exceptions, cancelled }) => {
+          exceptions.delete(date)
+          cancelled.add(date)
+        }),
+      delete: (user, id) => storeOf(user).delete(id),
+      move: (user, id, calendarId) => storeOf(user).move(id, calendarId),
+      expireDelta(user) {
+        for (const [token, round] of rounds) if (round.user === user) rounds.delete(token)
+      },
+    },
+  }
+}
+
+type ReturnRange = { fromMs: number; toMs: number }
+
+function calendarOf(user: string, calendar: Partial<GraphCalendar> & { id: string }): GraphCalendar {
+  const owner = { name: user.split('@')[0] ?? user, address: user }
+  const defaults = { name: calendar.id, color: 'auto', hexColor: '', canEdit: true, owner, isDefaultCalendar: false }
+  return { ...defaults, ...calendar }
+}
+
+const master = (event: GraphEvent): Resource => ({ ...event, type: 'seriesMaster' })
+
+/** Of an occurrence, the delta query returns little. */
+function inDelta(instance: Resource): Resource {
+  if (instance.type !== 'occurrence') return instance
+  const { id, type, seriesMasterId, start, end } = instance
+  return { '@odata.type': '#microsoft.graph.event', id, type, seriesMasterId, start, end }
+}
+
+function instanceAt(stored: Parameters<typeof instancesOf>[0], date: string): Resource | undefined {
+  const plain = { ...stored, exceptions: new Map(), cancelled: new Set<string>() }
+  const day = DateTime.fromISO(date, { zone: 'utc' })
+  const around = instancesOf(plain, day.minus({ days: 2 }).toMillis(), day.plus({ days: 3 }).toMillis())
+  return around.find(({ id }) => id === `${stored.event.id}.${date}`)
+}
+
+function rangeOf({ url }: Routed): ReturnRange | undefined {
+  const [fromMs, toMs] = ['startDateTime', 'endDateTime'].map((name) => Date.parse(url.searchParams.get(name) ?? ''))
+  return fromMs === undefined || toMs === undefined || Number.isNaN(fromMs + toMs) ? undefined : { fromMs, toMs }
+}
+
+/** As Graph writes it: times in UTC, other ids without the preference for immutable ones, the body as text on request. */
+function resource(event: Resource, request: Routed): Resource {
+  const prefer = request.headers.get('prefer') ?? ''
+  const isImmutable = /IdType\s*=\s*"ImmutableId"/i.test(prefer)
+  const idOf = (id: unknown) => (isImmutable || typeof id !== 'string' ? id : `moving.${id}`)
+  const body = event.body as { content: string } | undefined
+  const asText = /outlook\.body-content-type\s*=\s*"?text"?/i.test(prefer)
+  return {
+    ...{ recurrence: null, isAllDay: false, isCancelled: false, showAs: 'busy', sensitivity: 'normal', attendees: [] },
+    ...{ ...event, id: idOf(event.id) },
+    ...(event.seriesMasterId !== undefined && { seriesMasterId: idOf(event.seriesMasterId) }),
+    ...(body && {
+      body: { contentType: asText ? 'text' : 'html', content: asText ? body.content : `<p>${body.content}</p>` },
+    }),
+    ...{ start: inUtc(event.start as GraphTime, event), end: inUtc(event.end as GraphTime, event) },
+  }
+}
+
+/** All-day events are at midnight of any zone. */
+function inUtc(time: GraphTime, { isAllDay }: Resource): GraphTime {
+  const zone = isAllDay === true ? 'utc' : time.timeZone
+  const dateTime = DateTime.fromISO(time.dateTime, { zone }).toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000'")
+  return { dateTime, timeZone: 'UTC' }
+}
+
+function selected(shown: Resource, { url }: Routed): Resource {
+  const select = url.searchParams.get('$select')
+  if (select === null) return shown
+  const wanted = new Set(['@odata.etag', 'id', ...select.split(',')])
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => wanted.has(name)))
+}
