@@ -83,10 +83,23 @@ export const messageBodySchema = Type.Object(
   { title: 'MessageBody' },
 )
 
+const messageDetailBodySchema = Type.Object(
+  {
+    ...messageBodySchema.properties,
+    sanitized: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only with `sanitize=true`. False when the HTML is too long to be made safe; `html` is then null, so show the text.',
+      }),
+    ),
+  },
+  { title: 'MessageDetailBody' },
+)
+
 export const messageDetailSchema = Type.Object(
   {
     ...messageSchema.properties,
-    body: messageBodySchema,
+    body: messageDetailBodySchema,
     headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
   },
   { title: 'MessageDetail' },

@@ -107,6 +107,24 @@ describe.each(['whole', 'folders'] as const)('the messages API of a mailbox with
       expect(all).toHaveLength(8)
     })
 
+    it('makes HTML safe to show on request, and says when it is too long for that', async () => {
+      const html = '<p onclick="x()">Hello<script>x()</script>'
+      const { get, ids } = await served(kind, open, {
+        before: (mailbox) => {
+          mailbox.deliver('a', { text: 'Hello', html })
+          mailbox.deliver('long', { text: 'Hello', html: html.padEnd(5_000_001, 'x') })
+          mailbox.deliver('text', { text: 'Hello' })
+        },
+      })
+      const { a, long, text } = await ids()
+      const bodyOf = async (id = '', query = '?sanitize=true') => (await get(`/messages/${id}${query}`)).json.body
+      expect(await bodyOf(a)).toEqual({ text: 'Hello', html: '<p>Hello</p>', sanitized: true })
+      expect(await bodyOf(a, '')).toEqual({ text: 'Hello', html })
+      expect(await bodyOf(long)).toEqual({ text: 'Hello', html: null, sanitized: false })
+      expect(await bodyOf(text)).toEqual({ text: 'Hello', html: null, sanitized: true })
+      expect((await get(`/messages/${a}?sanitize=perhaps`)).status).toBe(400)
+    })
+
     it('reads contents live after a move, and returns the provider’s failures', async () => {
       const { get, box, ids, same } = await served(kind, open, {
         before: (mailbox) => mailbox.deliver('a', { text: 'hello' }),

@@ -97,10 +97,18 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
           'The service reads the body and the headers from the provider, unless sync.storeBodies is on.',
         ),
         params: messageParams,
+        querystring: Type.Object({
+          sanitize: Type.Optional(
+            Type.Boolean({
+              description:
+                'Make `body.html` safe to show in a page: without scripts, forms, frames, embedded styles and everything else that runs, submits or covers the page. Links open in a new tab; images stay, `cid:` ones with their addresses, which name the `contentId` of an attachment. Default: false.',
+            }),
+          ),
+        }),
         response: { 200: messageDetailSchema },
       },
     },
-    (request) => reader.detail(request.params.accountId, request.params.messageId),
+    (request) => reader.detail(request.params.accountId, request.params.messageId, request.query),
   )
 
   const download = { method: ['GET', 'HEAD'] as ('GET' | 'HEAD')[], exposeHeadRoute: false, config: READ }

@@ -5,6 +5,7 @@ import { readLive } from '../../accounts/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { type Message, type MessageDetail, messageView, shownLabelIds } from '../api.ts'
 import { bodyStore } from '../bodies/store.ts'
+import { sanitizeHtml } from '../sanitizing/sanitize.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
 import { type Content, contentOpener } from './content.ts'
@@ -42,10 +43,13 @@ export function messageReader(deps: FolderDeps) {
       return (await get(idOrAlias, messageId)).message
     },
 
-    async detail(idOrAlias: string, messageId: string): Promise<MessageDetail> {
+    /** `sanitize` makes the HTML safe to show, or null when it is too long for that. */
+    async detail(idOrAlias: string, messageId: string, { sanitize = false } = {}): Promise<MessageDetail> {
       const { row, message } = await get(idOrAlias, messageId)
       const { text, html, headers } = (await bodyStore(db.read).find(row.id)) ?? (await liveBody(row))
-      return { ...message, body: { text, html }, headers }
+      if (!sanitize) return { ...message, body: { text, html }, headers }
+      const safe = html === null ? null : await sanitizeHtml(html)
+      return { ...message, body: { text, html: safe ?? null, sanitized: safe !== undefined }, headers }
     },
 
     /** The content of a `message.received` event for this message, for test deliveries. */

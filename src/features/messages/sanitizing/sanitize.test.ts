@@ -1,0 +1,160 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAvailable, launchBrowser } from '../../../../test/kit/browser.ts'
+import { random } from '../../../../test/kit/random.ts'
+import { XSS_VECTORS } from '../../../../test/kit/xss-vectors.ts'
+import { ATTRIBUTES, ELEMENTS } from './policy.ts'
+import { sanitizeHtml } from './sanitize.ts'
+import { safeStyle } from './style.ts'
+
+const REL = 'target="_blank" rel="noopener noreferrer nofollow"'
+
+describe('sanitised HTML', () => {
+  it.each([
+    ['<p>Grüße &amp; <b>mehr</b>', '<p>Grüße &amp; <b>mehr</b></p>'],
+    ['<P ALIGN=center CLASS=x ID=y>a<p>b', '<p align="center">a</p><p>b</p>'],
+    ['<ul><li>a<li>b<ul><li>c</ul></ul>', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>'],
+    [
+      '<table><tr><td>a<td>b</div></p><tr><td>c</table>d',
+      '<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>d',
+    ],
+    ['<div><table><tr><td>a</div>b</table>c</div>', '<div><table><tr><td>ab</td></tr></table>c</div>'],
+    ['<b><i>a</b>b</i></u>c', '<b><i>a</i></b>bc'],
+    ['a<br/>b<hr>c<wbr>', 'a<br>b<hr>c<wbr>'],
+    [
+      '<html><head><title>t</title><style>p{}</style></head><body bgcolor=#fff>a</body></html>',
+      '<div bgcolor="#fff">a</div>',
+    ],
+    ['a<!-- b -->c<![if !mso]>d<![endif]>e<o:p>f</o:p>', 'acdef'],
+    ['<form><label>Name</label><button>Go</button><select><option>x</select></form>', 'NameGo'],
+    ['1 < 2 && 3 > 2 "x"', '1 &lt; 2 &amp;&amp; 3 &gt; 2 &quot;x&quot;'],
+    ['<a href="https://x.example/?a=1&b=2">x</a>', `<a href="https://x.example/?a=1&amp;b=2" ${REL}>x</a>`],
+    ['<a href=" MAILTO:a@x.example" target=_top>x</a>', `<a href="MAILTO:a@x.example" ${REL}>x</a>`],
+    ['<a href="ftp://x.example">a</a><a href="#b">b</a>', '<a>a</a><a>b</a>'],
+    ['<img src="cid:logo@x" alt="Logo" width=10>', '<img src="cid:logo@x" alt="Logo" width="10">'],
+    ['<img src="http://x.example/a.png">', '<img src="http://x.example/a.png">'],
+    ['<img src="data:image/png;base64,iVBORw0KGgo=">', '<img src="data:image/png;base64,iVBORw0KGgo=">'],
+    ['<img src="data:image/svg+xml;base64,AAAA" alt=x>', '<img alt="x">'],
+    ['<p style="color:red;position:fixed;margin:-9px">x', '<p style="color:red">x</p>'],
+    ['', ''],
+  ])('of %s', async (given, safe) => {
+    expect(await sanitizeHtml(given)).toBe(safe)
+    expect(await sanitizeHtml(safe)).toBe(safe)
+  })
+
+  it.each([
+    ['COLOR: #333 ; font-family: "Helvetica Neue", Arial', 'color:#333;font-family:"Helvetica Neue", Arial'],
+    ['margin: 0 auto !important; padding:4px 5%', 'margin:0 auto !important;padding:4px 5%'],
+    [
+      'background: RGBA(1, 2, 3, .5); color: hsl(120 50% 50% / .5)',
+      'background:RGBA(1, 2, 3, .5);color:hsl(120 50% 50% / .5)',
+    ],
+    ['text-indent:-9999px;margin-left:0 -1px;line-height:-1', 'line-height:-1'],
+    ['background:url(x);color:\\red;width:calc(1px);font:"a;color:red', 'color:red'],
+    ['color;:;color:;;', ''],
+  ])('keeps what is harmless of the style %s', (given, safe) => {
+    expect(safeStyle(given)).toBe(safe)
+  })
+
+  it('drops the tags of deep elements, and nothing of what is long', async () => {
+    const deep = await sanitizeHtml(`${'<div>'.repeat(100_000)}x${'</p>'.repeat(100_000)}`)
+    expect(deep).toBe(`${'<div>'.repeat(256)}x${'</div>'.repeat(256)}`)
+    const long = 'a'.repeat(4_999_999)
+    expect(await sanitizeHtml(long)).toBe(long)
+  })
+
+  it('is undefined when the text or the result would be too long', async () => {
+    expect(await sanitizeHtml('a'.repeat(5_000_001))).toBeUndefined()
+    expect(await sanitizeHtml('"'.repeat(4_000_000))).toBeUndefined()
+  })
+})
+
+describe.skipIf(!browserAvailable())('sanitised HTML in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  it('runs, requests and leaves nothing, however often it is parsed', async () => {
+    const next = random()
+    const pieces = XSS_VECTORS.flatMap((vector) => vector.split(/(?=[<>"'&])/))
+    const mixed = Array.from({ length: 400 }, () =>
+      Array.from({ length: 12 }, () => pieces[Math.floor(next() * pieces.length)]).join(''),
+    )
+    const safe = await Promise.all([...XSS_VECTORS, ...mixed].map((html) => sanitizeHtml(html)))
+    expect(await shown(browser, safe as string[])).toEqual([])
+
+    // The check sees what runs, what is requested, and nearly every vector as it was written.
+    const running = ['<img src=x onerror=alert(1)>', '<p style="background:url(//evil.example/)">x</p>', '</div><p>x']
+    const found = await shown(browser, running, XSS_VECTORS)
+    expect(found).toEqual(expect.arrayContaining(['dialog 1', 'request https://evil.example/', 'left its place']))
+    expect(found.filter((one) => one.startsWith('written')).length).toBeGreaterThan(XSS_VECTORS.length * 0.8)
+  })
+})
+
+/** What the texts do in a page that contains them, and after their elements were parsed again. `written` are only parsed. */
+async function shown(browser: Browser, texts: readonly string[], written: readonly string[] = []): Promise<string[]> {
+  const context = await browser.newContext()
+  const found: string[] = []
+  const body = `<!doctype html><body>${texts.map((text) => `<div class="shown">${text}</div><i class="after"></i>`).join('')}</body>`
+  try {
+    const page = await context.newPage()
+    page.on('dialog', (dialog) => {
+      found.push(`dialog ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    await page.route('**', (route) => {
+      const url = route.request().url()
+      if (url === PAGE) return route.fulfill({ contentType: 'text/html; charset=utf-8', body })
+      // An image of the message itself, which the application replaces.
+      if (!url.startsWith('cid:')) found.push(`request ${url}`)
+      return route.abort()
+    })
+    await page.goto(PAGE)
+    found.push(...(await page.evaluate<string[]>(`(${CHECK})(${JSON.stringify(written)})`)))
+    return found
+  } finally {
+    await context.close()
+  }
+}
+
+const PAGE = 'https://application.example/'
+
+const CHECK = `async (written) => {
+  const elements = new Set(${JSON.stringify([...ELEMENTS])})
+  const attributes = new Set(${JSON.stringify([...ATTRIBUTES, 'href', 'src', 'style', 'target', 'rel'])})
+  const SOURCE = /^(https?:[/][/]|cid:|data:image[/](png|gif|jpe?g|webp|bmp|avif);)/i
+  // A form may hide members of itself behind its fields.
+  const { getAttributeNames, getAttribute } = Element.prototype
+  const attributesOf = (element) => getAttributeNames.call(element).map((name) => [name, getAttribute.call(element, name)])
+  const faultsOf = (root) => [...root.querySelectorAll('*')].flatMap((element) => [
+    ...(elements.has(element.localName) && element.namespaceURI.endsWith('xhtml') ? [] : ['element ' + element.localName]),
+    ...attributesOf(element).flatMap(([name, value]) => {
+      const isFaulty =
+        !attributes.has(name) ||
+        (name === 'href' && !['https:', 'http:', 'mailto:'].includes(element.protocol)) ||
+        (name === 'src' && !SOURCE.test(value)) ||
+        (name === 'style' && /url|position|expression/i.test(element.style.cssText))
+      return isFaulty ? [name + '=' + value] : []
+    }),
+  ])
+  const found = []
+  const boxes = [...document.querySelectorAll('.shown')]
+  const isInPlace = (box) => box.parentElement === document.body && box.nextElementSibling?.className === 'after'
+  if (!boxes.every(isInPlace) || document.body.children.length !== 2 * boxes.length) found.push('left its place')
+  for (const box of boxes) {
+    found.push(...faultsOf(box))
+    for (let times = 0; times < 2; times += 1) {
+      box.innerHTML = box.innerHTML + ''
+      found.push(...faultsOf(box).map((fault) => 'again ' + fault))
+    }
+  }
+  for (const text of written) {
+    const [fault] = faultsOf(new DOMParser().parseFromString('<body>' + text, 'text/html'))
+      .filter((fault) => !/^element (html|head|body)$/.test(fault))
+    if (fault !== undefined) found.push('written ' + fault)
+  }
+  await Promise.all([...document.images].map((image) => image.complete || new Promise((done) => (image.onload = image.onerror = done))))
+  return found
+}`

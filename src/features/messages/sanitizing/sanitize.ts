@@ -1,0 +1,191 @@
+import type { TokenizerCallbacks } from 'htmlparser2'
+import { TURN_MS, yieldIfHeld } from '../../../lib/event-loop.ts'
+import {
+  ATTRIBUTES,
+  barriers,
+  CLOSED_BY,
+  ELEMENTS,
+  imageSource,
+  linkTarget,
+  SKIPPED_ELEMENTS,
+  VOID_ELEMENTS,
+} from './policy.ts'
+import { safeStyle } from './style.ts'
+
+/** Longer texts, in characters, are not sanitised. */
+const MAX_LENGTH = 5_000_000
+const MAX_RESULT = 10_000_000
+/** Read without a pause, in about a millisecond. */
+const CHUNK = 16 * 1024
+/** Deeper elements lose their tags. Browsers nest 512. */
+const MAX_DEPTH = 256
+const MAX_NAME = 16
+/** Longer attributes are left out, except for the data of an image. */
+const MAX_VALUE = 16 * 1024
+
+/**
+ * The part of an HTML body that is safe to show inside a page of the application. Undefined when the text is too long.
+ *
+ * It is written anew, never copied: tags and attribute names come from the lists in `policy.ts`, everything between them is escaped, and
+ * no element on the list changes how a browser reads what follows. So a browser finds exactly these tags, however the sender
+ * wrote them. Elements are balanced, so the result cannot leave the element that it is put into.
+ */
+export async function sanitizeHtml(html: string): Promise<string | undefined> {
+  if (html.length > MAX_LENGTH) return undefined
+  const { Tokenizer } = await import('htmlparser2')
+  const writer = new SafeWriter()
+  const tokenizer = new Tokenizer({ decodeEntities: true }, callbacks(html, writer))
+  for (let at = 0; at < html.length; at += CHUNK) {
+    tokenizer.write(html.slice(at, at + CHUNK))
+    if (writer.length > MAX_RESULT) return undefined
+    await yieldIfHeld(TURN_MS)
+  }
+  tokenizer.end()
+  return writer.end()
+}
+
+/** Turns positions in `html` into tags and texts for the writer. */
+function callbacks(html: string, writer: SafeWriter): TokenizerCallbacks {
+  const nothing = () => {}
+  const nameAt = (start: number, end: number) => (end - start > MAX_NAME ? '' : html.slice(start, end).toLowerCase())
+  let name = ''
+  let attributes = new Map<string, string>()
+  let attribute = ''
+  let value: string[] = []
+  let valueLength = 0
+  const add = (text: string) => {
+    valueLength += text.length
+    if (valueLength > MAX_VALUE && attribute !== 'src') attribute = ''
+    if (attribute !== '') value.push(text)
+  }
+  const isWanted = () => (ELEMENTS.has(name) || name === 'body') && !writer.isSkipping
+  const open = () => writer.open(name, attributes)
+  return {
+    onopentagname(start, end) {
+      name = nameAt(start, end)
+      attributes = new Map()
+    },
+    onattribname(start, end) {
+      const given = isWanted() ? nameAt(start, end) : ''
+      // A browser ignores a second attribute of the same name.
+      attribute = isKnown(name, given) && !attributes.has(given) ? given : ''
+      value = []
+      valueLength = 0
+    },
+    onattribdata: (start, end) => add(html.slice(start, end)),
+    onattribentity: (codePoint) => add(String.fromCodePoint(codePoint)),
+    onattribend() {
+      if (attribute !== '') attributes.set(attribute, value.join(''))
+    },
+    onopentagend: open,
+    // HTML has no other self-closing elements than those of SVG and MathML.
+    onselfclosingtag: () => (name === 'svg' || name === 'math' ? undefined : open()),
+    onclosetag: (start, end) => writer.close(nameAt(start, end)),
+    ontext: (start, end) => writer.text(html.slice(start, end)),
+    ontextentity: (codePoint) => writer.text(String.fromCodePoint(codePoint)),
+    oncdata: nothing,
+    oncomment: nothing,
+    ondeclaration: nothing,
+    onprocessinginstruction: nothing,
+    onend: nothing,
+  }
+}
+
+function isKnown(element: string, attribute: string): boolean {
+  if (attribute === 'href') return element === 'a'
+  if (attribute === 'src') return element === 'img'
+  return attribute === 'style' || ATTRIBUTES.has(attribute)
+}
+
+class SafeWriter {
+  readonly #parts: string[] = []
+  readonly #open: string[] = []
+  #skipped = ''
+  #skippedDepth = 0
+  length = 0
+
+  /** Inside an element that goes with its content. */
+  get isSkipping(): boolean {
+    return this.#skippedDepth > 0
+  }
+
+  open(given: string, attributes: ReadonlyMap<string, string>): void {
+    if (this.isSkipping) {
+      if (given === this.#skipped) this.#skippedDepth += 1
+      return
+    }
+    if (SKIPPED_ELEMENTS.has(given)) {
+      this.#skipped = given
+      this.#skippedDepth = 1
+      return
+    }
+    // The page of the application has a body already. This one's colours and fonts stay.
+    const name = given === 'body' ? 'div' : given
+    if (!ELEMENTS.has(name)) return
+    const isVoid = VOID_ELEMENTS.has(name)
+    for (let top = this.#open.at(-1); top !== undefined && CLOSED_BY[top]?.has(name); top = this.#open.at(-1))
+      this.#pop()
+    if (!isVoid && this.#open.length >= MAX_DEPTH) return
+    this.#write(`<${name}${attributesOf(attributes)}>`)
+    if (!isVoid) this.#open.push(name)
+  }
+
+  close(name: string): void {
+    if (this.isSkipping) {
+      if (name === this.#skipped) this.#skippedDepth -= 1
+      return
+    }
+    const at = this.#open.lastIndexOf(name)
+    if (at === -1 || barriers(name).some((element) => this.#open.lastIndexOf(element) > at)) return
+    while (this.#open.length > at) this.#pop()
+  }
+
+  text(text: string): void {
+    if (!this.isSkipping) this.#write(escaped(text))
+  }
+
+  end(): string {
+    while (this.#open.length > 0) this.#pop()
+    return this.#parts.join('')
+  }
+
+  #pop(): void {
+    this.#write(`</${this.#open.pop()}>`)
+  }
+
+  #write(part: string): void {
+    this.#parts.push(part)
+    this.length += part.length
+  }
+}
+
+function attributesOf(attributes: ReadonlyMap<string, string>): string {
+  let text = ''
+  for (const [name, given] of attributes) {
+    const value = safeValue(name, given)
+    if (value === undefined) continue
+    text += ` ${name}="${escaped(value)}"`
+    if (name === 'href') text += ' target="_blank" rel="noopener noreferrer nofollow"'
+  }
+  return text
+}
+
+function safeValue(name: string, value: string): string | undefined {
+  if (name === 'href') return linkTarget(value)
+  if (name === 'src') return imageSource(value)
+  if (name === 'style') return safeStyle(value) || undefined
+  return value
+}
+
+function escaped(text: string): string {
+  return /[&<>"'`]/.test(text) ? text.replace(/[&<>"'`]/g, (character) => ESCAPES[character] ?? '') : text
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
