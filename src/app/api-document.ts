@@ -34,6 +34,11 @@ const TAGS = [
     description:
       'Messages to send, and what became of them. The service accepts a message, sends it in the background, and never sends it twice.',
   },
+  {
+    name: 'Calendars',
+    description:
+      'The calendars of an account and their events, with the semantics of the Google Calendar API for every provider.',
+  },
   { name: 'Labels', description: 'The labels of a gmail mailbox, or the folders of any other.' },
   {
     name: 'Webhooks',

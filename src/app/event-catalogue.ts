@@ -1,5 +1,6 @@
 import { eventCatalogue, plannedEvents } from '../events/index.ts'
 import { accountEvents } from '../features/accounts/index.ts'
+import { calendarEvents } from '../features/calendars/index.ts'
 import { folderEvents } from '../features/labels/index.ts'
 import { draftEvents, messageEvents } from '../features/messages/index.ts'
 import { outboxEvents } from '../features/outbox/index.ts'
@@ -13,6 +14,7 @@ const recordedEvents = {
   ...draftEvents,
   ...outboxEvents,
   ...trackingEvents,
+  ...calendarEvents,
   ...accountEvents,
   ...webhookEvents,
 }

@@ -11,6 +11,7 @@ import {
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
+import { type CalendarTiming, calendarReader, calendarSync, eraseCalendars } from '../features/calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
@@ -76,6 +77,7 @@ export async function stopParts(parts: readonly Part[], drainMs: number): Promis
 export interface FeatureOptions {
   ownership?: Partial<OwnershipTiming>
   sync?: Partial<SyncTiming>
+  calendars?: Partial<CalendarTiming>
   search?: Pick<SearchDeps, 'catchUpMs'>
   webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
@@ -168,7 +170,14 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(options.sync && { timing: options.sync }),
   })
 
-  const { sending } = mailboxes
+  const { sending, calendars } = mailboxes
+  const calendarLists = calendarReader({ ...shared, accounts, calendars })
+  const calendarRuns = calendarSync({
+    ...{ ...shared, events, accounts, ownership, fence, calendars },
+    windowMonths: { past: 1, future: 12 },
+    ...(options.calendars && { timing: options.calendars }),
+  })
+
   const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
   const drafts = draftService({ ...shared, accounts, events, mail, tracking })
   const outbox = outboxOf({
@@ -204,6 +213,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       erasePush,
       eraseApiChanges,
       eraseTracking,
+      eraseCalendars,
     ],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
@@ -226,6 +236,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: merger.start, stop: merger.stop, stopsWith: 'work' },
     { start: sender.start, stop: sender.stop, stopsWith: 'work' },
     { start: sync.start, stop: sync.stop, stopsWith: 'work' },
+    { start: calendarRuns.start, stop: calendarRuns.stop, stopsWith: 'work' },
     { start: push.start, stop: push.stop, stopsWith: 'work' },
     { start: () => ownership.start(), stop: () => ownership.stop(), stopsWith: 'ownership' },
   ]
@@ -258,6 +269,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     testDeliveries,
     streams,
     tracking,
+    calendarLists,
     parts,
   }
 }

@@ -3,7 +3,7 @@ import type { Outbound } from '../infra/http/index.ts'
 import type { Log } from '../infra/log/index.ts'
 import type { AddressGuard } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
+import type { CalendarProvider, MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { type ImapLimits, imapProvider } from '../providers/imap/index.ts'
 import { microsoftProvider } from '../providers/microsoft/index.ts'
@@ -42,11 +42,16 @@ export function mailProviders(deps: MailProvidersDeps) {
     microsoft: microsoft.sending,
     imap: smtpProvider({ guard, log, copies: imap.sentCopies }),
   }
+  const calendars: Partial<Record<ProviderName, CalendarProvider>> = {
+    gmail: gmail.calendar,
+    microsoft: microsoft.calendar,
+  }
   return {
     imap: imap.mail,
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],
+    calendars: (provider: ProviderName) => calendars[provider],
     /** Closes the connections of one account, or of all. */
     async closeConnections(accountId?: string): Promise<void> {
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))

@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts'
 export type IdPrefix =
   | 'acc'
   | 'att'
+  | 'cal'
+  | 'cev'
   | 'dlv'
   | 'evt'
   | 'fld'

@@ -24,6 +24,7 @@ import * as draftRequests from './0022-draft-requests.ts'
 import * as tracking from './0023-tracking.ts'
 import * as threadReferences from './0027-thread-references.ts'
 import * as dataVersion from './0028-data-version.ts'
+import * as calendars from './0029-calendars.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   tracking,
   threadReferences,
   dataVersion,
+  calendars,
 ]

@@ -16,7 +16,7 @@ export interface ConsentSite {
   consent(consentUrl: string, user: string): Promise<string>
 }
 
-export async function googleSite(): Promise<ConsentSite> {
+export async function googleSite(): Promise<ConsentSite & { server: Google }> {
   const server = await startGoogle()
   const { GOOGLE_AUTH_URL = '', GOOGLE_TOKEN_URL = '', GOOGLE_USERINFO_URL = '' } = server.settings
   const login = gmailLogin({

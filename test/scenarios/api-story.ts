@@ -1,7 +1,7 @@
 import type { Json } from '../../src/infra/http/openapi/components.ts'
 import type { Example } from '../../src/infra/http/openapi/examples.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { type ConsentSite, googleSite } from '../kit/consent.ts'
+import { googleSite } from '../kit/consent.ts'
 import { eventually } from '../kit/eventually.ts'
 import { exampleValues } from '../kit/example-values.ts'
 import { type ApiResponse, api } from '../kit/http.ts'
@@ -39,6 +39,8 @@ export const LAST = [
   'GET /auth/sessions/{code}',
   'POST /auth/sessions/{code}/start',
   'GET /providers/{providerName}/callback',
+  'GET /accounts/{accountId}/calendars',
+  'GET /accounts/{accountId}/calendars/{calendarId}/events',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
@@ -58,6 +60,8 @@ const SHOWN = {
   account: 'acc_01k9zv3h5q8m2n4p6r7s8t9vwx',
   hostedAccount: 'acc_01k9zwqe8g1j3m5p7r9t2v4x6z',
   gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
+  calendar: 'cal_01k9zx2m5p7r9t2v4x6z8b1d3f',
+  calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
   inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
   message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
   thread: 'thr_01k9zwtvqmpvrfjf9ttty4hk6f',
@@ -94,6 +98,7 @@ export async function startApiStory(): Promise<ApiStory> {
     )
     for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
     google.server.addUser(GMAIL_USER)
+    google.server.calendars.put(GMAIL_USER, GMAIL_USER, STANDUP)
     google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
     const shiftMs = BEGINS_MS - systemClock.now()
     const service = await startService({
@@ -113,7 +118,7 @@ interface Servers {
   service: Service
   dovecot: Dovecot
   receiver: Receiver
-  google: ConsentSite
+  google: Awaited<ReturnType<typeof googleSite>>
   smtp: SmtpSink
 }
 
@@ -184,6 +189,17 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
       const location = new URL(headers.get('location') ?? PUBLIC_URL)
       bind(SHOWN.gmailAccount, location.searchParams.get('accountId') ?? '')
     },
+
+    async 'GET /accounts/{accountId}/calendars'({ json }) {
+      const [{ id, accountId }] = json.calendars
+      bind(SHOWN.calendar, id)
+      const path = `/accounts/${accountId}/calendars/${id}/events`
+      const list = await eventually(async () => {
+        const read = (await owner.get(path)).json
+        return read.source === 'stored' ? read : false
+      })
+      bind(SHOWN.calendarEvent, list.events[0].id)
+    },
   }
 
   /** The mail server of the examples is at another address here, with a certificate of its own. */
@@ -235,6 +251,13 @@ async function readStream(service: Service, path: string, headers: Record<string
   }
   ended.abort()
   return { status: response.status, headers: response.headers, text, json: response.ok ? undefined : JSON.parse(text) }
+}
+
+const STANDUP = {
+  ...{ id: '4f6h8j1k3m5p7r9t', summary: 'Stand-up', location: 'Room 4' },
+  start: { dateTime: '2026-11-16T09:00:00', timeZone: 'Europe/Berlin' },
+  end: { dateTime: '2026-11-16T09:15:00', timeZone: 'Europe/Berlin' },
+  recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO,WE,FR'],
 }
 
 const INVOICE = attachmentMail({

@@ -1,0 +1,29 @@
+import type { RemoteCalendar } from '../../providers/contract/index.ts'
+import type { CalendarRow } from './store.ts'
+
+/** The row of a listed calendar. A known one keeps its id and its state. */
+export function newCalendarRow(
+  remote: RemoteCalendar,
+  { id, accountId, nowMs }: { id: string; accountId: string; nowMs: number },
+  known?: CalendarRow,
+): CalendarRow {
+  const state = known ?? {
+    ...{ id, accountId, cursor: null, round: 0, isComparing: 0, windowFrom: 0, windowTo: 0, syncedAt: null },
+    createdAt: nowMs,
+  }
+  return {
+    ...state,
+    ...{ providerId: remote.calendarId, summary: remote.summary, description: remote.description },
+    ...{ timeZone: remote.timeZone, backgroundColor: remote.backgroundColor, foregroundColor: remote.foregroundColor },
+    ...{ role: remote.role, isPrimary: Number(remote.primary), isSelected: Number(remote.selected) },
+    // Floating times and days are read in this zone: the instances are computed anew.
+    ...(known !== undefined && known.timeZone !== remote.timeZone && { windowFrom: 0 }),
+    updatedAt: nowMs,
+  }
+}
+
+/** Whether a listing changed nothing. */
+export function sameListing(before: CalendarRow, after: CalendarRow): boolean {
+  const shown = ({ updatedAt: _, ...rest }: CalendarRow) => JSON.stringify(rest, Object.keys(rest).sort())
+  return shown(before) === shown(after)
+}

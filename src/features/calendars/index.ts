@@ -1,0 +1,11 @@
+/**
+ * Calendars: synced into rows of masters, exceptions and single events, with one row per instance in a window around today, so
+ * that lists and free time are ranges of an index. See docs/decisions/0042-calendars.md.
+ */
+import './tables.ts'
+
+export { calendarEvents } from './events.ts'
+export { calendarReader } from './reading/reader.ts'
+export { calendarRoutes } from './routes.ts'
+export { eraseCalendars } from './store.ts'
+export { type CalendarTiming, calendarSync } from './sync/scheduler.ts'

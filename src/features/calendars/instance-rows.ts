@@ -1,0 +1,31 @@
+import type { RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
+import { originalStartText } from './api.ts'
+import { instancesOf } from './instances/instances.ts'
+import { spanOf } from './instances/times.ts'
+import type { CalendarRow, EventRow, InstanceRow } from './store.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */
+export function instanceRows(
+  row: Pick<EventRow, 'id' | 'content'>,
+  exceptions: readonly Pick<EventRow, 'content'>[],
+  { id: calendarId, timeZone }: Pick<CalendarRow, 'id' | 'timeZone'>,
+  window: TimeRange,
+): InstanceRow[] {
+  const event: RemoteEvent = JSON.parse(row.content)
+  if (event.status === 'cancelled') return []
+  const rowOf = (originalStart: string, startMs: number, endMs: number): InstanceRow => ({
+    ...{ eventId: row.id, calendarId, originalStart, startMs, endMs },
+    isLong: Number(endMs - startMs > DAY_MS),
+  })
+  if (event.recurrence.length === 0) {
+    const { startMs, endMs } = spanOf(event, timeZone)
+    return startMs < window.to && endMs > window.from ? [rowOf('', startMs, endMs)] : []
+  }
+  const originals = exceptions.flatMap(({ content }) => (JSON.parse(content) as RemoteEvent).originalStart ?? [])
+  const series = { start: event.start, end: event.end, recurrence: event.recurrence, exceptions: originals }
+  return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs }) =>
+    rowOf(originalStartText(originalStart), startMs, endMs),
+  )
+}

@@ -1,0 +1,161 @@
+import type { Db } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { invalid, notFound } from '../../../lib/errors.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import { type Page, type PageQuery, pageOf, pageRequest } from '../../../lib/page.ts'
+import { isoTime, parseTime } from '../../../lib/time.ts'
+import type { CalendarProvider, ProviderName, RemoteEvent } from '../../../providers/contract/index.ts'
+import { type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
+import { type CalendarEventView, eventView } from '../api.ts'
+import { newCalendarRow } from '../calendar-row.ts'
+import { searchWords } from '../search-text.ts'
+import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
+import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
+import { countRange, type EventOrder, type ListedRow, readRange, type StoredRange } from './range.ts'
+
+export interface CalendarReaderDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold'>
+  calendars(provider: ProviderName): CalendarProvider | undefined
+}
+
+export interface EventQuery extends PageQuery {
+  timeMin?: string | undefined
+  timeMax?: string | undefined
+  singleEvents?: boolean | undefined
+  orderBy?: EventOrder | undefined
+  q?: string | undefined
+}
+
+export interface EventPage extends Page<CalendarEventView> {
+  source: 'stored' | 'provider'
+  /** When the events were last known to be current. */
+  syncedAt: string
+}
+
+/** How long a provider may take for one request. */
+const LIVE_MS = 30_000
+/** Without a bound, a list from the provider ends this far from the other one. */
+const YEAR_MS = 366 * 24 * 60 * 60 * 1000
+
+/** Reads calendars for the API: from the database within the stored window, otherwise from the provider. */
+export function calendarReader(deps: CalendarReaderDeps) {
+  const { db, clock, ids, accounts } = deps
+  return {
+    async list(idOrAlias: string): Promise<{ provider: ProviderName; accountId: string; rows: CalendarRow[] }> {
+      const { id: accountId, provider } = await authorised(idOrAlias)
+      if ((await calendarStore(db.read).listedAt(accountId)) === undefined) await listNow(accountId, provider)
+      return { provider, accountId, rows: await calendarStore(db.read).all(accountId) }
+    },
+
+    /** `isFresh`: from the provider, whatever is stored. */
+    async events(idOrAlias: string, calendarId: string, query: EventQuery, isFresh: boolean): Promise<EventPage> {
+      const { id: accountId, provider } = await authorised(idOrAlias)
+      if ((await calendarStore(db.read).listedAt(accountId)) === undefined) await listNow(accountId, provider)
+      const calendar = await calendarStore(db.read).find(accountId, calendarId)
+      if (calendar === undefined) throw notFound('calendar', calendarId)
+      const asked = rangeOf(query, calendar)
+      const fingerprint = [calendar.id, query.timeMin, query.timeMax, asked.isExpanded, asked.order, asked.words]
+      const request = pageRequest(query, fingerprint, ['integer', 'text', 'text'])
+      const position = (row: ListedRow) =>
+        [asked.order === 'startTime' ? row.startMs : row.updatedAt, row.id, row.instance] as const
+      const isStored = calendar.syncedAt !== null && covers(calendar, asked)
+      if (isStored && !isFresh) {
+        const rows = await readRange(db.read, asked, { ...request, limit: request.limit + 1 })
+        const total = await countRange(db.read, asked)
+        const { items, pagination } = pageOf(rows, request, total, fingerprint, position)
+        const syncedAt = isoTime(calendar.syncedAt ?? 0)
+        return { items: items.map((row) => viewOf(row, provider)), pagination, source: 'stored', syncedAt }
+      }
+      const rows = await readNow(accountId, provider, calendar, asked)
+      const { after, offset, limit } = request
+      const first = after === undefined ? offset : rows.findIndex((row) => isAfter(position(row), after))
+      const page = first === -1 ? [] : rows.slice(first, first + limit + 1)
+      const { items, pagination } = pageOf(page, request, rows.length, fingerprint, position)
+      const syncedAt = isoTime(clock.now())
+      return { items: items.map((row) => viewOf(row, provider)), pagination, source: 'provider', syncedAt }
+    },
+  }
+
+  async function authorised(idOrAlias: string) {
+    const { id } = await accounts.resolve(db.read, idOrAlias)
+    const account = await accounts.get(id)
+    requireScopes(account, ['calendar.read'])
+    return account
+  }
+
+  async function remoteOf(accountId: string, provider: ProviderName) {
+    return deps.calendars(provider)?.open(await accounts.access(accountId))
+  }
+
+  /** Before the first sync of a new account. */
+  async function listNow(accountId: string, provider: ProviderName): Promise<void> {
+    const remote = await remoteOf(accountId, provider)
+    if (remote === undefined) return
+    const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS)))
+    await db.transaction(async (tx) => {
+      await accounts.hold(tx, accountId)
+      const nowMs = clock.now()
+      const rows = listed.map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
+      await saveListing(tx, accountId, nowMs, { inserted: rows, updated: [] })
+    })
+  }
+
+  async function readNow(accountId: string, provider: ProviderName, calendar: CalendarRow, asked: StoredRange) {
+    const remote = await remoteOf(accountId, provider)
+    if (remote === undefined) throw notFound('calendar', calendar.id)
+    const signal = AbortSignal.timeout(LIVE_MS)
+    const rows = await readLive('The calendar', () =>
+      readLiveRange(db.read, remote, { ...asked, calendar, nowMs: clock.now(), signal }),
+    )
+    if (rows === undefined) {
+      throw invalid('query.timeMax', `is too far from timeMin: the range has more than ${MAX_LIVE_ROWS} events`)
+    }
+    return rows
+  }
+}
+
+export type CalendarReader = ReturnType<typeof calendarReader>
+
+function rangeOf(query: EventQuery, calendar: CalendarRow): StoredRange {
+  const { singleEvents: isExpanded = false, orderBy: order = 'startTime', q = '' } = query
+  if (query.orderBy === 'startTime' && !isExpanded) {
+    throw invalid('query.orderBy', 'can be startTime only with singleEvents=true')
+  }
+  const timeMin = timeOf('query.timeMin', query.timeMin)
+  const timeMax = timeOf('query.timeMax', query.timeMax)
+  if (timeMin !== undefined && timeMax !== undefined && timeMin >= timeMax) {
+    throw invalid('query.timeMax', 'must be later than timeMin')
+  }
+  const from = timeMin ?? Math.min(calendar.windowFrom, (timeMax ?? Number.MAX_SAFE_INTEGER) - YEAR_MS)
+  const to = timeMax ?? Math.max(calendar.windowTo, from + YEAR_MS)
+  return { calendarId: calendar.id, range: { from, to }, isExpanded, order, words: searchWords(q) }
+}
+
+function timeOf(path: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined
+  if (ms === undefined)
+    throw invalid(path, 'must be an RFC 3339 time with an offset, such as 2026-11-20T09:00:00+01:00')
+  return ms
+}
+
+function covers({ windowFrom, windowTo }: CalendarRow, { range }: StoredRange): boolean {
+  return range.from >= windowFrom && range.to <= windowTo
+}
+
+function viewOf(row: ListedRow, provider: ProviderName): CalendarEventView {
+  const content: RemoteEvent = JSON.parse(row.content)
+  const { instance, startMs, endMs } = row
+  return eventView({ ...row, content }, { provider, span: { startMs, endMs }, ...(instance !== '' && { instance }) })
+}
+
+function isAfter(position: readonly (string | number)[], after: readonly (string | number)[]): boolean {
+  for (const [index, value] of position.entries()) {
+    const other = after[index] ?? ''
+    if (value !== other) return value > other
+  }
+  return false
+}

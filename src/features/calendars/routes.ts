@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { type App, listOf, pageQuery, pagination } from '../../infra/http/index.ts'
+import { timestamp } from '../../lib/json-schema.ts'
+import { pageOfAll } from '../../lib/page.ts'
+import { calendarEventSchema, calendarSchema, calendarView } from './api.ts'
+import type { CalendarReader } from './reading/reader.ts'
+
+const tags = ['Calendars']
+const accountId = Type.String({ description: 'An account id, or its customUserId.' })
+const time = (description: string) =>
+  Type.Optional(Type.String({ description: `${description} RFC 3339 with an offset.`, maxLength: 64 }))
+
+const eventList = Type.Object({
+  events: Type.Array(calendarEventSchema),
+  pagination,
+  source: Type.Enum(['stored', 'provider'], { description: 'stored: from the last sync.' }),
+  syncedAt: timestamp('When the list was last known to be current, at most five minutes too early.'),
+})
+
+export function calendarRoutes(app: App, reader: CalendarReader): void {
+  app.get(
+    '/accounts/:accountId/calendars',
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags,
+        summary: 'List the calendars of an account',
+        description: 'The primary calendar first, then by name. Empty for an imap account without a CalDAV server.',
+        params: Type.Object({ accountId }),
+        querystring: Type.Object(pageQuery),
+        response: { 200: listOf('calendars', calendarSchema) },
+      },
+    },
+    async (request) => {
+      const { rows, provider, accountId: id } = await reader.list(request.params.accountId)
+      const page = pageOfAll(rows, request.query, ['calendars', id], (row) => row.id)
+      return { calendars: page.items.map((row) => calendarView(row, provider)), pagination: page.pagination }
+    },
+  )
+
+  app.get(
+    '/accounts/:accountId/calendars/:calendarId/events',
+    {
+      config: { access: 'key:read' },
+      schema: {
+        tags,
+        summary: 'List the events of a calendar',
+        description:
+          'In order of their start. Events from a month ago to a year ahead are stored; other times, and any with Cache-Control: no-cache, are read from the provider.',
+        params: Type.Object({
+          accountId,
+          calendarId: Type.String({ description: "Our id, the provider's id, or `primary`." }),
+        }),
+        querystring: Type.Object({
+          ...pageQuery,
+          timeMin: time('Only events that end after this time.'),
+          timeMax: time('Only events that start before this time.'),
+          singleEvents: Type.Optional(
+            Type.Boolean({ default: false, description: 'True: each instance of a series, in place of the series.' }),
+          ),
+          orderBy: Type.Optional(
+            Type.Enum(['startTime', 'updated'], { description: 'startTime only with singleEvents=true.' }),
+          ),
+          q: Type.Optional(
+            Type.String({ maxLength: 500, description: 'Words in summary, description, location and attendees.' }),
+          ),
+        }),
+        response: { 200: eventList },
+      },
+    },
+    async (request) => {
+      const { accountId: id, calendarId } = request.params
+      const isFresh = /\bno-cache\b/i.test(request.headers['cache-control'] ?? '')
+      const { items, ...page } = await reader.events(id, calendarId, request.query, isFresh)
+      return { events: items, ...page }
+    },
+  )
+}

@@ -1,0 +1,146 @@
+import type { Selectable } from 'kysely'
+import { type Handle, insertRows, type Tables, type Tx } from '../../infra/db/index.ts'
+
+export type CalendarRow = Selectable<Tables['calendars']>
+export type EventRow = Selectable<Tables['calendarEvents']>
+export type InstanceRow = Selectable<Tables['calendarInstances']>
+
+const ROWS_PER_QUERY = 500
+
+/** Reads and writes calendars. The methods that write need a `Tx`. */
+export function calendarStore(handle: Handle) {
+  return {
+    /** The primary one first, then by name. */
+    all(accountId: string): Promise<CalendarRow[]> {
+      return handle
+        .selectFrom('calendars')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .orderBy('isPrimary', 'desc')
+        .orderBy('summary')
+        .orderBy('id')
+        .execute()
+    },
+
+    /** By our id, the provider's id, or `primary`. */
+    async find(accountId: string, idOrProviderId: string): Promise<CalendarRow | undefined> {
+      const rows = await handle
+        .selectFrom('calendars')
+        .selectAll()
+        .where('accountId', '=', accountId)
+        .where((eb) =>
+          eb.or([
+            eb('id', '=', idOrProviderId),
+            eb('providerId', '=', idOrProviderId),
+            ...(idOrProviderId === 'primary' ? [eb('isPrimary', '=', 1)] : []),
+          ]),
+        )
+        .execute()
+      return rows.find((row) => row.id === idOrProviderId) ?? rows[0]
+    },
+
+    async get(id: string): Promise<CalendarRow | undefined> {
+      return handle.selectFrom('calendars').selectAll().where('id', '=', id).executeTakeFirst()
+    },
+
+    async update(id: string, changes: Partial<CalendarRow>): Promise<void> {
+      await handle.updateTable('calendars').set(changes).where('id', '=', id).execute()
+    },
+
+    async listedAt(accountId: string): Promise<number | undefined> {
+      const row = await handle
+        .selectFrom('calendarListings')
+        .select('listedAt')
+        .where('accountId', '=', accountId)
+        .executeTakeFirst()
+      return row && Number(row.listedAt)
+    },
+  }
+}
+
+/** Stores what a listing returned. Known calendars keep their ids. */
+export async function saveListing(
+  tx: Tx,
+  accountId: string,
+  listedAt: number,
+  changes: { inserted: readonly CalendarRow[]; updated: readonly CalendarRow[] },
+): Promise<void> {
+  await insertRows(tx, 'calendars', changes.inserted, 'on conflict ("accountId", "providerId") do nothing')
+  for (const { id, ...row } of changes.updated) await calendarStore(tx).update(id, row)
+  await tx
+    .insertInto('calendarListings')
+    .values({ accountId, listedAt })
+    .onConflict((conflict) => conflict.column('accountId').doUpdateSet({ listedAt }))
+    .execute()
+}
+
+/** Reads and writes the events of one calendar and their instances. The methods that write need a `Tx`. */
+export function eventStore(handle: Handle, calendarId: string) {
+  const rows = () => handle.selectFrom('calendarEvents').selectAll().where('calendarId', '=', calendarId)
+  return {
+    async byProviderIds(ids: readonly string[]): Promise<Map<string, EventRow>> {
+      const found = new Map<string, EventRow>()
+      for (let start = 0; start < ids.length; start += ROWS_PER_QUERY) {
+        const some = await rows()
+          .where('providerId', 'in', ids.slice(start, start + ROWS_PER_QUERY))
+          .execute()
+        for (const row of some) found.set(row.providerId, row)
+      }
+      return found
+    },
+
+    find: (id: string): Promise<EventRow | undefined> =>
+      rows()
+        .where((eb) => eb.or([eb('id', '=', id), eb('providerId', '=', id)]))
+        .executeTakeFirst(),
+
+    exceptionsOf: (masterProviderId: string): Promise<EventRow[]> =>
+      rows().where('masterProviderId', '=', masterProviderId).execute(),
+
+    /** Up to `limit` rows that the present round has not found. */
+    beforeRound: (round: number, limit: number): Promise<EventRow[]> =>
+      rows().where('round', '<', round).orderBy('id').limit(limit).execute(),
+
+    /** In pages by id. */
+    after: (id: string, limit: number): Promise<EventRow[]> =>
+      rows().where('id', '>', id).orderBy('id').limit(limit).execute(),
+
+    async insert(row: EventRow): Promise<void> {
+      await handle.insertInto('calendarEvents').values(row).execute()
+    },
+
+    async update(id: string, changes: Partial<EventRow>): Promise<void> {
+      await handle.updateTable('calendarEvents').set(changes).where('id', '=', id).execute()
+    },
+
+    async remove(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return
+      await handle.deleteFrom('calendarInstances').where('eventId', 'in', ids).execute()
+      await handle.deleteFrom('calendarEvents').where('id', 'in', ids).execute()
+    },
+  }
+}
+
+export async function replaceInstances(tx: Tx, eventId: string, rows: readonly InstanceRow[]): Promise<void> {
+  await tx.deleteFrom('calendarInstances').where('eventId', '=', eventId).execute()
+  await insertRows(tx, 'calendarInstances', rows)
+}
+
+/** Deletes up to `limit` rows of a deleted account and returns how many. */
+export async function eraseCalendars(tx: Tx, accountId: string, limit: number): Promise<number> {
+  const events = await tx
+    .selectFrom('calendarEvents')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .limit(limit)
+    .execute()
+  const ids = events.map(({ id }) => id)
+  if (ids.length > 0) {
+    await tx.deleteFrom('calendarInstances').where('eventId', 'in', ids).execute()
+    await tx.deleteFrom('calendarEvents').where('id', 'in', ids).execute()
+    return ids.length
+  }
+  await tx.deleteFrom('calendarListings').where('accountId', '=', accountId).execute()
+  const { numDeletedRows } = await tx.deleteFrom('calendars').where('accountId', '=', accountId).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,259 @@
+import type { Recorder } from '../../../events/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import {
+  type CalendarAccount,
+  type EventStep,
+  ProviderError,
+  type ProviderName,
+  type TimeRange,
+} from '../../../providers/contract/index.ts'
+import type { Fence } from '../../accounts/index.ts'
+import { newCalendarRow, sameListing } from '../calendar-row.ts'
+import { instanceRows } from '../instance-rows.ts'
+import { type CalendarRow, calendarStore, eventStore, replaceInstances, saveListing } from '../store.ts'
+import { applyChanges, type Changes } from './step.ts'
+
+export interface AccountCalendarsDeps {
+  db: Db
+  events: Recorder
+  ids: Ids
+  clock: Clock
+  fence: Fence
+  /** Months before and after now in which instances are stored. */
+  windowMonths: { past: number; future: number }
+}
+
+export interface OwnedCalendars {
+  accountId: string
+  epoch: number
+  provider: ProviderName
+  remote: CalendarAccount
+  signal: AbortSignal
+}
+
+/** How often the calendars themselves are listed. */
+const LIST_MS = 10 * 60_000
+/** A poll without changes is stored this seldom. */
+const RECORD_MS = 5 * 60_000
+/** Bounds how long one transaction of the file store holds its writer. */
+const EVENTS_PER_TRANSACTION = 50
+const ROWS_PER_TRANSACTION = 50
+const DAY_MS = 24 * 60 * 60 * 1000
+const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
+
+/** Syncs the calendars of one account once. Throws `ProviderError`, `OwnershipLost`, or the signal's reason. */
+export async function syncCalendars(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {
+  const { db, clock } = deps
+  const { accountId, signal } = owned
+  const listedAt = await calendarStore(db.read).listedAt(accountId)
+  if (listedAt === undefined || clock.now() - listedAt >= LIST_MS) await list(deps, owned)
+  for (const calendar of await calendarStore(db.read).all(accountId)) {
+    signal.throwIfAborted()
+    // Its events cannot be read.
+    if (calendar.role !== 'freeBusyReader') await syncCalendar(deps, owned, calendar)
+  }
+}
+
+async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {
+  const { db, ids, clock, fence } = deps
+  const { accountId, epoch, remote, signal } = owned
+  const listed = await remote.listCalendars(signal)
+  const nowMs = clock.now()
+  const gone = await db.transaction(async (tx) => {
+    await fence(tx, accountId, epoch)
+    const known = new Map((await calendarStore(tx).all(accountId)).map((row) => [row.providerId, row]))
+    const rows = listed.map((one) =>
+      newCalendarRow(one, { id: ids('cal'), accountId, nowMs }, known.get(one.calendarId)),
+    )
+    await saveListing(tx, accountId, nowMs, {
+      inserted: rows.filter(({ providerId }) => !known.has(providerId)),
+      updated: rows.filter((row) => {
+        const before = known.get(row.providerId)
+        return before !== undefined && !sameListing(before, row)
+      }),
+    })
+    const current = new Set(listed.map(({ calendarId }) => calendarId))
+    return [...known.values()].filter((row) => !current.has(row.providerId))
+  })
+  for (const calendar of gone) {
+    await removeEvents(deps, owned, calendar, Number.MAX_SAFE_INTEGER)
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      await tx.deleteFrom('calendars').where('id', '=', calendar.id).execute()
+    })
+  }
+}
+
+async function syncCalendar(deps: AccountCalendarsDeps, owned: OwnedCalendars, stored: CalendarRow): Promise<void> {
+  const window = windowAt(deps)
+  let calendar = await moveWindow(deps, owned, stored, window)
+  try {
+    calendar = await readChanges(deps, owned, calendar, window)
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.kind !== 'cursor_expired' || calendar.cursor === null) throw error
+    const isComparing = Number(calendar.syncedAt !== null)
+    calendar = await save(deps, owned, calendar, { cursor: null, round: calendar.round + 1, isComparing })
+    calendar = await readChanges(deps, owned, calendar, window)
+  }
+}
+
+/** Reads and stores everything that changed since the cursor. */
+async function readChanges(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  started: CalendarRow,
+  window: TimeRange,
+): Promise<CalendarRow> {
+  const { remote, signal } = owned
+  let calendar = started
+  let hasChanged = false
+  const request = { calendarId: calendar.providerId, cursor: calendar.cursor, window, signal }
+  for await (const step of remote.syncEvents(request)) {
+    signal.throwIfAborted()
+    hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
+    calendar = await storeStep(deps, owned, calendar, window, step)
+  }
+  if (calendar.isComparing === 1) {
+    await removeEvents(deps, owned, calendar, calendar.round)
+    hasChanged = true
+  }
+  const nowMs = deps.clock.now()
+  const isDue = hasChanged || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
+  return isDue ? save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs }) : calendar
+}
+
+/** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
+async function storeStep(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  calendar: CalendarRow,
+  window: TimeRange,
+  step: EventStep,
+): Promise<CalendarRow> {
+  const parts = partsOf(step)
+  const { db, clock, fence } = deps
+  const { accountId, epoch, provider } = owned
+  const isAnnounced = calendar.syncedAt !== null
+  const result = { ...calendar, cursor: step.cursor }
+  for (const [index, part] of parts.entries()) {
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      await applyChanges(deps, tx, { calendar, provider, window, nowMs: clock.now(), isAnnounced }, part)
+      if (index === parts.length - 1) await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
+    })
+  }
+  return result
+}
+
+/** A complete series stays with its exceptions in one part. */
+function partsOf({ found, entered, complete, removed }: EventStep): Changes[] {
+  const isQuiet = new Set(entered)
+  const groups = new Map<string, Changes['found'][number][]>()
+  for (const event of [...found, ...entered]) {
+    const key = event.recurringEventId ?? event.eventId
+    groups.set(key, [...(groups.get(key) ?? []), event])
+  }
+  const parts: Changes[] = []
+  let events: Changes['found'][number][] = []
+  let masters: string[] = []
+  const isComplete = new Set(complete)
+  const end = () => {
+    if (events.length > 0)
+      parts.push({
+        found: events.filter((event) => !isQuiet.has(event)),
+        entered: events.filter((event) => isQuiet.has(event)),
+        complete: masters,
+        removed: [],
+      })
+    events = []
+    masters = []
+  }
+  for (const [masterId, group] of groups) {
+    if (events.length > 0 && events.length + group.length > EVENTS_PER_TRANSACTION) end()
+    events.push(...group)
+    if (isComplete.has(masterId)) masters.push(masterId)
+  }
+  end()
+  for (let start = 0; start < removed.length; start += EVENTS_PER_TRANSACTION) {
+    parts.push({ ...NOTHING, removed: removed.slice(start, start + EVENTS_PER_TRANSACTION) })
+  }
+  return parts.length === 0 ? [NOTHING] : parts
+}
+
+/** Deletes the events that rounds before `round` stored, with events. */
+async function removeEvents(
+  deps: AccountCalendarsDeps,
+  { accountId, epoch, provider, signal }: OwnedCalendars,
+  calendar: CalendarRow,
+  round: number,
+): Promise<void> {
+  const { db, clock, fence } = deps
+  for (let more = true; more; ) {
+    signal.throwIfAborted()
+    more = await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
+      const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now() }
+      const removed = rows.map(({ providerId }) => providerId)
+      await applyChanges(deps, tx, { ...context, isAnnounced: calendar.syncedAt !== null }, { ...NOTHING, removed })
+      return rows.length > 0
+    })
+  }
+}
+
+/** Computes the instances of every stored event anew when a day has passed. Interrupted, it begins again. */
+async function moveWindow(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  calendar: CalendarRow,
+  window: TimeRange,
+): Promise<CalendarRow> {
+  if (calendar.windowFrom === window.from && calendar.windowTo === window.to) return calendar
+  const { db, fence } = deps
+  const { accountId, epoch, signal } = owned
+  for (let last = ''; calendar.windowTo !== 0; ) {
+    signal.throwIfAborted()
+    const rows = await eventStore(db.read, calendar.id).after(last, ROWS_PER_TRANSACTION)
+    if (rows.length === 0) break
+    last = rows.at(-1)?.id ?? last
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      const store = eventStore(tx, calendar.id)
+      const now = await store.byProviderIds(rows.map(({ providerId }) => providerId))
+      for (const row of now.values()) {
+        const exceptions = row.isSeries === 1 ? await store.exceptionsOf(row.providerId) : []
+        await replaceInstances(tx, row.id, instanceRows(row, exceptions, calendar, window))
+      }
+    })
+  }
+  return save(deps, owned, calendar, { windowFrom: window.from, windowTo: window.to })
+}
+
+async function save(
+  { db, fence }: AccountCalendarsDeps,
+  { accountId, epoch }: OwnedCalendars,
+  calendar: CalendarRow,
+  changes: Partial<CalendarRow>,
+): Promise<CalendarRow> {
+  await db.transaction(async (tx) => {
+    await fence(tx, accountId, epoch)
+    await calendarStore(tx).update(calendar.id, changes)
+  })
+  return { ...calendar, ...changes }
+}
+
+function windowOf({ windowFrom, windowTo }: CalendarRow): TimeRange {
+  return { from: windowFrom, to: windowTo }
+}
+
+/** In whole days, so that it moves once a day. */
+function windowAt({ clock, windowMonths }: Pick<AccountCalendarsDeps, 'clock' | 'windowMonths'>): TimeRange {
+  const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
+  const shifted = (months: number) => {
+    const date = new Date(today)
+    return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate())
+  }
+  return { from: shifted(-windowMonths.past), to: shifted(windowMonths.future) }
+}

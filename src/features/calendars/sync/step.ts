@@ -1,0 +1,153 @@
+import type { Recorder } from '../../../events/index.ts'
+import type { Tx } from '../../../infra/db/index.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
+import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
+import { type calendarEvents, changeEvent } from '../events.ts'
+import { instanceRows } from '../instance-rows.ts'
+import { originalStartOf, spanOf } from '../instances/times.ts'
+import { searchTextOf } from '../search-text.ts'
+import { type CalendarRow, type EventRow, eventStore, replaceInstances } from '../store.ts'
+
+export interface StepDeps {
+  events: Recorder
+  ids: Ids
+}
+
+export interface StepContext {
+  calendar: CalendarRow
+  provider: ProviderName
+  window: TimeRange
+  nowMs: number
+  /** False in the first sync: events that were there before are not announced. */
+  isAnnounced: boolean
+}
+
+export interface Changes {
+  found: readonly RemoteEvent[]
+  entered: readonly RemoteEvent[]
+  complete: readonly string[]
+  removed: readonly string[]
+}
+
+type Change = { type: keyof typeof calendarEvents; row: EventRow; content: RemoteEvent }
+
+/**
+ * Stores changes of one calendar: the rows, the instances of every series that they touch, and the events, in the caller's
+ * transaction. What is stored already is neither written nor announced, so changes may be applied again after a crash.
+ */
+export async function applyChanges(
+  { events, ids }: StepDeps,
+  tx: Tx,
+  { calendar, provider, window, nowMs, isAnnounced }: StepContext,
+  { found, entered, complete, removed }: Changes,
+): Promise<void> {
+  const store = eventStore(tx, calendar.id)
+  const listed = [...found, ...entered]
+  const quiet = new Set(entered)
+  const known = await store.byProviderIds([
+    ...new Set([...listed.flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()), ...removed]),
+  ])
+  const changes: Change[] = []
+  /** Provider ids of series whose instances are no longer right. */
+  const stale = new Set<string>()
+
+  // Masters first, because the ids of exceptions begin with theirs.
+  for (const event of listed.toSorted((a, b) => Number(isException(a)) - Number(isException(b)))) {
+    if (event.status === 'cancelled' && !isException(event)) await remove(event.eventId)
+    else await save(event)
+  }
+  for (const masterId of complete) {
+    const current = new Set(listed.flatMap((event) => (event.recurringEventId === masterId ? event.eventId : [])))
+    for (const row of await store.exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
+  }
+  for (const providerId of removed) await remove(providerId)
+  for (const providerId of stale) await expand(providerId)
+  if (isAnnounced) await events.record(tx, changes.map(eventOf))
+
+  async function save(event: RemoteEvent): Promise<void> {
+    const row = known.get(event.eventId)
+    const content = cleanJson(event)
+    stale.add(event.recurringEventId ?? event.eventId)
+    if (row === undefined) {
+      const inserted = newRow(event, content)
+      await store.insert(inserted)
+      known.set(event.eventId, inserted)
+      if (!quiet.has(event)) changes.push({ type: typeOfNew(event), row: inserted, content: event })
+      return
+    }
+    const isSame = sameContent(row.content, event)
+    const version = row.version + (isSame ? 0 : 1)
+    const updated: EventRow = {
+      ...row,
+      ...{ status: event.status, isSeries: Number(event.recurrence.length > 0), content },
+      ...{ searchText: searchTextOf(event), round: calendar.round, version, updatedAt: isSame ? row.updatedAt : nowMs },
+    }
+    if (!isSame || row.round !== calendar.round) await store.update(row.id, updated)
+    known.set(event.eventId, updated)
+    if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
+  }
+
+  function newRow(event: RemoteEvent, content: string): EventRow {
+    const master = event.recurringEventId === null ? undefined : known.get(event.recurringEventId)
+    const original =
+      event.originalStart === null ? null : originalStartText(originalStartOf(event.originalStart, calendar.timeZone))
+    return {
+      id: master === undefined || original === null ? ids('cev') : instanceId(master.id, original),
+      ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
+      ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
+      ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
+      ...{ round: calendar.round, version: 1, createdAt: nowMs, updatedAt: nowMs },
+    }
+  }
+
+  /** A master takes its exceptions with it; its event speaks for them. */
+  async function remove(providerId: string): Promise<void> {
+    const row = known.get(providerId) ?? (await store.find(providerId))
+    if (row === undefined || row.providerId !== providerId) return
+    known.delete(providerId)
+    const exceptions = row.isSeries === 1 ? await store.exceptionsOf(providerId) : []
+    await store.remove([row.id, ...exceptions.map(({ id }) => id)])
+    for (const exception of exceptions) known.delete(exception.providerId)
+    stale.delete(providerId)
+    if (row.masterProviderId !== null) stale.add(row.masterProviderId)
+    if (row.status === 'cancelled') return
+    const content: RemoteEvent = { ...JSON.parse(row.content), status: 'cancelled' }
+    const gone = { ...row, status: 'cancelled' as const, version: row.version + 1, updatedAt: nowMs }
+    changes.push({ type: 'calendar.event.deleted', row: gone, content })
+  }
+
+  async function expand(providerId: string): Promise<void> {
+    const row = known.get(providerId) ?? (await store.find(providerId))
+    const exceptions = await store.exceptionsOf(providerId)
+    if (row !== undefined) await replaceInstances(tx, row.id, instanceRows(row, exceptions, calendar, window))
+    for (const exception of exceptions)
+      await replaceInstances(tx, exception.id, instanceRows(exception, [], calendar, window))
+  }
+
+  function eventOf({ type, row, content }: Change) {
+    const span: Span = spanOf(content, calendar.timeZone)
+    return changeEvent(type, provider, eventView({ ...row, content }, { provider, span }))
+  }
+}
+
+function isException({ recurringEventId }: RemoteEvent): boolean {
+  return recurringEventId !== null
+}
+
+/** An exception changes one instance of a series that was announced. Without a master in the calendar, it is an event by itself. */
+function typeOfNew(event: RemoteEvent): keyof typeof calendarEvents {
+  if (event.status === 'cancelled') return 'calendar.event.deleted'
+  return isException(event) ? 'calendar.event.updated' : 'calendar.event.created'
+}
+
+function typeOfChange(event: RemoteEvent): keyof typeof calendarEvents {
+  return event.status === 'cancelled' ? 'calendar.event.deleted' : 'calendar.event.updated'
+}
+
+/** Providers count versions that show nothing new. */
+function sameContent(stored: string, event: RemoteEvent): boolean {
+  const shown = ({ etag: _etag, updatedAt: _updatedAt, ...rest }: RemoteEvent) => JSON.stringify(rest)
+  return shown(JSON.parse(stored)) === shown(JSON.parse(cleanJson(event)))
+}

@@ -1,0 +1,80 @@
+import type { CalendarRole, RemoteEvent } from '../../providers/contract/index.ts'
+
+interface CalendarTable {
+  /** Does not change when the calendar is renamed. */
+  id: string
+  accountId: string
+  providerId: string
+  summary: string
+  description: string
+  timeZone: string | null
+  backgroundColor: string | null
+  foregroundColor: string | null
+  role: CalendarRole
+  isPrimary: number
+  isSelected: number
+  /** The provider's position in the changes; null before the first sync, and after it expired. */
+  cursor: string | null
+  /** Incremented when all events are read again. Afterwards, events with an earlier round no longer exist. */
+  round: number
+  /** 1 while all events are read again after the cursor expired: what differs is announced. */
+  isComparing: number
+  /** The time range in which instances are stored, in ms. Both 0 before the first sync. */
+  windowFrom: number
+  windowTo: number
+  /** When everything in the window was last known to be current. */
+  syncedAt: number | null
+  createdAt: number
+  updatedAt: number
+}
+
+/** A master, an exception or a single event. */
+interface CalendarEventTable {
+  /** `cev_…`; of an exception whose master is stored, the id of the instance: `<id of the master>_<original start>`. */
+  id: string
+  accountId: string
+  calendarId: string
+  providerId: string
+  /** Of an exception: the provider's id of its master, which may not be stored. */
+  masterProviderId: string | null
+  /** Of an exception: `OriginalStart` as text. */
+  originalStart: string | null
+  status: RemoteEvent['status']
+  /** 1: a master, which has an instance for each start. */
+  isSeries: number
+  /** The `RemoteEvent` as JSON. */
+  content: string
+  /** Folded words of summary, description, place and people, between spaces. */
+  searchText: string
+  round: number
+  version: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** When an event takes place, within the window of its calendar. Cancelled events have none. */
+interface CalendarInstanceTable {
+  eventId: string
+  calendarId: string
+  /** As in the id of an instance: `20261120T080000Z`, or `20261120` for an all-day event. Empty for events that are no series. */
+  originalStart: string
+  startMs: number
+  endMs: number
+  /** 1: longer than a day. Few are, so that a range needs to look back only a day for the others. */
+  isLong: number
+}
+
+interface CalendarListingTable {
+  accountId: string
+  /** When the calendars of the account were last listed. */
+  listedAt: number
+}
+
+declare module '../../infra/db/db.ts' {
+  interface Tables {
+    calendars: CalendarTable
+    calendarEvents: CalendarEventTable
+    calendarInstances: CalendarInstanceTable
+    calendarListings: CalendarListingTable
+  }
+}
