@@ -1,5 +1,10 @@
 import { systemClock } from '../../src/lib/clock.ts'
-import type { CalendarAccount, MailAccess } from '../../src/providers/contract/index.ts'
+import type {
+  CalendarAccount,
+  CalendarChanges,
+  CalendarFreeBusy,
+  MailAccess,
+} from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { CALENDAR_SCOPES, type Google, startGoogle } from './google.ts'
 
@@ -8,6 +13,8 @@ export interface GoogleCalendarFixture {
   /** Its address is also the id of the primary calendar. */
   user: string
   account: CalendarAccount
+  changes: CalendarChanges
+  freeBusy: CalendarFreeBusy
   stop(): Promise<void>
 }
 
@@ -27,6 +34,7 @@ export async function googleCalendars(
   }
   return {
     ...{ google, user, account: calendar.open(access) },
+    ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
     async stop() {
       await mail.closeConnections()
       await google.close()

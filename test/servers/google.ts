@@ -257,8 +257,11 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
     return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
   if (path.startsWith('/calendar/')) {
     const readable = [`${AUTH}calendar`, `${AUTH}calendar.readonly`]
-    const isList = path.includes('/calendarList')
-    return scopes.some((scope) => readable.includes(scope) || (!isList && scope === `${AUTH}calendar.events`))
+    const isOfEvents = path.includes('/events')
+    const isWrite = isOfEvents && method !== 'GET'
+    return scopes.some(
+      (scope) => (!isWrite && readable.includes(scope)) || (isOfEvents && scope === `${AUTH}calendar.events`),
+    )
   }
   if (path.startsWith('/v1/projects/'))
     return hasAny('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')

@@ -46,6 +46,8 @@ export function toAppError(error: ProviderError, what: string): AppError {
       return new AppError('not_found', { message: `${what} no longer exists at the provider.`, cause: error })
     case 'exists':
       return new AppError('conflict', { message: `${what} exists already.`, cause: error })
+    case 'conflict':
+      return new AppError('conflict', { message: `${what} has changed at the provider. Read it again.`, cause: error })
     case 'auth_expired':
       return credentialsRefused(error)
     case 'rejected':

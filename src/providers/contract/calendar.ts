@@ -1,9 +1,12 @@
+import type { CalendarChanges, CalendarFreeBusy } from './calendar-changes.ts'
 import type { MailAccess } from './provider.ts'
 
 /** Calendars of an account. The counterpart of the mail side; also for imap accounts, through CalDAV. */
 export interface CalendarProvider {
   /** Nothing stays connected between calls. Two of one account may be in use at a time. */
   open(access: MailAccess): CalendarAccount
+  changes?(access: MailAccess): CalendarChanges
+  freeBusy?(access: MailAccess): CalendarFreeBusy
 }
 
 /** Every method rejects with `ProviderError`, or the signal's reason. */

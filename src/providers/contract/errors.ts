@@ -2,8 +2,10 @@ export type ProviderErrorKind =
   | 'auth_expired'
   | 'rate_limited'
   | 'not_found'
-  /** Another folder has the name. */
+  /** Another folder has the name, or an event the id. */
   | 'exists'
+  /** The item is no longer the version that the change was based on. */
+  | 'conflict'
   | 'unavailable'
   | 'rejected'
   | 'cursor_expired'

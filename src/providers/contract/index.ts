@@ -4,6 +4,7 @@
  * (Gmail, Graph). The conformance suites beside them run against every provider and every fake.
  */
 export * from './calendar.ts'
+export * from './calendar-changes.ts'
 export * from './changes.ts'
 export * from './drafts.ts'
 export * from './errors.ts'
@@ -15,5 +16,6 @@ export * from './login.ts'
 export * from './message.ts'
 export * from './provider.ts'
 export * from './push.ts'
+export { mergeRanges } from './ranges.ts'
 export * from './scopes.ts'
 export * from './sending.ts'

@@ -51,7 +51,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   mail: IdMailProvider
   push: PushProvider
   sending: SendProvider
-  calendar: CalendarProvider
+  calendar: Required<CalendarProvider>
 } {
   const { apiUrl, login, clock, limits = {} } = deps
   const client = restClient({

@@ -12,6 +12,7 @@ export function statusError({ status, headers }: RestResponse, doing: string, no
   if (status === 401) return new ProviderError('auth_expired', `${doing}: the provider refused the access token`)
   if (status === 404) return new ProviderError('not_found', `${doing}: not found`)
   if (status === 410) return new ProviderError('cursor_expired', `${doing}: the cursor has expired`)
+  if (status === 412) return new ProviderError('conflict', `${doing}: another version is stored`)
   if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
   if (status === 408) return new ProviderError('unavailable', `${doing}: the provider timed out`, { timedOut: true })
   if (status >= 400 && status < 500) {

@@ -67,7 +67,7 @@ export class CalendarStore {
     this.version += 1
     const updated = new Date(1_800_000_000_000 + this.version).toISOString()
     this.#events.set(event.id, {
-      event: { created: updated, ...this.get(event.id), ...event, updated, etag: `"${this.version}"` },
+      event: { created: this.get(event.id)?.created ?? updated, ...event, updated, etag: `"${this.version}"` },
       version: this.version,
     })
   }
@@ -155,4 +155,18 @@ export class CalendarStore {
       timeZone: time.timeZone ?? this.entry.timeZone,
     }
   }
+}
+
+/** Of a cancelled event only the ids are guaranteed, and of a cancelled instance its original start. */
+export function resource(store: CalendarStore, event: GoogleEvent, query: URLSearchParams): object {
+  const zone = query.get('timeZone') ?? store.entry.timeZone
+  const { kind, etag, id, status, recurringEventId, originalStartTime, start, end, attendees } = event
+  const original = originalStartTime && { originalStartTime: store.written(originalStartTime, zone) }
+  if (status === 'cancelled') return { kind, etag, id, status, ...(original && { recurringEventId, ...original }) }
+  const times = { start: store.written(start, zone), end: store.written(end, zone), ...original }
+  if (store.entry.accessRole === 'freeBusyReader') return { kind, etag, id, status, visibility: 'private', ...times }
+  const limit = Number(query.get('maxAttendees') ?? Number.POSITIVE_INFINITY)
+  const isLong = attendees !== undefined && attendees.length > limit
+  const shown = isLong && { attendees: attendees.filter(({ self }) => self === true), attendeesOmitted: true }
+  return { ...event, ...times, ...shown }
 }

@@ -1,5 +1,6 @@
 import type { Route, Routed } from '../fake/router.ts'
-import { type CalendarEntry, CalendarStore, type GoogleEvent } from './calendar-store.ts'
+import { type CalendarEntry, CalendarStore, type GoogleEvent, resource } from './calendar-store.ts'
+import { type SentUpdate, writeRoutes } from './calendar-writes.ts'
 import { badRequest, googleError, notFound } from './errors.ts'
 import { partial } from './fields.ts'
 
@@ -13,18 +14,25 @@ export interface GoogleCalendars {
   remove(user: string, calendarId: string): void
   /** Creates or replaces an event, and returns its id. Times may be local to their zone. */
   put(user: string, calendarId: string, event: Partial<GoogleEvent>): string
+  get(user: string, calendarId: string, eventId: string): GoogleEvent | undefined
+  /** Runs once, after the next read of a single event. */
+  afterNextRead(run: () => void): void
   /** Cancels a single event, a series, or one instance by its id. */
   cancel(user: string, calendarId: string, eventId: string): void
   /** Makes the API return 410 for every sync token issued so far. */
   expireSyncTokens(user: string): void
   /** The user has an account without a calendar. */
   withhold(user: string): void
+  /** Emails about changes that the API made. */
+  readonly sent: readonly SentUpdate[]
 }
 
 /** Google Calendar v3: lists, pages, sync tokens, partial responses and expansion. */
 export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars } {
   const users = new Map<string, Map<string, CalendarStore>>()
   const withheld = new Set<string>()
+  const sent: SentUpdate[] = []
+  let afterRead = () => {}
   let created = 0
 
   function storesOf(user: string): Map<string, CalendarStore> {
@@ -63,6 +71,11 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
     return respond({ kind: 'calendar#calendarList', ...next, items }, url)
   }
 
+  function calendarEntry({ user, params, url }: Routed): Response {
+    const store = storeOf(user ?? '', params.calendarId ?? '')
+    return store === undefined ? notFound() : respond(store.entry, url)
+  }
+
   function listEvents({ user, params, url }: Routed): Response {
     const store = storeOf(user ?? '', params.calendarId ?? '')
     return store === undefined ? notFound() : eventList(store, url)
@@ -73,14 +86,20 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
     const id = params.eventId ?? ''
     const event = store?.get(id) ?? store?.instance(id)
     if (store === undefined || event === undefined) return notFound()
-    return respond(resource(store, event, url.searchParams), url)
+    const response = respond(resource(store, event, url.searchParams), url)
+    const run = afterRead
+    afterRead = () => {}
+    run()
+    return response
   }
 
   return {
     routes: [
       { method: 'GET', pattern: `${BASE}/users/me/calendarList`, handle: calendarList },
+      { method: 'GET', pattern: `${BASE}/users/me/calendarList/{calendarId}`, handle: calendarEntry },
       { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events`, handle: listEvents },
       { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events/{eventId}`, handle: getEvent },
+      ...writeRoutes({ storeOf, changed: () => {}, sent }),
     ],
     calendars: {
       add: (user, entry) => void storesOf(user).set(entry.id, new CalendarStore(entryOf(entry))),
@@ -95,6 +114,10 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
         })
         return id
       },
+      get: (user, calendarId, eventId) => required(user, calendarId).get(eventId),
+      afterNextRead(run) {
+        afterRead = run
+      },
       cancel(user, calendarId, eventId) {
         if (!required(user, calendarId).cancel(eventId)) throw new Error(`no event ${eventId}`)
       },
@@ -102,6 +125,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
         for (const store of storesOf(user).values()) store.horizon = ++store.version
       },
       withhold: (user) => void withheld.add(user),
+      sent,
     },
   }
 }
@@ -220,20 +244,6 @@ function changed(store: CalendarStore, { since, upTo }: Token): Selected[] {
 }
 
 const byKey = (left: Selected, right: Selected) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0)
-
-/** Of a cancelled event only the ids are guaranteed, and of a cancelled instance its original start. */
-function resource(store: CalendarStore, event: GoogleEvent, query: URLSearchParams): object {
-  const zone = query.get('timeZone') ?? store.entry.timeZone
-  const { kind, etag, id, status, recurringEventId, originalStartTime, start, end, attendees } = event
-  const original = originalStartTime && { originalStartTime: store.written(originalStartTime, zone) }
-  if (status === 'cancelled') return { kind, etag, id, status, ...(original && { recurringEventId, ...original }) }
-  const times = { start: store.written(start, zone), end: store.written(end, zone), ...original }
-  if (store.entry.accessRole === 'freeBusyReader') return { kind, etag, id, status, visibility: 'private', ...times }
-  const limit = Number(query.get('maxAttendees') ?? Number.POSITIVE_INFINITY)
-  const isLong = attendees !== undefined && attendees.length > limit
-  const shown = isLong && { attendees: attendees.filter(({ self }) => self === true), attendeesOmitted: true }
-  return { ...event, ...times, ...shown }
-}
 
 function respond(body: object, url: URL): Response {
   const shown = partial(body, url.searchParams.get('fields'))

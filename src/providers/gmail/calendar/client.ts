@@ -1,10 +1,19 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
-import { type Json, object, parser, type RateLimit, type RestMailbox, type RestResponse } from '../../rest/index.ts'
+import {
+  type Json,
+  list,
+  object,
+  parser,
+  type RateLimit,
+  type RestMailbox,
+  type RestResponse,
+  text,
+} from '../../rest/index.ts'
 import { googleError, reasonsOf } from '../errors.ts'
 import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
 
-const ROOT = '/calendar/v3'
+export const ROOT = '/calendar/v3'
 /** Google's default quota is 600 requests a minute for a user: the burst and what is refilled in a minute. */
 export const RATE_LIMIT: RateLimit = { concurrency: 4, quota: { perSecond: 8, burst: 120 } }
 
@@ -17,11 +26,17 @@ const MAX_STRING = 64 * 1024
 /** The attendees of an event with more are left out by Google. */
 const MAX_ATTENDEES = 1000
 
-const API = { name: 'the Google Calendar API (calendar-json.googleapis.com)', scope: 'calendar.readonly' }
+const API = {
+  name: 'the Google Calendar API (calendar-json.googleapis.com)',
+  scope: 'calendar.readonly (for changes calendar.events)',
+}
 
 export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const error = googleError(response, doing, nowMs, API)
   const hasNoCalendar = error.kind === 'rejected' && reasonsOf(response.body).includes('notACalendarUser')
+  if (error.kind === 'rejected' && response.status === 409) {
+    return new ProviderError('exists', `${doing}: an event with this id exists`)
+  }
   return hasNoCalendar ? new ProviderError('not_found', `${doing}: the user has no Google Calendar`) : error
 }
 
@@ -37,6 +52,10 @@ const parseEvents = parser(
 const parseCalendars = parser(
   Type.Object({ items: Type.Optional(Type.Array(Type.Unknown())), nextPageToken: Type.Optional(Type.String()) }),
 )
+
+export function eventsPath(calendarId: string): string {
+  return `${ROOT}/calendars/${encodeURIComponent(calendarId)}/events`
+}
 
 export interface EventQuery {
   timeMin?: string
@@ -67,7 +86,7 @@ export async function eventPage(
 ): Promise<EventPage> {
   const page = await mailbox.json(
     {
-      ...{ method: 'GET', path: `${ROOT}/calendars/${encodeURIComponent(calendarId)}/events`, doing, signal },
+      ...{ method: 'GET', path: eventsPath(calendarId), doing, signal },
       query: {
         ...query,
         singleEvents: String(query.singleEvents),
@@ -102,4 +121,17 @@ export async function calendarPage(mailbox: RestMailbox, pageToken: string | und
     parseCalendars,
   )
   return { items: items.map(object), next: nextPageToken || undefined }
+}
+
+/** What a page of events says about the calendar, for a single event. */
+export async function readContext(
+  mailbox: RestMailbox,
+  calendarId: string,
+  doing: string,
+  signal: AbortSignal,
+): Promise<PageContext> {
+  const path = `${ROOT}/users/me/calendarList/${encodeURIComponent(calendarId)}`
+  const query = { fields: 'timeZone,defaultReminders' }
+  const { timeZone, defaultReminders } = await mailbox.json({ method: 'GET', path, query, doing, signal }, object)
+  return { timeZone: text(timeZone), defaultReminders: list(defaultReminders) }
 }

@@ -1,4 +1,4 @@
-/** Google Calendar: lists, sync by one sync token per calendar, and reads of a time range. */
+/** Google Calendar: lists, sync by one sync token per calendar, reads of a time range, changes of events, and busy times. */
 import type { Clock } from '../../../lib/clock.ts'
 import {
   type CalendarAccount,
@@ -9,7 +9,9 @@ import {
   type RemoteEvent,
 } from '../../contract/index.ts'
 import type { RestClient, RestMailbox } from '../../rest/index.ts'
+import { googleCalendarChanges } from './changes.ts'
 import { calendarPage, eventPage } from './client.ts'
+import { googleFreeBusy } from './free-busy.ts'
 import { remoteCalendar } from './map.ts'
 import { itemsOf, syncEvents } from './sync.ts'
 
@@ -19,7 +21,7 @@ const MAX_CALENDARS = 5000
 const MAX_EVENTS = 10_000
 const READING = 'reading events'
 
-export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MAX_EVENTS): CalendarProvider {
+export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MAX_EVENTS): Required<CalendarProvider> {
   return {
     open(access): CalendarAccount {
       const mailbox = client.mailbox(access)
@@ -30,6 +32,8 @@ export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MA
         readRange: (request) => readRange(urgent, request, maxEvents),
       }
     },
+    changes: (access) => googleCalendarChanges(client.mailbox(access, { urgent: true })),
+    freeBusy: (access) => googleFreeBusy(client.mailbox(access, { urgent: true })),
   }
 }
 
