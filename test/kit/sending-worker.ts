@@ -1,13 +1,14 @@
 /**
  * A process that sends what the outbox of a database contains, until it is killed. Prints `started`. Arguments: data folder, database
- * URL or '', lease of its claims in ms.
+ * URL or '', lease of its claims in ms, settings in JSON.
  */
 import { compose } from './composition.ts'
 import { openDatabase } from './open-database.ts'
 
-const [dataDir = '', databaseUrl = '', leaseMs = '1000'] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', leaseMs = '1000', settings = '{}'] = process.argv.slice(2)
 const db = openDatabase({ dataDir, databaseUrl })
 const { features } = compose(db, {
+  settings: JSON.parse(settings),
   features: {
     outbox: {
       searchPausesMs: [0, 100],

@@ -2,15 +2,13 @@ import { once } from 'node:events'
 import { expect } from 'vitest'
 import type { Db } from '../../src/infra/db/index.ts'
 import { sleep } from '../../src/lib/abort.ts'
-import { imapLink } from '../kit/accounts.ts'
 import { compose } from '../kit/composition.ts'
 import type { Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { random } from '../kit/random.ts'
 import { startWorker } from '../kit/worker.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
-import { otherClient } from '../servers/imap-mailbox.ts'
-import { startSmtpSink } from '../servers/smtp.ts'
+import { type SendingMailbox, startSendingServers } from './sending-mailboxes.ts'
 
 export interface SendingCrashes {
   kills: number
@@ -24,16 +22,15 @@ export interface SendingCounts {
   uncertain: number
 }
 
-const PASSWORD = 'one'
-/** Messages for each kill. */
-const PER_KILL = 4
+/** Messages of each mailbox for each kill. */
+const PER_KILL = 2
 const LEASE_MS = 1000
 let users = 0
 
 /**
- * Sends messages while the sending processes are killed (SIGKILL) at random moments and started again. Requires that the receiver gets
- * no message twice, that every message is sent or ends uncertain without help, that no more than one per kill is uncertain, and that Sent
- * has one copy of each sent message.
+ * Sends messages from a mailbox of each kind while the sending processes are killed (SIGKILL) at random moments and started again.
+ * Requires that the receiver gets no message twice, that every message is sent or ends uncertain without help, that no more than one
+ * per kill and mailbox is uncertain, that Sent has one copy of each sent message, and that drafts are left of uncertain ones only.
  */
 export async function runSendingCrashes(
   db: Db,
@@ -42,34 +39,19 @@ export async function runSendingCrashes(
   { kills, replicas }: SendingCrashes,
 ): Promise<SendingCounts> {
   const chance = random()
-  const smtp = await startSmtpSink()
-  // Time between the last byte of a message and the reply, in which a kill leaves the outcome unknown.
-  smtp.behave({ message: () => sleep(chance() * 30).then(() => undefined) })
   users += 1
-  const user = `crash${process.pid}-${users}`
-  await dovecot.addUser(user, PASSWORD)
-  const { features, close } = compose(db)
-  const { id: accountId } = await db.transaction((tx) =>
-    features.accounts.link(
-      tx,
-      imapLink({
-        ...{ email: `${user}@acme.example`, providerUser: user, secrets: { password: PASSWORD } },
-        settings: {
-          imap: {
-            ...{ host: dovecot.host, port: dovecot.imapsPort, username: user, security: 'tls' },
-            ...{ allowSelfSigned: true, mailbox: 'INBOX' },
-          },
-          smtp: { host: smtp.host, port: smtp.port, security: 'starttls' },
-        },
-      }),
-    ),
-  )
+  const servers = await startSendingServers(dovecot, `crash${process.pid}-${users}`, () => chance() * 30)
+  const { settings } = servers
+  const { features, close } = compose(db, { settings })
+  const mailboxes = new Map<string, SendingMailbox>()
+  for (const mailbox of servers.mailboxes) mailboxes.set(await mailbox.link(db, features), mailbox)
   const start = async () => {
-    const child = startWorker('sending-worker', [place.dataDir, place.databaseUrl ?? '', String(LEASE_MS)])
+    const args = [place.dataDir, place.databaseUrl ?? '', String(LEASE_MS), JSON.stringify(settings)]
+    const child = startWorker('sending-worker', args)
     await once(child.stdout, 'data')
     return child
   }
-  const accept = async (subject: string) => {
+  const accept = async (accountId: string, subject: string) => {
     const body = { to: ['bob@example.com'], subject, body: 'Hello' }
     const prepared = await features.outbox.prepareRequest(accountId, body)
     await db.transaction((tx) => features.outbox.accept(tx, prepared))
@@ -80,7 +62,7 @@ export async function runSendingCrashes(
       // The file store permits one process: the messages are accepted before it starts.
       if (replicas > 1) while (workers.length < replicas) workers.push(await start())
       for (let index = 0; index < PER_KILL; index += 1) {
-        await accept(`${kill}-${index}`)
+        for (const accountId of mailboxes.keys()) await accept(accountId, `${kill}-${index}`)
         if (replicas > 1) await sleep(chance() * 20)
       }
       while (workers.length < replicas) workers.push(await start())
@@ -90,8 +72,8 @@ export async function runSendingCrashes(
       if (child !== undefined) await once(child, 'exit')
     }
     workers.push(await start())
-    const rows = () =>
-      db.read.selectFrom('outbox').select(['subject', 'status', 'rfcMessageId', 'dueAt']).orderBy('id').execute()
+    const columns = ['accountId', 'subject', 'status', 'dueAt'] as const
+    const rows = () => db.read.selectFrom('outbox').select(columns).orderBy('id').execute()
     await eventually(async () => {
       for (const { status, dueAt } of await rows()) {
         expect(['sent', 'uncertain']).toContain(status)
@@ -99,27 +81,27 @@ export async function runSendingCrashes(
       }
     })
     const all = await rows()
-    const received = smtp.messages.map(({ raw }) => /^Subject: (\S+)/im.exec(raw.toString())?.[1] ?? '')
-    expect(received.filter((subject, index) => received.indexOf(subject) !== index)).toEqual([])
-    const sent = all.filter(({ status }) => status === 'sent')
-    expect(sent.filter(({ subject }) => !received.includes(subject))).toEqual([])
-    const uncertain = all.filter(({ status }) => status === 'uncertain')
-    expect(uncertain.length).toBeLessThanOrEqual(kills)
-    expect((await copiesIn(dovecot, user)).sort()).toEqual(sent.map(({ rfcMessageId }) => rfcMessageId).sort())
-    return { messages: all.length, sent: sent.length, uncertain: uncertain.length }
+    const counts = { messages: all.length, sent: 0, uncertain: 0 }
+    for (const [accountId, mailbox] of mailboxes) {
+      const own = all.filter((row) => row.accountId === accountId)
+      const subjects = (status: string) => own.filter((row) => row.status === status).map(({ subject }) => subject)
+      const [sent, uncertain] = [subjects('sent').sort(), subjects('uncertain')]
+      const received = mailbox.received()
+      expect(received.filter((subject, index) => received.indexOf(subject) !== index)).toEqual([])
+      expect(sent.filter((subject) => !received.includes(subject))).toEqual([])
+      expect(uncertain.length).toBeLessThanOrEqual(kills)
+      expect((await mailbox.sent()).sort()).toEqual(sent)
+      expect(mailbox.drafts().filter((subject) => !uncertain.includes(subject))).toEqual([])
+      counts.sent += sent.length
+      counts.uncertain += uncertain.length
+    }
+    return counts
   } finally {
     for (const child of workers) child.kill('SIGKILL')
     await Promise.all(
       workers.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
     )
     await close()
-    await smtp.close()
+    await servers.close()
   }
-}
-
-async function copiesIn(dovecot: Dovecot, user: string): Promise<string[]> {
-  return otherClient(dovecot, user, PASSWORD, async (client) => {
-    await client.mailboxOpen('Sent')
-    return (await client.fetchAll('1:*', { envelope: true })).map(({ envelope }) => envelope?.messageId ?? '')
-  })
 }

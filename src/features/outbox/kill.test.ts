@@ -3,7 +3,8 @@ import { databases, describePostgres } from '../../../test/kit/database.ts'
 import { runSendingCrashes } from '../../../test/scenarios/sending-crashes.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 
-const MESSAGES = 4
+/** For each kill: two of each kind of mailbox. */
+const MESSAGES = 6
 
 describe.skipIf(!dovecotAvailable())('a process killed while it sends', () => {
   let dovecot: Dovecot
