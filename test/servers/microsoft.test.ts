@@ -103,6 +103,26 @@ describe('the fake Microsoft', () => {
     expect((await call('/me', {}, 'nobody-gave-this')).status).toBe(401)
   })
 
+  it('sends drafts from MIME with the scope for it, and refuses what Graph refuses', async () => {
+    const { microsoft, call, send } = await started()
+    const create = (body: string, path = '') =>
+      call(`/me/messages${path}`, { method: 'POST', body, headers: { 'content-type': 'text/plain', ...IMMUTABLE } })
+    expect((await create('From: x')).status).toBe(400)
+    expect((await create('A'.repeat(4_194_305))).status).toBe(413)
+    const raw = attachmentMail({ to: 'eve@example.test', messageId: '<1@x>', headers: ['X-New: 1', 'List-Id: <x>'] })
+    const { id } = (await (await create(raw.toString('base64'))).json()) as { id: string }
+    const session = { attachmentType: 'file', name: 'a', size: 2_000_000 }
+    const small = await send('POST', `/me/messages/${id}/attachments/createUploadSession`, { AttachmentItem: session })
+    expect([small.status, await small.text()]).toEqual([400, expect.stringContaining('MinimumSize')])
+    const readOnly = await microsoft.grant(BOB, ['offline_access', 'Mail.ReadWrite'])
+    expect((await call(`/me/messages/${id}/send`, { method: 'POST' }, readOnly.accessToken)).status).toBe(403)
+    expect((await send('POST', `/me/messages/${id}/send`)).status).toBe(202)
+    expect((await send('POST', `/me/messages/${id}/send`)).status).toBe(400)
+    expect(microsoft.messages(BOB)).toMatchObject([{ id, folderId: microsoft.folderId(BOB, 'sentitems') }])
+    const fields = raw.toString('latin1').replace('X-New: 1\r\n', '').replace('List-Id: <x>\r\n', '')
+    expect(microsoft.sent).toEqual([{ user: BOB, raw: fields, recipients: ['eve@example.test'] }])
+  })
+
   it('lists, filters, orders and returns messages, their MIME and their attachments', async () => {
     const { microsoft, call, page } = await started()
     const raw = attachmentMail({ subject: 'Grüße' })
