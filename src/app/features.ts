@@ -179,13 +179,14 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
-  const drafts = draftService({ ...shared, accounts, events, mail, tracking })
   const outbox = outboxOf({
     ...{ ...shared, accounts, reader, sending, tracking },
     tracksByDefault: config.trackingEnabled,
   })
+  const drafts = draftService({ ...shared, accounts, events, mail, tracking, outbox, reader })
   const sender = outboxEngine({
-    ...{ ...shared, events, accounts, sending, messagesPerMinute: config.outboxMessagesPerMinute },
+    ...{ ...shared, events, accounts, sending, deleteDraft: drafts.deleteSent },
+    messagesPerMinute: config.outboxMessagesPerMinute,
     ...(options.outbox && { timing: options.outbox }),
   })
 

@@ -31,6 +31,7 @@ export const LAST = [
   'GET /accounts/{accountId}/drafts',
   'GET /drafts/{draftId}',
   'PUT /drafts/{draftId}',
+  'POST /drafts/{draftId}/send',
   'DELETE /drafts/{draftId}',
   'GET /auth/authorize',
   'POST /auth/authorize',

@@ -3,18 +3,22 @@ import { listOf, pageQuery } from '../../infra/http/index.ts'
 import { timestamp } from '../../lib/json-schema.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { draftIdOf, type MessageRow, parseFields, sendResultFields } from '../messages/index.ts'
-
-const recipients = (description: string) =>
-  Type.Array(Type.String({ examples: ['Ada Okafor <ada@example.com>'] }), { maxItems: 500, description })
+import {
+  draftIdOf,
+  type MessageRow,
+  parseFields,
+  recipientList,
+  sendOptions,
+  sendResultFields,
+} from '../messages/index.ts'
 
 const BODY = 'Plain text, or HTML with `isHtml`.'
 const IS_HTML = 'True when the body is HTML.'
 
 const fields = {
-  to: recipients('The recipients.'),
-  cc: recipients('Copies.'),
-  bcc: recipients('Copies that other recipients do not see.'),
+  to: recipientList('The recipients.'),
+  cc: recipientList('Copies.'),
+  bcc: recipientList('Copies that other recipients do not see.'),
   subject: Type.String({ maxLength: 5000 }),
   body: Type.String({ description: BODY }),
   isHtml: Type.Boolean({ description: IS_HTML }),
@@ -67,6 +71,9 @@ export const updateBody = Type.Optional(
   }),
 )
 export type UpdateBody = Partial<CreateBody>
+
+export const sendDraftBody = Type.Optional(Type.Object(sendOptions, { title: 'SendDraft' }))
+export type SendDraftBody = { tracking?: boolean; sendAt?: string | null }
 
 /** The result of saving a draft. */
 export const saveResult = Type.Object(

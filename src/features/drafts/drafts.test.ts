@@ -166,7 +166,7 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
       const [{ id = '' }] = await messages()
       expect(await types()).toEqual(['draft.created 1'])
       const commit = await service.drafts.create(api.accountId, NEW, 'key')
-      const { draft } = await db.transaction((tx) => commit(tx, { tracked: true }))
+      const { draft } = await db.transaction((tx) => commit(tx))
       expect(draft).toMatchObject({ ...NEW, messageId: id })
       expect(Object.values(box.state.messages)).toHaveLength(1)
       await same()

@@ -1,8 +1,17 @@
-import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { type App, done, type Idempotency } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
-import { createBody, createBodyWithAccount, draftList, draftQuery, draftSchema, saveResult, updateBody } from './api.ts'
+import { sendResult } from '../messages/index.ts'
+import {
+  createBody,
+  createBodyWithAccount,
+  draftList,
+  draftQuery,
+  draftSchema,
+  saveResult,
+  sendDraftBody,
+  updateBody,
+} from './api.ts'
 import type { DraftService } from './service.ts'
 
 export interface DraftRoutesDeps {
@@ -13,6 +22,11 @@ export interface DraftRoutesDeps {
 const tags = ['Drafts']
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
 const draftParams = Type.Object({ draftId: Type.String({ minLength: 1 }) })
+const ifMatchHeader = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'The `version` of the draft that the request is for, in quotes or not.' }),
+  ),
+})
 const WRITE = { access: 'key:write' } as const
 
 export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps): void {
@@ -49,10 +63,10 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
         response: { 200: saveResult },
       },
     },
-    idempotency.writing(async (request) => {
-      const store = await drafts.create(request.params.accountId, request.body, requestKeyOf(request))
+    idempotency.writing(async ({ params, body }, _reply, requestKey) => {
+      const store = await drafts.createTracked(params.accountId, body, requestKey)
       return async (tx) => {
-        const { row, draft, tracking } = await store(tx, { tracked: true })
+        const { row, draft, tracking } = await store(tx)
         const { id: draftId, messageId } = draft
         const { providerMessageId } = row
         return {
@@ -76,10 +90,10 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
         response: { 200: draftSchema },
       },
     },
-    idempotency.writing(async (request, reply) => {
-      const store = await drafts.create(request.body.accountId, request.body, requestKeyOf(request))
+    idempotency.writing(async ({ body }, reply, requestKey) => {
+      const store = await drafts.create(body.accountId, body, requestKey)
       return async (tx) => {
-        const { draft } = await store(tx, { tracked: false })
+        const { draft } = await store(tx)
         reply.header('etag', `"${draft.version}"`)
         return draft
       }
@@ -109,11 +123,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
         description:
           'Replaces the given fields, at the provider too; attachments stay. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current draft in `error.current`.',
         params: draftParams,
-        headers: Type.Object({
-          'if-match': Type.Optional(
-            Type.String({ description: 'The `version` that the change is for, in quotes or not.' }),
-          ),
-        }),
+        headers: ifMatchHeader,
         body: updateBody,
         response: { 200: draftSchema },
       },
@@ -143,6 +153,26 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       return { success: true, message: 'The draft was deleted.' }
     },
   )
+
+  app.post(
+    '/drafts/:draftId/send',
+    {
+      config: WRITE,
+      schema: {
+        tags,
+        summary: 'Send a draft',
+        description:
+          'Accepts the current version of the draft and sends it in the background, once: see the outbox. A change or a deletion of the draft after the request does not change what is sent; cancel the message in the outbox for that. Once it was sent, the draft is deleted, unless it was changed in between. `If-Match` as for a change.',
+        params: draftParams,
+        headers: ifMatchHeader,
+        body: sendDraftBody,
+        response: { 200: sendResult },
+      },
+    },
+    idempotency.writing(({ params, headers, body }) =>
+      drafts.send(params.draftId, body ?? {}, versionOf(headers['if-match'])),
+    ),
+  )
 }
 
 /** Undefined for none and for `*`, which any version matches. */
@@ -151,19 +181,4 @@ function versionOf(ifMatch: string | undefined): number | undefined {
   const version = /^\s*(?:W\/)?"?(\d{1,15})"?\s*$/.exec(ifMatch)?.[1]
   if (version === undefined) throw invalid('headers.if-match', 'must be the version of the draft')
   return Number(version)
-}
-
-interface KeyedRequest {
-  headers: Record<string, string | string[] | undefined>
-  caller: { owner: string } | undefined
-  url: string
-}
-
-/** Identifies the draft of a request that may be repeated. */
-function requestKeyOf({ headers, caller, url }: KeyedRequest): string | null {
-  const key = headers['idempotency-key']
-  if (typeof key !== 'string') return null
-  return createHash('sha256')
-    .update(JSON.stringify([caller?.owner, url, key]))
-    .digest('hex')
 }

@@ -45,8 +45,8 @@ const WAIT_MS = 10_000
 const RETRY_MS = 50
 
 /**
- * Runs `work` while no other request changes the draft, in whichever process. Throws `conflict` when the other request does not end
- * within ten seconds.
+ * Runs `work` while no other request changes or sends the draft, in whichever process. Throws `not_ready` when the other request does
+ * not end within ten seconds.
  */
 export async function withDraftLock<T>(
   { db, clock }: { db: Db; clock: Clock },
@@ -58,7 +58,7 @@ export async function withDraftLock<T>(
   while (!(await db.transaction(take))) {
     if (clock.monotonic() > giveUpAt) {
       const message = 'Another request is changing this draft. Try again shortly.'
-      throw new AppError('conflict', { message, headers: { 'retry-after': '5' } })
+      throw new AppError('not_ready', { message, headers: { 'retry-after': '5' } })
     }
     await sleep(RETRY_MS)
   }

@@ -50,7 +50,7 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
       return claim.body as ResponseBody<Schema>
     }
     try {
-      const commit = await prepare(request, reply)
+      const commit = await prepare(request, reply, print.id)
       return await db.transaction(async (tx) => {
         const response = await commit(tx)
         // Stored as the route's schema serialises it, so that a replay is identical.
@@ -70,7 +70,7 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
       const handler: Handler<Schema> = async (request, reply) => {
         const print = fingerprint(request)
         return print === undefined
-          ? db.transaction(await prepare(request, reply))
+          ? db.transaction(await prepare(request, reply, null))
           : runOnce(print, prepare, request, reply)
       }
       wrapped.add(handler)

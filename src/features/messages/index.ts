@@ -1,6 +1,7 @@
 /**
  * Messages of connected mailboxes: the rows that sync stores and the API that reads them. storing/ writes rows and
- * recognises moved messages, reading/ serves lists and live contents, bodies/ fetches bodies for `sync.storeBodies`.
+ * recognises moved messages, reading/ serves lists and live contents, bodies/ fetches bodies for `sync.storeBodies`, outgoing/ is
+ * what all requests that send or save messages share.
  */
 import './tables.ts'
 
@@ -19,15 +20,42 @@ export { bodyStore, putBody } from './bodies/store.ts'
 export { type MessageChanger, messageChanger } from './changing/changer.ts'
 export { messageChangeRoutes } from './changing/routes.ts'
 export { draftEvents, type MessageEventData, messageEvents } from './events.ts'
+export {
+  MAX_RECIPIENTS,
+  recipientList,
+  SEND_STATUSES,
+  type SendResult,
+  type SendStatus,
+  sendOptions,
+  sendResult,
+  sendResultFields,
+  sendStatus,
+  type TrackingResult,
+} from './outgoing/api.ts'
+export {
+  MAX_ATTACHMENT_BYTES,
+  parseRecipient,
+  parseRecipients,
+  parseSendAt,
+  readAttachments,
+  type UnreadAttachment,
+} from './outgoing/input.ts'
 export { type LiveAccessDeps, liveContents, type MessageRef } from './reading/live-access.ts'
 export { type MessageReader, messageReader } from './reading/reader.ts'
 export type { MessageHit, MessageQuery, MessageSearch, SearchWords } from './reading/search.ts'
 export { messageRoutes } from './routes.ts'
-export { sendResultFields, type TrackingResult } from './send-result.ts'
 export { allMail, type MessageRow, messageStore } from './store.ts'
 export { storeApiDeletions } from './storing/api-changes.ts'
 export { type DraftContext, storeDraft } from './storing/api-drafts.ts'
-export { draftIdOf, draftKey, findDrafts, messageIdOf, providerDraftIds, saveDrafts } from './storing/drafts.ts'
+export {
+  draftHash,
+  draftIdOf,
+  draftKey,
+  findDrafts,
+  messageIdOf,
+  providerDraftIds,
+  saveDrafts,
+} from './storing/drafts.ts'
 export { type Location, locationOf } from './storing/location.ts'
 export { type Candidate, matchMessages, type Presence, sharesKey } from './storing/match.ts'
 export {
@@ -46,6 +74,7 @@ export {
   type IncomingRow,
   incomingRow,
   locationAndFlags,
+  type MessageFields,
   newMessageRow,
   parseFields,
 } from './storing/row.ts'
@@ -62,3 +91,4 @@ export { threadMerger } from './threads/merger.ts'
 export { type ThreadReader, threadReader } from './threads/reader.ts'
 export { eraseThreadReferences } from './threads/references.ts'
 export { threadRoutes } from './threads/routes.ts'
+export { findInThread } from './threads/store.ts'

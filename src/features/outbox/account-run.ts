@@ -1,9 +1,7 @@
 import type { Recorder } from '../../events/index.ts'
-import type { Db, Tx } from '../../infra/db/index.ts'
-import type { Log } from '../../infra/log/index.ts'
+import type { Tx } from '../../infra/db/index.ts'
 import type { Run } from '../../infra/queue/index.ts'
 import { sleep } from '../../lib/abort.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { secretToken } from '../../lib/ids.ts'
 import { backoffMs } from '../../lib/retry.ts'
@@ -17,8 +15,8 @@ import {
   type SendProvider,
   type SendSteps,
 } from '../../providers/contract/index.ts'
-import type { Accounts } from '../accounts/index.ts'
-import { releaseReserved, reserveMessage } from '../messages/index.ts'
+import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../messages/index.ts'
+import { type AfterSendingDeps, afterSending, next, RELEASED } from './after-sending.ts'
 import { envelopeOf, type OutboxError } from './api.ts'
 import {
   ClaimLost,
@@ -34,12 +32,8 @@ import { sendFailedEvent } from './failed-event.ts'
 import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
-export interface SendRunDeps {
-  db: Db
-  clock: Clock
-  log: Log
+export interface SendRunDeps extends AfterSendingDeps {
   events: Recorder
-  accounts: Accounts
   sending(provider: ProviderName): SendProvider
   timing: OutboxTiming
   messagesPerMinute: number
@@ -73,7 +67,7 @@ const MAX_RUN_MS = 60_000
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy
+ *           ─▶ sent: save the copy, then delete the draft (`after-sending.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
  * The row is committed before the first byte that may make the provider send, and nobody sends a committed row again.
@@ -150,7 +144,7 @@ class AccountRun {
 
   async #work(row: OutboxRow, wasInterrupted: boolean): Promise<boolean> {
     if (row.status === 'cancelled') return this.#removeDraft(row)
-    if (row.status === 'sent') return this.#saveCopy(row)
+    if (row.status === 'sent') return this.#finish(row)
     if (row.committedAt !== null) return this.#search(row)
     return this.#send(row, wasInterrupted)
   }
@@ -178,7 +172,7 @@ class AccountRun {
     }
     let outcome: SendOutcome
     try {
-      outcome = await sender.send(this.#queued(row, wasInterrupted), steps, this.#signal)
+      outcome = await sender.send(await this.#queued(row, wasInterrupted), steps, this.#signal)
     } catch (error) {
       if (error instanceof ClaimLost || !(error instanceof ProviderError)) throw error
       await this.#recordUncertain(row, error)
@@ -186,8 +180,7 @@ class AccountRun {
     }
     this.#lastSentAt.set(row.accountId, clock.monotonic())
     if (!outcome.sent) return this.#recordRefusal(row, outcome)
-    const sent = await this.#recordSent(row, outcome, sender.saveCopy !== undefined)
-    return sent.dueAt === null ? true : this.#saveCopy(sent)
+    return this.#finish(await this.#recordSent(row, outcome, sender.saveCopy !== undefined))
   }
 
   async #recordSent(
@@ -201,10 +194,10 @@ class AccountRun {
       const store = outboxStore(tx, db.dialect)
       const current = await store.lock(row.id)
       const sent = await store.update(row.id, {
-        ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), checks: 0 },
+        ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused) },
         ...{ sentAt: current.committedAt ?? nowMs, updatedAt: nowMs },
         providerMessageId: outcome.providerMessageId ?? current.providerMessageId,
-        ...(needsCopy ? { dueAt: nowMs } : { dueAt: null, lease: null, leasedUntil: null }),
+        ...next(needsCopy ? 'copy' : row.draftId === null ? null : 'draft', nowMs),
       })
       if (!needsCopy) {
         await store.dropContent(row.id)
@@ -268,8 +261,7 @@ class AccountRun {
     const wasSent = await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)
     if (wasSent) {
       const outcome = { providerMessageId: row.providerMessageId, refused: [] }
-      const sent = await this.#recordSent(row, outcome, sender.saveCopy !== undefined)
-      return sent.dueAt === null ? true : this.#saveCopy(sent)
+      return this.#finish(await this.#recordSent(row, outcome, sender.saveCopy !== undefined))
     }
     const nowMs = clock.now()
     const checks = row.checks + 1
@@ -285,37 +277,18 @@ class AccountRun {
     return true
   }
 
-  async #saveCopy(row: OutboxRow): Promise<boolean> {
-    const { db, clock, log, accounts, timing } = this.#deps
-    const sender = await this.#open()
-    const nowMs = clock.now()
-    const sentAt = row.sentAt ?? nowMs
-    let failure: unknown
-    try {
-      await sender.saveCopy?.({ ...this.#queued(row), sentAt }, this.#signal)
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error
-      failure = error
+  /** Does what remains for a sent message. False when the mailbox cannot be reached. */
+  async #finish(sent: OutboxRow): Promise<boolean> {
+    const steps = afterSending(this.#deps)
+    let row = sent
+    if (row.remaining === 'copy') {
+      const sender = await this.#open()
+      const copy = { ...(await this.#queued(row)), sentAt: row.sentAt ?? row.createdAt }
+      row = await steps.saveCopy(row, async () => sender.saveCopy?.(copy, this.#signal))
+      if (row.remaining === 'copy') return false
     }
-    const checks = row.checks + 1
-    const isLast = failure === undefined || nowMs >= row.giveUpAt
-    if (failure !== undefined) {
-      log.warn(
-        isLast
-          ? 'A message was sent, but its copy could not be saved in Sent.'
-          : 'A message was sent, but its copy could not be saved in Sent; the service tries again.',
-        { accountId: row.accountId, operation: 'outbox.copy', error: failure, metadata: { outboxId: row.id } },
-      )
-    }
-    await db.transaction(async (tx) => {
-      const store = outboxStore(tx, db.dialect)
-      const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
-      await store.update(row.id, { checks, dueAt, updatedAt: clock.now(), ...RELEASED })
-      if (!isLast) return
-      await store.dropContent(row.id)
-      if (failure === undefined) await accounts.requestSync(tx, [row.accountId], 'everything')
-    })
-    return failure === undefined
+    if (row.remaining === 'draft') await steps.deleteDraft(row)
+    return true
   }
 
   /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
@@ -351,8 +324,11 @@ class AccountRun {
     })
   }
 
-  #queued(row: OutboxRow, wasInterrupted = false): QueuedMessage {
+  async #queued(row: OutboxRow, wasInterrupted = false): Promise<QueuedMessage> {
+    const { db } = this.#deps
     const { from, to, cc, bcc } = envelopeOf(row)
+    const messageId = messageIdOf(row.draftId ?? '')
+    const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
     const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
     return {
       from: from.email,
@@ -361,10 +337,10 @@ class AccountRun {
       rfcMessageId: row.rfcMessageId,
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,
-      bytes: () => contentOf(this.#deps.db, row.id),
+      bytes: () => contentOf(db, row.id),
       earlierDraftId: row.providerMessageId,
-      // A draft that was sent over the API has the same Message-ID as the message.
-      mayHaveDraft: wasInterrupted && row.draftId === null,
+      mayHaveDraft: wasInterrupted,
+      originalDraftId: draft?.providerMessageId ?? null,
     }
   }
 
@@ -385,8 +361,6 @@ class AccountRun {
     return this.#sender
   }
 }
-
-const RELEASED = { lease: null, leasedUntil: null } as const
 
 function reasonOf({ kind }: ProviderError): OutboxError['reason'] {
   if (kind === 'auth_expired') return 'auth_expired'

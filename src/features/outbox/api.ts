@@ -4,11 +4,8 @@ import { listOf, pageQuery } from '../../infra/http/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
-import { sendResultFields } from '../messages/index.ts'
-import { type Envelope, OUTBOX_STATUSES, type OutboxRow } from './tables.ts'
-
-const recipients = (description: string) =>
-  Type.Array(Type.String({ examples: ['Ada Okafor <ada@example.com>'] }), { maxItems: 1000, description })
+import { recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../messages/index.ts'
+import type { Envelope, OutboxRow } from './tables.ts'
 
 const attachmentInput = Type.Object(
   {
@@ -29,10 +26,10 @@ const attachmentInput = Type.Object(
 /** The body of a request that sends a message. */
 export const sendBody = Type.Object(
   {
-    to: Type.Optional(recipients('Required, except for a reply: default its sender.')),
-    cc: Type.Optional(recipients('Copies.')),
-    bcc: Type.Optional(recipients('Copies that other recipients do not see.')),
-    replyTo: Type.Optional(recipients('Where replies go. Default: the address of the account.')),
+    to: Type.Optional(recipientList('Required, except for a reply: default its sender.')),
+    cc: Type.Optional(recipientList('Copies.')),
+    bcc: Type.Optional(recipientList('Copies that other recipients do not see.')),
+    replyTo: Type.Optional(recipientList('Where replies go. Default: the address of the account.')),
     from: Type.Optional(
       Type.String({
         description: "The account's address with a name: `Ada Okafor <ada@example.com>`. Default: no name.",
@@ -53,33 +50,11 @@ export const sendBody = Type.Object(
         description: 'Further header fields. For microsoft accounts, their names must begin with X-.',
       }),
     ),
-    tracking: Type.Optional(
-      Type.Boolean({
-        description:
-          'Track opens and clicks of an HTML message: insert the pixel, and lead its links through this service. Default: TRACKING_ENABLED.',
-      }),
-    ),
-    sendAt: Type.Optional(
-      nullable(Type.String({ description: 'Not before this time (RFC 3339), at most a year ahead. Default: now.' })),
-    ),
+    ...sendOptions,
   },
   { title: 'SendMessage' },
 )
 export type SendBody = Static<typeof sendBody>
-
-const status = Type.Enum([...OUTBOX_STATUSES], {
-  description:
-    'scheduled: waits for sendAt. uncertain: the connection broke during the transfer; the service looks for the message in Sent and never sends it again by itself.',
-})
-
-export const sendResult = Type.Object(
-  {
-    ...sendResultFields,
-    outboxId: Type.String(),
-    status,
-  },
-  { title: 'SendResult' },
-)
 
 const refusedSchema = Type.Object(
   {
@@ -102,7 +77,7 @@ export const outboxSchema = Type.Object(
     accountId: Type.String(),
     messageId: Type.String({ description: 'The id that the message has or will have in Sent.' }),
     draftId: nullable(Type.String()),
-    status,
+    status: sendStatus,
     from: addressSchema,
     to: Type.Array(addressSchema),
     cc: Type.Array(addressSchema),
@@ -127,7 +102,7 @@ export const outboxList = listOf('messages', outboxSchema)
 export const outboxQuery = Type.Object({
   ...pageQuery,
   accountId: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Enum([...OUTBOX_STATUSES])),
+  status: Type.Optional(Type.Enum([...SEND_STATUSES])),
 })
 export type OutboxQuery = Static<typeof outboxQuery>
 

@@ -1,13 +1,16 @@
-import { type ErrorDetail, invalid, invalidFields } from '../../lib/errors.ts'
-import { parseTime } from '../../lib/time.ts'
+import { type ErrorDetail, invalidFields } from '../../lib/errors.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { isOwnHeader, type OutgoingAttachment, parseAddress } from '../../providers/mime/index.ts'
+import { isOwnHeader, type OutgoingAttachment } from '../../providers/mime/index.ts'
+import {
+  MAX_ATTACHMENT_BYTES,
+  MAX_RECIPIENTS,
+  parseRecipient,
+  parseRecipients,
+  parseSendAt,
+} from '../messages/index.ts'
 import type { SendBody } from './api.ts'
 
-const MAX_RECIPIENTS = 1000
 const MAX_HEADERS = 50
-const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
-const MAX_AHEAD_MS = 366 * 24 * 60 * 60_000
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** The fields of a request, parsed. Absent lists are empty. */
@@ -29,14 +32,7 @@ export function parseInput(body: SendBody, nowMs: number): ParsedInput {
   const errors: ErrorDetail[] = []
   const fail = (path: string, message: string) => void errors.push({ path, message })
 
-  function address(path: string, text: string): RemoteAddress[] {
-    const { address: parsed, problem } = parseAddress(text)
-    if (parsed !== undefined) return [parsed]
-    fail(path, problem)
-    return []
-  }
-  const list = (name: 'to' | 'cc' | 'bcc' | 'replyTo') =>
-    (body[name] ?? []).flatMap((text, index) => address(`body.${name}.${index}`, text))
+  const list = (name: 'to' | 'cc' | 'bcc' | 'replyTo') => parseRecipients(name, body[name] ?? [], errors)
 
   function attachment(given: NonNullable<SendBody['attachments']>[number], index: number): OutgoingAttachment[] {
     const path = `body.attachments.${index}`
@@ -70,39 +66,14 @@ export function parseInput(body: SendBody, nowMs: number): ParsedInput {
   if (total > MAX_ATTACHMENT_BYTES) fail('body.attachments', 'must not be larger than 25 MB together')
 
   const parsed: ParsedInput = {
-    from: body.from === undefined ? undefined : address('body.from', body.from)[0],
+    from: body.from === undefined ? undefined : parseRecipient('body.from', body.from, errors)[0],
     ...{ to: list('to'), cc: list('cc'), bcc: list('bcc'), replyTo: list('replyTo') },
     ...{ headers: fields, attachments, references: (body.attachments ?? []).flatMap(reference) },
-    sendAt: sendTime(body.sendAt ?? undefined, nowMs, fail),
+    sendAt: parseSendAt(body.sendAt, nowMs, errors),
   }
   if (parsed.to.length + parsed.cc.length + parsed.bcc.length > MAX_RECIPIENTS) {
     fail('body.to', `must not name more than ${MAX_RECIPIENTS} recipients with cc and bcc`)
   }
   if (errors.length > 0) throw invalidFields(errors)
   return parsed
-}
-
-function sendTime(
-  text: string | undefined,
-  nowMs: number,
-  fail: (path: string, message: string) => void,
-): number | null {
-  if (text === undefined || text === '') return null
-  const ms = parseTime(text)
-  if (ms === undefined) fail('body.sendAt', 'must be a time such as 2026-01-31T08:00:00Z')
-  else if (ms - nowMs > MAX_AHEAD_MS) fail('body.sendAt', 'must not be more than a year ahead')
-  return ms === undefined || ms <= nowMs ? null : ms
-}
-
-/** Reads a stream of an attachment or a message. Throws when the message would get too large. */
-export async function readAll(stream: NodeJS.ReadableStream, path: string): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stream) {
-    const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    bytes += piece.length
-    if (bytes > MAX_ATTACHMENT_BYTES) throw invalid(path, 'is larger than 25 MB')
-    chunks.push(piece)
-  }
-  return Buffer.concat(chunks)
 }

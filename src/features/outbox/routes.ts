@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { type App, ATTACHMENT_BODY_LIMIT, done, type Idempotency } from '../../infra/http/index.ts'
-import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody, sendResult } from './api.ts'
-import type { Accepted, Outbox } from './service.ts'
+import { sendResult } from '../messages/index.ts'
+import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody } from './api.ts'
+import type { Outbox } from './service.ts'
 
 export interface OutboxRouteDeps {
   outbox: Outbox
@@ -29,7 +30,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
     },
     idempotency.writing(async ({ params, body }) => {
       const prepared = await outbox.prepareRequest(params.accountId, body)
-      return async (tx) => sendResponse(await outbox.accept(tx, prepared))
+      return (tx) => outbox.accept(tx, prepared)
     }),
   )
 
@@ -96,8 +97,4 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
           outbox.resolve(tx, params.outboxId, body.as),
     ),
   )
-}
-
-function sendResponse({ messageId, tracking, outboxId, status }: Accepted) {
-  return { success: true, result: { success: true, messageId, tracking }, outboxId, status }
 }

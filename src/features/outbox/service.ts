@@ -7,10 +7,18 @@ import { cleanText } from '../../lib/text.ts'
 import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/contract/index.ts'
 import { composeMessage, newMessageId, type OutgoingMessage } from '../../providers/mime/index.ts'
 import { type Account, type Accounts, requireScopes } from '../accounts/index.ts'
-import { type MessageReader, releaseReserved, reserveMessage, type TrackingResult } from '../messages/index.ts'
+import {
+  type MessageReader,
+  readAttachments,
+  releaseReserved,
+  reserveMessage,
+  type SendResult,
+  type TrackingResult,
+  type UnreadAttachment,
+} from '../messages/index.ts'
 import type { PreparedTracking, Tracking } from '../tracking/index.ts'
 import { type OutboxView, outboxView, type SendBody } from './api.ts'
-import { type ParsedInput, parseInput, readAll } from './input.ts'
+import { type ParsedInput, parseInput } from './input.ts'
 import { outboxStore } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
@@ -33,15 +41,18 @@ export interface OutboxDeps {
 /** A message without the fields that every sent message gets. */
 export type Composition = Omit<OutgoingMessage, 'from' | 'messageId' | 'date' | 'sentToken'> & {
   from?: RemoteAddress | undefined
+  /** Of a draft. The message keeps it unless an earlier message of the draft may have been sent. */
+  messageId?: string | undefined
 }
 
 export interface SendOptions {
   sendAt: number | null
   /** The provider's id of the message that it replies to. */
   repliesTo: string | null
-  draftId: string | null
-  /** Insert the pixel and the links. */
-  tracked: boolean
+  /** The draft that is sent: it is deleted afterwards, unless it was changed and so has another hash. */
+  draft: { id: string; hash: string } | null
+  /** Insert the pixel and the links. Undefined: as set for the service. */
+  tracked: boolean | undefined
 }
 
 /** A composed message that is not stored yet. */
@@ -49,13 +60,6 @@ export interface PreparedMessage {
   row: OutboxRow
   content: Buffer
   tracking: PreparedTracking
-}
-
-export interface Accepted {
-  messageId: string
-  outboxId: string
-  status: OutboxRow['status']
-  tracking: TrackingResult
 }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -82,12 +86,16 @@ export function outbox(deps: OutboxDeps) {
     const nowMs = clock.now()
     const id = ids('obx')
     const from = given.from ?? { name: '', email: account.email }
-    const rfcMessageId = newMessageId(`${id.replace('_', '.')}.${secretToken().slice(0, 8)}`, account.email)
+    const unique = `${id.replace('_', '.')}.${secretToken().slice(0, 8)}`
+    const { draft } = options
+    // Mail servers and programs take two messages with one Message-ID for the same one.
+    const isFirst = draft === null || !(await outboxStore(db.read, db.dialect).wasAttempted(draft.id))
+    const rfcMessageId = (isFirst ? given.messageId : undefined) ?? newMessageId(unique, account.email)
     const sentToken = secretToken()
     const messageId = ids('msg')
     const tracking = await deps.tracking.prepare({
       ...{ accountId: account.id, messageId, rfcMessageId, subject: cleanText(given.subject) },
-      ...{ html: given.html, insert: options.tracked },
+      ...{ html: given.html, insert: options.tracked ?? deps.tracksByDefault },
     })
     const headers = tracking.isInserted ? [...given.headers, ...trackingHeaders(tracking.result)] : given.headers
     const content = await composeMessage({
@@ -100,7 +108,8 @@ export function outbox(deps: OutboxDeps) {
       content,
       tracking,
       row: {
-        ...{ id, accountId: account.id, messageId, rfcMessageId, sentToken, draftId: options.draftId },
+        ...{ id, accountId: account.id, messageId, rfcMessageId, sentToken },
+        ...{ draftId: draft?.id ?? null, draftHash: draft?.hash ?? null, remaining: null },
         status: options.sendAt === null ? 'queued' : 'scheduled',
         subject: cleanText(given.subject),
         envelope: JSON.stringify({ from, to, cc, bcc }),
@@ -116,16 +125,21 @@ export function outbox(deps: OutboxDeps) {
     sendingAccount,
     prepare,
 
-    /** Stores the message to send and reserves its id, in the transaction that answers the request. */
-    async accept(tx: Tx, { row, content, tracking }: PreparedMessage): Promise<Accepted> {
+    /**
+     * Stores the message to send and reserves its id, in the transaction that answers the request. Returns the response. Throws
+     * `conflict` when the draft is being sent already.
+     */
+    async accept(tx: Tx, { row, content, tracking }: PreparedMessage): Promise<SendResult> {
       await accounts.hold(tx, row.accountId)
+      await ensureOnlyOne(tx, row)
       await store(tx).insert(row, content)
       await deps.tracking.store(tx, tracking)
       const { accountId, messageId, rfcMessageId, sentToken } = row
       await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], row.createdAt)
       const delayMs = Math.max(0, (row.dueAt ?? 0) - row.createdAt)
       await queue.addIn(tx, SEND_QUEUE, [accountId], { delayMs })
-      return { messageId, outboxId: row.id, status: row.status, tracking: tracking.result }
+      const result = { success: true, messageId, tracking: tracking.result }
+      return { success: true, result, outboxId: row.id, status: row.status }
     },
 
     /** Checks and composes the message of a request. Throws `validation_failed`, and as `sendingAccount`. */
@@ -147,8 +161,10 @@ export function outbox(deps: OutboxDeps) {
       const subject = subjectOf(body, replied, forwarded)
       if (body.body === undefined && forwarded === undefined) throw invalid('body.body', 'is required')
       const text = body.body ?? ''
-      const attachments = [...input.attachments, ...(await referenced(account, input))]
-      if (forwarded !== undefined) attachments.push(await forwardedMessage(account, forwarded))
+      const unread = input.references.map((reference) => referenced(account, reference))
+      if (forwarded !== undefined) unread.push(forwardedMessage(account, forwarded))
+      const givenBytes = input.attachments.reduce((sum, { content }) => sum + content.length, 0)
+      const attachments = [...input.attachments, ...(await readAttachments(unread, givenBytes))]
       const references = replied === undefined ? [] : [...replied.references, replied.messageId ?? []].flat()
       const { cc, bcc, replyTo, headers, sendAt } = input
       const composition: Composition = {
@@ -156,9 +172,8 @@ export function outbox(deps: OutboxDeps) {
         ...(body.isHtml === true ? { text: null, html: text } : { text, html: null }),
         ...{ inReplyTo: replied?.messageId ?? null, references },
       }
-      const tracked = body.tracking ?? deps.tracksByDefault
       const repliesTo = replied?.providerMessageId ?? null
-      return prepare(account, composition, { sendAt, repliesTo, draftId: null, tracked })
+      return prepare(account, composition, { sendAt, repliesTo, draft: null, tracked: body.tracking })
     },
 
     async list(query: Parameters<ReturnType<typeof outboxStore>['list']>[0]) {
@@ -187,15 +202,16 @@ export function outbox(deps: OutboxDeps) {
       const nowMs = clock.now()
       if (as === 'discard') return outboxView(await end(tx, row, { status: 'cancelled' }))
       await accounts.hold(tx, row.accountId)
+      if (as === 'retry') await ensureOnlyOne(tx, row)
       const { accountId, messageId, rfcMessageId, sentToken } = row
       await reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ rfcMessageId }, { sentToken }], nowMs)
       await queue.addIn(tx, SEND_QUEUE, [accountId])
-      const common = { error: null, checks: 0, dueAt: nowMs, updatedAt: nowMs, lease: null, leasedUntil: null }
+      const common = { error: null, checks: 0, dueAt: nowMs, giveUpAt: nowMs + DAY_MS, updatedAt: nowMs }
       const changes =
         as === 'sent'
-          ? { status: 'sent' as const, sentAt: row.committedAt ?? nowMs }
-          : { status: 'queued' as const, committedAt: null, giveUpAt: nowMs + DAY_MS }
-      return outboxView(await store(tx).update(id, { ...common, ...changes }))
+          ? { status: 'sent' as const, sentAt: row.committedAt ?? nowMs, remaining: 'copy' as const }
+          : { status: 'queued' as const, committedAt: null }
+      return outboxView(await store(tx).update(id, { ...common, ...changes, lease: null, leasedUntil: null }))
     },
   }
 
@@ -220,19 +236,21 @@ export function outbox(deps: OutboxDeps) {
     })
   }
 
-  async function referenced({ id }: Account, { references }: ParsedInput) {
-    const found = []
-    for (const { path, messageId, attachmentId, contentId } of references) {
-      const { contentType, filename, read } = await reader.openAttachment(id, messageId, attachmentId)
-      found.push({ filename, contentType, contentId, content: await readAll(await read(), path) })
-    }
-    return found
+  function referenced({ id }: Account, reference: ParsedInput['references'][number]): UnreadAttachment {
+    const { path, messageId, attachmentId, contentId } = reference
+    return { path, contentId, open: () => reader.openAttachment(id, messageId, attachmentId) }
   }
 
-  async function forwardedMessage(account: Account, { id, subject }: { id: string; subject: string }) {
-    const { read } = await reader.openRaw(account.id, id)
-    const content = await readAll(await read(), 'body.forwardMessageId')
-    return { filename: `${subject || 'message'}.eml`, contentType: 'message/rfc822', content, contentId: null }
+  function forwardedMessage(account: Account, { id, subject }: { id: string; subject: string }): UnreadAttachment {
+    const file = { filename: `${subject || 'message'}.eml`, contentType: 'message/rfc822' }
+    const open = async () => ({ ...file, read: (await reader.openRaw(account.id, id)).read })
+    return { path: 'body.forwardMessageId', contentId: null, open }
+  }
+
+  /** A draft is sent once, so at most one of its messages may be sent or on its way. Call it after `accounts.hold`. */
+  async function ensureOnlyOne(tx: Tx, { id, draftId }: OutboxRow): Promise<void> {
+    const other = draftId === null ? undefined : await store(tx).findOpenOfDraft(draftId, id)
+    if (other !== undefined) throw conflict(`The draft is being sent already: see GET /outbox/${other}.`)
   }
 }
 

@@ -39,6 +39,30 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return row
     },
 
+    /** The id of another message that sends this draft: waiting, of unknown outcome, or sent while the draft is still to be deleted. */
+    async findOpenOfDraft(draftId: string, exceptId: string): Promise<string | undefined> {
+      const row = await handle
+        .selectFrom('outbox')
+        .select('id')
+        .where('draftId', '=', draftId)
+        .where('id', '<>', exceptId)
+        .where(({ eb, or }) =>
+          or([
+            eb('status', 'in', ['scheduled', 'queued', 'sending', 'uncertain']),
+            eb.and([eb('status', '=', 'sent'), eb('remaining', 'is not', null)]),
+          ]),
+        )
+        .limit(1)
+        .executeTakeFirst()
+      return row?.id
+    },
+
+    /** Whether a message of this draft was sent, or may have been. */
+    async wasAttempted(draftId: string): Promise<boolean> {
+      const attempted = handle.selectFrom('outbox').select('id').where('draftId', '=', draftId)
+      return (await attempted.where('committedAt', 'is not', null).limit(1).executeTakeFirst()) !== undefined
+    },
+
     async update(id: string, changes: Partial<OutboxRow>): Promise<OutboxRow> {
       return handle.updateTable('outbox').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
     },

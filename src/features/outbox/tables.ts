@@ -1,12 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-
-/**
- * scheduled, queued → sending → sent. A failure before the commit goes back to queued, until `giveUpAt`. failed: certainly not sent.
- * uncertain: the outcome of the last attempt is unknown, and the message is never sent again by itself.
- */
-export const OUTBOX_STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'failed', 'uncertain', 'cancelled'] as const
-export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]
+import type { SendStatus } from '../messages/index.ts'
 
 /** Recipients, with the names that the header shows. */
 export interface Envelope {
@@ -20,13 +14,15 @@ export interface Envelope {
 interface OutboxTable {
   id: string
   accountId: string
-  status: OutboxStatus
+  status: SendStatus
   /** Reserved for the copy in Sent. */
   messageId: string
   rfcMessageId: string
   sentToken: string
-  /** The draft that was sent. */
+  /** The draft that is sent. */
   draftId: string | null
+  /** Identifies the version of the draft that is sent, so that a later one is kept. */
+  draftHash: string | null
   subject: string
   /** JSON of `Envelope`. */
   envelope: string
@@ -39,10 +35,12 @@ interface OutboxTable {
   error: string | null
   /** Attempts to send. */
   attempts: number
-  /** Searches in Sent, or attempts to save the copy. */
+  /** What is left to do once the message is sent: save the copy in Sent, then delete the draft. Null: nothing. */
+  remaining: 'copy' | 'draft' | null
+  /** Searches in Sent, or attempts to do what remains. */
   checks: number
   sendAt: number | null
-  /** When the worker has to act: send, search for an uncertain message, or save the copy of a sent one. Null: nothing left to do. */
+  /** When the worker has to act: send, search for an uncertain message, or do what remains for a sent one. Null: nothing left to do. */
   dueAt: number | null
   /** Failed attempts are repeated until then. */
   giveUpAt: number

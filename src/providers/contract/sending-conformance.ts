@@ -128,7 +128,7 @@ function queued(
   )
   return {
     ...{ from: email, sentToken, rfcMessageId, repliesTo: null, sizeBytes: content.length },
-    ...{ earlierDraftId: null, mayHaveDraft: false },
+    ...{ earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
     recipients: ['bob@example.com', ...bcc],
     bcc,
     async *bytes() {

@@ -31,8 +31,10 @@ export interface QueuedMessage {
   bytes(): AsyncIterable<Buffer>
   /** The draft that an earlier attempt left at the provider, as passed to `onDraft`. */
   earlierDraftId: string | null
-  /** An earlier attempt was killed, perhaps before `onDraft`: a draft with this Message-ID is left of it. */
+  /** An earlier attempt was killed, perhaps before `onDraft`: a draft with this Message-ID may be left of it. */
   mayHaveDraft: boolean
+  /** The provider's message id of the draft that the user wrote, which may have the same Message-ID. No attempt removes it. */
+  originalDraftId: string | null
 }
 
 /** What the caller stores while a message is being sent. When one rejects, nothing is sent and `send` rejects with its error. */

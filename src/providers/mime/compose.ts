@@ -115,7 +115,8 @@ function headersOf({ subject, headers, sentToken }: OutgoingMessage) {
   }))
 }
 
-function isMessageId(id: string): boolean {
+/** Whether a message may have this Message-ID. With angle brackets. */
+export function isMessageId(id: string): boolean {
   return id.length <= MAX_ID && /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id)
 }
 

@@ -7,6 +7,7 @@ export { checkAddress, parseAddress } from './address.ts'
 export { attachmentName, bareContentId, type NamedPart } from './attachments.ts'
 export {
   composeMessage,
+  isMessageId,
   isOwnHeader,
   newMessageId,
   type OutgoingAttachment,

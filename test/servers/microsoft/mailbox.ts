@@ -33,7 +33,7 @@ interface Extra {
   moves: number
   /** A draft created from MIME: Exchange transfers that, whatever attachments are added later. */
   isMime: boolean
-  /** MAPI properties that a client has set, by id. */
+  /** MAPI properties that came with the MIME, or that a client has set, by id. */
   properties: Map<string, string>
 }
 
@@ -158,7 +158,12 @@ export function mailboxes(
       const html = mail.html !== undefined && mail.html !== ''
       const text = mail.text ?? (mail.html ?? '').replace(/<[^>]*>/g, ' ')
       const isMime = options.mime ?? false
-      extras.set(id, { raw, text, flagged: false, moves: 0, isMime, properties: new Map() })
+      const threading = [
+        ['String 0x1042', mail.inReplyTo ?? ''],
+        ['String 0x1039', mail.references ?? ''],
+      ] as const
+      const properties = new Map(threading.filter(([, value]) => value !== ''))
+      extras.set(id, { raw, text, flagged: false, moves: 0, isMime, properties })
       microsoft.messages.insert({
         microsoft_id: id,
         conversation_id:

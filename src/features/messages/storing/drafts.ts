@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto'
 import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
+import type { MessageRow } from '../store.ts'
+import { contentOf } from './row.ts'
 
 /** The id of the draft with this message id. */
 export function draftIdOf(messageId: string): string {
@@ -24,6 +26,11 @@ type DraftIdentity = Pick<RemoteMessage, 'draftId' | 'messageId'>
 export function draftKey({ draftId, messageId }: DraftIdentity): string | null {
   if (draftId !== undefined) return hash('draft', draftId)
   return messageId === null ? null : hash('message', messageId)
+}
+
+/** Identifies the content of a draft: each version has another hash. */
+export function draftHash(row: MessageRow): string {
+  return hash('content', JSON.stringify(contentOf(row)))
 }
 
 const KEYS_PER_QUERY = 200

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { type Handle, padded } from '../../../infra/db/index.ts'
 import type { PageRequest } from '../../../lib/page.ts'
 import type { RemoteAddress } from '../../../providers/contract/index.ts'
-import { isAllMail } from '../store.ts'
+import { labelStore } from '../../labels/index.ts'
+import { isAllMail, type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
 
 export interface ThreadSummary {
@@ -166,4 +167,27 @@ function distinct(addresses: readonly RemoteAddress[]): RemoteAddress[] {
     else if (known.name === '') known.name = name
   }
   return [...byEmail.values()]
+}
+
+/** How many of a thread's newest messages are compared. */
+const MAX_COMPARED = 50
+
+/** The newest message of a thread with this Message-ID that is not a draft. */
+export async function findInThread(
+  handle: Handle,
+  { accountId, threadId }: { accountId: string; threadId: string },
+  rfcMessageId: string,
+): Promise<MessageRow | undefined> {
+  const newest = handle
+    .selectFrom('messages')
+    .select('id')
+    .where('threadId', '=', threadId)
+    .where('goneAt', 'is', null)
+    .orderBy('receivedAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MAX_COMPARED)
+  const rows = await messageStore(handle).byIds((await newest.execute()).map(({ id }) => id))
+  const found = rows.filter((row) => row.accountId === accountId && parseFields(row.fields).messageId === rfcMessageId)
+  const folders = await labelStore(handle).byIds(found.flatMap(({ folderId }) => folderId ?? []))
+  return found.find(({ folderId }) => folders.get(folderId ?? '')?.role !== 'drafts')
 }

@@ -14,10 +14,14 @@ import type { Tx } from '../../db/index.ts'
 /** The second half of a POST, inside the transaction that also stores the response for retries. Awaits only the store. */
 export type Commit<T> = (tx: Tx) => Promise<T>
 
-/** The first half: checks and remote calls, outside any transaction. */
+/**
+ * The first half: checks and remote calls, outside any transaction. `requestKey` is the same for every repetition of the request, and
+ * for no other one; null without an Idempotency-Key.
+ */
 export type Prepare<Schema extends FastifySchema> = (
   request: TypedRequest<Schema>,
   reply: TypedReply<Schema>,
+  requestKey: string | null,
 ) => Promise<Commit<ResponseBody<Schema>>>
 
 /** A Fastify handler. */

@@ -62,14 +62,14 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
 
   /** Removes what an earlier attempt has left. Returns true when the message was sent since then, perhaps by the user. */
   async function wasSentSince(message: QueuedMessage, signal: AbortSignal): Promise<boolean> {
-    const { earlierDraftId, mayHaveDraft, rfcMessageId } = message
+    const { earlierDraftId, mayHaveDraft, rfcMessageId, originalDraftId } = message
     if (earlierDraftId !== null) {
       if ((await stateOf(earlierDraftId, DOING, signal)) === 'sent') return true
       await remove(earlierDraftId, DOING, signal)
     } else if (mayHaveDraft) {
       const found = await find(rfcMessageId, DOING, signal)
       if (found.some(({ isDraft }) => !isDraft)) return true
-      for (const { id } of found) await remove(id, DOING, signal)
+      for (const { id } of found) if (id !== originalDraftId) await remove(id, DOING, signal)
     }
     return false
   }

@@ -167,8 +167,12 @@ describe('messages of a mailbox at Graph', () => {
     const [raw = Buffer.alloc(0)] = await collect(left)
     const orphan = () => graph.deliver(user, raw, { folder: 'drafts', draft: true })
     await orphan()
-    expect(await sender.send({ ...left, mayHaveDraft: true }, steps, never)).toMatchObject({ sent: true })
-    expect(inFolder('drafts')).toEqual([])
+    const originalDraftId = await orphan()
+    expect(await sender.send({ ...left, mayHaveDraft: true, originalDraftId }, steps, never)).toMatchObject({
+      sent: true,
+    })
+    expect(inFolder('drafts')).toMatchObject([{ id: originalDraftId }])
+    await graph.delete(user, originalDraftId)
     const again = { ...left, earlierDraftId: commits[0] ?? '' }
     expect(await sender.send(again, steps, never)).toMatchObject({ sent: true, providerMessageId: commits[0] })
     expect(await sender.send({ ...left, mayHaveDraft: true }, steps, never)).toMatchObject({ sent: true })
@@ -263,7 +267,7 @@ async function composed(email: string, { repliesTo, bcc = [], ...more }: Compose
   })
   return {
     ...{ from: email, recipients: [BOB, ...bcc], bcc, rfcMessageId, repliesTo: repliesTo ?? null },
-    ...{ sizeBytes: content.length, earlierDraftId: null, mayHaveDraft: false },
+    ...{ sizeBytes: content.length, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
     async *bytes() {
       yield content
     },

@@ -1,0 +1,60 @@
+import { type ErrorDetail, invalid } from '../../../lib/errors.ts'
+import { parseTime } from '../../../lib/time.ts'
+import type { RemoteAddress, RemoteFile } from '../../../providers/contract/index.ts'
+import { type OutgoingAttachment, parseAddress } from '../../../providers/mime/index.ts'
+
+export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
+const MAX_AHEAD_MS = 366 * 24 * 60 * 60_000
+
+/** Parses one address of a request, or adds what is wrong with it to `errors`. */
+export function parseRecipient(path: string, text: string, errors: ErrorDetail[]): RemoteAddress[] {
+  const { address, problem } = parseAddress(text)
+  if (address === undefined) errors.push({ path, message: problem })
+  return address === undefined ? [] : [address]
+}
+
+/** Parses a list of addresses in the body of a request. */
+export function parseRecipients(name: string, list: readonly string[], errors: ErrorDetail[]): RemoteAddress[] {
+  return list.flatMap((text, index) => parseRecipient(`body.${name}.${index}`, text, errors))
+}
+
+/** Parses the member `sendAt` of a request. Null: now. */
+export function parseSendAt(text: string | null | undefined, nowMs: number, errors: ErrorDetail[]): number | null {
+  if (text === null || text === undefined || text === '') return null
+  const path = 'body.sendAt'
+  const ms = parseTime(text)
+  if (ms === undefined) errors.push({ path, message: 'must be a time such as 2026-01-31T08:00:00Z' })
+  else if (ms - nowMs > MAX_AHEAD_MS) errors.push({ path, message: 'must not be more than a year ahead' })
+  return ms === undefined || ms <= nowMs ? null : ms
+}
+
+/** An attachment that is still to be read. */
+export interface UnreadAttachment {
+  /** The field that names it. */
+  path: string
+  contentId: string | null
+  open(): Promise<Pick<RemoteFile, 'contentType' | 'filename' | 'read'>>
+}
+
+/**
+ * Reads attachments one after the other. Throws `validation_failed` as soon as they are larger than a message may be, together with
+ * the `readBytes` read before.
+ */
+export async function readAttachments(
+  unread: readonly UnreadAttachment[],
+  readBytes = 0,
+): Promise<OutgoingAttachment[]> {
+  const read: OutgoingAttachment[] = []
+  let total = readBytes
+  for (const { path, contentId, open } of unread) {
+    const { contentType, filename, read: readContent } = await open()
+    const chunks: Buffer[] = []
+    for await (const chunk of await readContent()) {
+      total += chunk.length
+      if (total > MAX_ATTACHMENT_BYTES) throw invalid(path, 'makes the attachments larger than 25 MB together')
+      chunks.push(chunk)
+    }
+    read.push({ filename, contentType, contentId, content: Buffer.concat(chunks) })
+  }
+  return read
+}
