@@ -91,6 +91,22 @@ describe.skipIf(!dovecotAvailable()).each(kinds)('syncing an IMAP folder with %s
     expect(mirror.subjects()).toEqual(Array.from({ length: 115 }, (_, i) => `mail ${i + 1}`))
   })
 
+  it('reports the removal of messages that were stored since the last sync, and not by a sync', async () => {
+    const name = await user()
+    const mirror = new FolderMirror('INBOX')
+    await mirror.sync(await session(name))
+    await server.deliverMany(name, messages(1, 3))
+    const other = new FolderMirror('INBOX')
+    await other.sync(await session(name))
+    for (const [uid, message] of other.rows) mirror.rows.set(uid, message)
+    await otherClient(server, name, 'secret', async (client) => {
+      await client.mailboxOpen('INBOX')
+      await client.messageDelete('1,3')
+    })
+    await mirror.sync(await session(name))
+    expect(mirror.subjects()).toEqual(['mail 2'])
+  })
+
   it('syncs a large mailbox that changed while disconnected', async () => {
     const name = await user()
     await server.deliverMany(name, messages(1, 200))

@@ -8,6 +8,8 @@ import { type Changes, compareWindows } from './compare.ts'
 import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
 
+const MAX_UID = 0xffff_ffff
+
 /**
  * One pass over one folder:
  *
@@ -36,7 +38,11 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
   const hasFetchedAll = onlyArrivals && pass.total <= pass.cursor.exists
 
   if (isContinued && !hasFetchedAll) {
+    // Saved or moved here through the API since the last pass. What is deleted before this one appears in no response of the server.
+    const stored = await request.known(pass.cursor.uidNext, MAX_UID)
     for await (const added of newMessages(pass, context)) yield* emit({ added })
+    const removed = stored.flatMap(({ uid }) => (pass.added.has(uid) ? [] : uid))
+    if (removed.length > 0) yield* emit({ removed })
   }
   if (isContinued && !onlyArrivals) {
     // Emits each step once the next one is known: only the last may carry the advanced cursor.
