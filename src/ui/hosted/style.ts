@@ -81,6 +81,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .alert h2{margin:0;font-size:14px;font-weight:600;line-height:1.5}
 .alert p{margin:2px 0 0}
 .alert ul{margin:4px 0 0;padding:0;padding-inline-start:18px}
+.alert li{padding:2px 0}
 .alert a{color:var(--danger)}
 .identity{display:flex;gap:12px;align-items:center;margin:22px 0 0;padding:12px 14px;border:1px solid var(--line);border-radius:12px}
 .identity>div{min-width:0}
