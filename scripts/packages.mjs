@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 const PACKAGES = [
   { name: 'dovecot-imapd', file: '/usr/lib/dovecot/imap', without: 'everything on a real IMAP server' },
   { name: 'dovecot-lmtpd', file: '/usr/lib/dovecot/lmtp', without: 'everything on a real IMAP server' },
+  { name: 'radicale', file: '/usr/bin/radicale', without: 'calendars on a real CalDAV server' },
   { name: 'redis-server', file: '/usr/bin/redis-server', without: 'everything on Redis' },
   { name: 'chromium', file: '/usr/bin/chromium', without: 'the hosted pages in a browser' },
   { name: 'fonts-liberation', file: '/usr/share/fonts/truetype/liberation', without: 'readable pages in the browser' },

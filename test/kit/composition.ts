@@ -59,7 +59,7 @@ export function compose(db: Db, options: CompositionOptions = {}) {
       ...{ serviceApiKey: 'test-key', adminPassword: undefined, keysBesideData: false },
       sealer: sealer(options.ring ?? TEST_KEYS),
     },
-    records: { mx: async () => [], srv: async () => [] },
+    records: { mx: async () => [], srv: async () => [], txt: async () => [] },
     async close() {
       await queue.close()
       await bus.close()

@@ -103,7 +103,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     idempotency: idempotent,
     authScreen: {},
     logins: {},
-    records: { mx: async () => [], srv: async () => [] },
+    records: { mx: async () => [], srv: async () => [], txt: async () => [] },
     outbound: outbound({ guard: localGuard }),
     accounts: fixture.accounts,
     ...overrides,

@@ -4,6 +4,7 @@ import { serveQuestions } from './name-server.ts'
 export interface ZoneEntry {
   mx?: readonly { exchange: string; priority: number }[]
   srv?: readonly { name: string; port: number; priority: number; weight: number }[]
+  txt?: readonly string[]
   /** Never responds. */
   silent?: boolean
 }
@@ -18,10 +19,11 @@ export interface Dns {
 
 const TYPES = new Map([
   [15, 'MX'],
+  [16, 'TXT'],
   [33, 'SRV'],
 ])
 
-/** A name server on loopback with MX and SRV records. */
+/** A name server on loopback with MX, SRV and TXT records. */
 export async function startDns(zone: Readonly<Record<string, ZoneEntry>>): Promise<Dns> {
   const asked: string[] = []
   const served = await serveQuestions(({ name, type }) => {
@@ -29,11 +31,18 @@ export async function startDns(zone: Readonly<Record<string, ZoneEntry>>): Promi
     asked.push(`${kind} ${name}`)
     const entry = zone[name]
     if (entry?.silent) return undefined
-    const records = kind === 'MX' ? (entry?.mx ?? []).map(mx) : kind === 'SRV' ? (entry?.srv ?? []).map(srv) : []
-    return { code: entry === undefined ? 3 : 0, records }
+    return { code: entry === undefined ? 3 : 0, records: recordsOf(kind, entry) }
   })
   return { ...served, asked }
 }
+
+function recordsOf(kind: string, entry: ZoneEntry | undefined): Buffer[] {
+  if (kind === 'MX') return (entry?.mx ?? []).map(mx)
+  if (kind === 'SRV') return (entry?.srv ?? []).map(srv)
+  return kind === 'TXT' ? (entry?.txt ?? []).map(txt) : []
+}
+
+const txt = (text: string) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)])
 
 const mx = ({ exchange, priority }: { exchange: string; priority: number }) =>
   Buffer.concat([uint16(priority), domainName(exchange)])

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
+import { startDns } from '../../../test/servers/dns.ts'
 import { type NameAnswer, startNameServer } from '../../../test/servers/name-server.ts'
-import { resolver } from './dns.ts'
+import { dnsRecords, resolver } from './dns.ts'
 
 const nameServer = async (answer: (name: string) => NameAnswer) => closing(await startNameServer(answer))
 
@@ -51,5 +52,14 @@ describe('resolving names', () => {
     const resolve = resolver({ timeoutMs: 5000, servers: ['127.0.0.1:9'], hostsFile: '/nowhere' })
     expect((await resolve('localhost')).addresses).toEqual(['127.0.0.1', '::1'])
     expect((await resolve('app.localhost')).addresses).toEqual(['127.0.0.1', '::1'])
+  })
+})
+
+describe('records', () => {
+  it('returns the texts of a name, and none for an unknown name', async () => {
+    const { server } = closing(await startDns({ '_caldavs._tcp.a.example': { txt: ['path=/dav', 'other'] } }))
+    const records = dnsRecords({ timeoutMs: 5000, servers: [server] })
+    expect(await records.txt('_caldavs._tcp.a.example')).toEqual(['path=/dav', 'other'])
+    expect(await records.txt('_caldavs._tcp.b.example')).toEqual([])
   })
 })

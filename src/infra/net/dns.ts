@@ -88,12 +88,14 @@ export interface ServiceRecord {
   port: number
 }
 
-/** MX and SRV records. Missing records are an empty list; a DNS failure or timeout rejects. */
+/** MX, SRV and TXT records. Missing records are an empty list; a DNS failure or timeout rejects. */
 export interface DnsRecords {
   /** The mail hosts with the best preference. */
   mx(domain: string): Promise<string[]>
   /** The hosts of a service such as `_imaps._tcp.example.com`, best first (RFC 2782). */
   srv(name: string): Promise<ServiceRecord[]>
+  /** The texts of a name, each with its strings joined. */
+  txt(name: string): Promise<string[]>
 }
 
 export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): DnsRecords {
@@ -116,6 +118,10 @@ export function dnsRecords(options: { timeoutMs: number; servers?: string[] }): 
       const records = await recordsOf(domain, dns.resolveMx(domain))
       const best = Math.min(...records.map((record) => record.priority))
       return records.filter((record) => record.priority === best).map((record) => record.exchange.toLowerCase())
+    },
+    async txt(name) {
+      const records = await recordsOf(name, dns.resolveTxt(name))
+      return records.map((strings) => strings.join(''))
     },
     async srv(name) {
       const records = await recordsOf(name, dns.resolveSrv(name))

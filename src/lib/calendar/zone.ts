@@ -25,7 +25,7 @@ interface Segment {
 /** No two changes that cancel each other are closer: the shortest summer time of the time zone database lasted 3 weeks. */
 const SAMPLE_MS = 10 * DAY_MS
 const MAX_YEARS = 300
-const MAX_ZONES = 100
+const MAX_ZONES = 300
 const NAME = /^[A-Za-z][\w+\-/]{1,63}$/
 /** Local mean time applies to everything before. */
 const FIRST_MS = dayOf(1800, 1, 1) * DAY_MS

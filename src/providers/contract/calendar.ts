@@ -11,8 +11,12 @@ export interface CalendarProvider {
 
 /** Every method rejects with `ProviderError`, or the signal's reason. */
 export interface CalendarAccount {
-  /** Every calendar that the account sees. Empty when the mail server's provider has no calendars. */
-  listCalendars(signal: AbortSignal): Promise<RemoteCalendar[]>
+  /**
+   * Every calendar that the account sees. Empty when the mail server's provider has no calendars. `isKnown`: calendars are stored
+   * already. A CalDAV server that nobody configured and that cannot be found is then an error: without calendars, the same failure
+   * means that there are none.
+   */
+  listCalendars(signal: AbortSignal, isKnown?: boolean): Promise<RemoteCalendar[]>
   /**
    * Reads the changes of a calendar since `cursor` (null: everything in the window) in steps of about 500 events at most. A step's
    * `cursor` is valid once the step is stored. `cursor_expired`: read again with null; what is not found then was deleted.

@@ -8,6 +8,7 @@ const records = {
   mx: async (domain: string) =>
     domain === 'firm.de' ? ['firm-de.mail.protection.outlook.com'] : ['aspmx.l.google.com'],
   srv: async () => [],
+  txt: async () => [],
 }
 const outbound = { send: () => Promise.reject(new Error('offline')), close: async () => {} }
 const microsoft = loginAt('https://login.example')('microsoft')

@@ -13,7 +13,7 @@ describeOneDatabase('a mail server that was found', 'sqlite', (open) => {
       return name.startsWith('_imaps.') ? [{ host: 'mail.firm.de', port: 10_993 }] : []
     }
     const hosted = await serveHosted(await open(), {
-      records: { mx: async () => [], srv },
+      records: { mx: async () => [], srv, txt: async () => [] },
       outbound: { send: () => Promise.reject(new Error('offline')), close: async () => {} },
     })
     try {

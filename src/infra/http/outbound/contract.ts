@@ -12,7 +12,8 @@ export class OutboundError extends Error {
 }
 
 export interface OutboundRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** PROPFIND and REPORT are WebDAV's reads. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'PROPFIND' | 'REPORT'
   /** http or https, without credentials. */
   url: string
   headers: Record<string, string>
@@ -21,7 +22,7 @@ export interface OutboundRequest {
   connectionsOf?: string
   /** For the name lookup, connecting, sending, and reading the response together. */
   timeoutMs: number
-  /** The rest of a longer response is dropped with its connection. At most and by default 64 KB. */
+  /** The rest of a longer response is dropped with its connection. 64 KB by default. */
   maxResponseBytes?: number
   /** Aborts the request; the promise then rejects with the signal's reason. */
   signal?: AbortSignal

@@ -88,6 +88,19 @@ describe('sending', () => {
     expect(received.body.toString()).toBe('thanks')
   })
 
+  it('sends the methods of WebDAV, and returns responses up to the limit of the request', async () => {
+    const port = await serve((request, response) => {
+      response.writeHead(207).end(`${request.method} `.repeat(20_000))
+    })
+    const { post } = client()
+    const { status, body, truncated } = await post(`http://app.example:${port}/`, {
+      method: 'PROPFIND',
+      maxResponseBytes: 200_000,
+    })
+    expect([status, truncated, body.length]).toEqual([207, false, 180_000])
+    expect(body.subarray(0, 9).toString()).toBe('PROPFIND ')
+  })
+
   it('does not send connection headers of the caller', async () => {
     const seen: (string | undefined)[] = []
     const port = await serve((request, response) => {

@@ -13,7 +13,7 @@ export interface OutboundDeps {
 }
 
 const LIMITS: PoolLimits = { perOrigin: 32, origins: 1000, sockets: 2000 }
-const MAX_RESPONSE_BYTES = 64 * 1024
+const DEFAULT_RESPONSE_BYTES = 64 * 1024
 
 /** Headers that belong to the connection. Those of the caller are not sent. */
 const CONNECTION_HEADERS = new Set([
@@ -105,8 +105,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {}
   #isOver = false
 
-  constructor({ timeoutMs, maxResponseBytes = MAX_RESPONSE_BYTES }: OutboundRequest) {
-    this.#maxBytes = Math.min(maxResponseBytes, MAX_RESPONSE_BYTES)
+  constructor({ timeoutMs, maxResponseBytes = DEFAULT_RESPONSE_BYTES }: OutboundRequest) {
+    this.#maxBytes = maxResponseBytes
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject

@@ -1,0 +1,31 @@
+import { OutboundError, type OutboundResponse } from '../../infra/http/index.ts'
+import { retryAfterMs } from '../../lib/retry.ts'
+import { ProviderError } from '../contract/index.ts'
+
+/** Maps a failure without a response. The address guard's sentence names the setting. */
+export function networkError(error: unknown, doing: string): unknown {
+  if (!(error instanceof OutboundError)) return error
+  const { kind, message } = error
+  const options = { cause: error, timedOut: kind === 'timeout' }
+  if (kind === 'refused_address') return new ProviderError('rejected', `${doing}: ${message}`, options)
+  if (kind === 'tls') return new ProviderError('tls', `${doing}: ${message}`, options)
+  return new ProviderError('unavailable', `${doing}: ${message}`, options)
+}
+
+/** Maps an error status. The text of the body is left out: it may quote anything. */
+export function statusError(
+  { status, headers }: OutboundResponse,
+  doing: string,
+  { nowMs, refusal }: { nowMs: number; refusal: 'auth_expired' | 'rejected' },
+): ProviderError {
+  const header = headers['retry-after']
+  const after = retryAfterMs(Array.isArray(header) ? header[0] : header, nowMs)
+  const retry = after === undefined ? {} : { retryAfterMs: after }
+  if (status === 401) return new ProviderError(refusal, `${doing}: the CalDAV server refused the password`)
+  if (status === 404 || status === 410) return new ProviderError('not_found', `${doing}: not found`)
+  if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
+  if (status >= 400 && status < 500) {
+    return new ProviderError('rejected', `${doing}: the CalDAV server refused the request (${status})`)
+  }
+  return new ProviderError('unavailable', `${doing}: the CalDAV server failed (${status})`, retry)
+}

@@ -1,0 +1,122 @@
+/**
+ * Calendars over CalDAV, for imap accounts: discovery (RFC 6764), sync tokens (RFC 6578), objects as iCalendar (RFC 5545). Every
+ * request passes the address guard, every response is bounded. Knows no database and no routes.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Outbound } from '../../infra/http/index.ts'
+import type { Log } from '../../infra/log/index.ts'
+import type { DnsRecords } from '../../infra/net/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type CalendarAccount, type CalendarProvider, type MailAccess, ProviderError } from '../contract/index.ts'
+import { listCalendars } from './calendars.ts'
+import { davClient } from './client.ts'
+import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
+import { urlOf } from './hrefs.ts'
+import { type Collection, collectionUrl, readRange } from './objects.ts'
+import { syncEvents } from './sync.ts'
+import { trustedHosts } from './trust.ts'
+import { ObjectZones } from './zones.ts'
+
+export interface CaldavDeps {
+  outbound: Outbound
+  records: DnsRecords
+  clock: Clock
+  log: Log
+  /** Events that `readRange` returns at most. */
+  maxEvents?: number
+}
+
+const MAX_EVENTS = 10_000
+/** How long the result of a discovery is used. */
+const HOME_MS = 60 * 60_000
+const MAX_HOMES = 10_000
+
+/** Null: the account has no calendars. */
+type FoundHome = CalendarHome | null
+
+export function caldavProvider(deps: CaldavDeps): CalendarProvider {
+  const homes = new LRUCache<string, { home: FoundHome }>({
+    max: MAX_HOMES,
+    ttl: HOME_MS,
+    ttlResolution: 0,
+    perf: { now: () => deps.clock.monotonic() },
+  })
+  return { open: (access) => openAccount(deps, homes, access) }
+}
+
+function openAccount(
+  { outbound, records, clock, log, maxEvents = MAX_EVENTS }: CaldavDeps,
+  homes: LRUCache<string, { home: FoundHome }>,
+  access: MailAccess,
+): CalendarAccount {
+  const { accountId, email, secrets } = access
+  const { caldav, imap } = access.settings
+  const configured = caldav === undefined ? undefined : urlOf(caldav.url, undefined)
+  const trusts =
+    configured === undefined
+      ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
+      : trustedHosts([configured.hostname])
+  const client = davClient({
+    ...{ outbound, clock, accountId, trusts },
+    username: caldav?.username ?? imap?.username ?? email,
+    password: secrets.caldavPassword ?? secrets.password ?? '',
+    refusal: configured === undefined ? 'rejected' : 'auth_expired',
+  })
+  const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username])
+
+  async function homeOf(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {
+    const known = homes.get(homeKey)
+    if (known !== undefined && !(known.home === null && isKnown)) return known.home
+    const home = configured === undefined ? await discover(signal, isKnown) : await findHome(client, configured, signal)
+    homes.set(homeKey, { home })
+    return home
+  }
+
+  /** The first candidate that is a CalDAV server and accepts the password. */
+  async function discover(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {
+    let failure: unknown
+    for (const candidate of await candidates(access, { records, log, trusts })) {
+      try {
+        const url = await probe(client, candidate, signal)
+        if (url === undefined || !trusts(url.hostname)) continue
+        const home = await findHome(client, url, signal)
+        if (home.homes.length > 0) return home
+      } catch (error) {
+        signal.throwIfAborted()
+        failure ??= error
+        log.debug('Found no calendars at a host', { accountId, error, metadata: { host: candidate.hostname } })
+      }
+    }
+    if (isKnown && failure !== undefined) throw failure
+    return null
+  }
+
+  async function collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection> {
+    const home = await homeOf(signal, true)
+    const base = home?.homes[0]
+    if (home === null || base === undefined) {
+      throw new ProviderError('not_found', 'reading the calendar: the account has no calendars')
+    }
+    const addresses = new Set([email.toLowerCase(), ...home.addresses])
+    return { client, url: collectionUrl(calendarId, base), context: { zones: new ObjectZones(), addresses }, signal }
+  }
+
+  return {
+    async listCalendars(signal, isKnown = false) {
+      const home = await homeOf(signal, isKnown)
+      try {
+        return home === null ? [] : await listCalendars(client, home, { nowMs: clock.now(), signal })
+      } catch (error) {
+        // The server may have moved.
+        homes.delete(homeKey)
+        throw error
+      }
+    },
+    async *syncEvents({ calendarId, cursor, window, signal }) {
+      yield* syncEvents(await collectionOf(calendarId, signal), cursor, window)
+    },
+    async readRange({ calendarId, range, signal }) {
+      return readRange(await collectionOf(calendarId, signal), range, maxEvents)
+    },
+  }
+}

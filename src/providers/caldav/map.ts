@@ -1,0 +1,204 @@
+import { type Component, parseObject, properties, property, textOf } from '../../lib/calendar/components.ts'
+import type { ContentLine } from '../../lib/calendar/content-line.ts'
+import { DAY_MS, formatDay, formatLocal, parseDay, parseLocal } from '../../lib/calendar/days.ts'
+import { parseDuration } from '../../lib/calendar/duration.ts'
+import { zoneOf } from '../../lib/calendar/zone.ts'
+import { boundedEvent, type EventTime, type RemoteEvent } from '../contract/index.ts'
+import { peopleOf } from './people.ts'
+import type { ObjectZones } from './zones.ts'
+
+/** A calendar object as the server returned it. */
+export interface CalendarObject {
+  path: string
+  etag: string | null
+  text: string
+}
+
+export interface MapContext {
+  zones: ObjectZones
+  /** Addresses of the user, in lower case. */
+  addresses: ReadonlySet<string>
+}
+
+const MAX_EVENTS = 2000
+const MAX_DATE_LINES = 2000
+
+/** The master or single event of an object, and its exceptions. Empty for what is not an event, or cannot be read. */
+export function eventsOf(object: CalendarObject, context: MapContext): RemoteEvent[] {
+  const calendar = parseObject(object.text)
+  const events = calendar?.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS) ?? []
+  const master = events.find((event) => property(event, 'RECURRENCE-ID') === undefined)
+  const found: RemoteEvent[] = []
+  if (calendar === undefined) return found
+  const mapper = new ObjectMapper(object, calendar, context)
+  if (master !== undefined) found.push(...mapper.event(master, undefined))
+  const seen = new Set<string>()
+  for (const event of events) {
+    const original = property(event, 'RECURRENCE-ID')
+    const [mapped] = original === undefined ? [] : mapper.event(event, original)
+    if (mapped === undefined || seen.has(mapped.eventId)) continue
+    seen.add(mapped.eventId)
+    found.push(mapped)
+  }
+  return found
+}
+
+class ObjectMapper {
+  readonly #object: CalendarObject
+  readonly #calendar: Component
+  readonly #context: MapContext
+
+  constructor(object: CalendarObject, calendar: Component, context: MapContext) {
+    this.#object = object
+    this.#calendar = calendar
+    this.#context = context
+  }
+
+  /** None where the event has no start. */
+  event(event: Component, original: ContentLine | undefined): RemoteEvent[] {
+    const { path, etag } = this.#object
+    const start = this.#time(property(event, 'DTSTART'))
+    const originalStart = original === undefined ? null : this.#time(original)
+    if (start === undefined || originalStart === undefined) return []
+    const { organizer, attendees } = peopleOf(event, this.#context.addresses)
+    const mapped = boundedEvent({
+      eventId: originalStart === null ? path : `${path}#${idOf(originalStart)}`,
+      iCalUid: textOf(event, 'UID'),
+      etag,
+      status: statusOf(event),
+      summary: textOf(event, 'SUMMARY'),
+      description: textOf(event, 'DESCRIPTION'),
+      location: textOf(event, 'LOCATION'),
+      start,
+      end: this.#end(event, start),
+      recurrence: originalStart === null ? this.#recurrence(event) : [],
+      recurringEventId: originalStart === null ? null : path,
+      originalStart,
+      busy: textOf(event, 'TRANSP').toUpperCase() !== 'TRANSPARENT',
+      visibility: visibilityOf(event),
+      organizer,
+      attendees,
+      conference: conferenceOf(event),
+      reminders: remindersOf(event),
+      htmlLink: null,
+      createdAt: instantOf(property(event, 'CREATED')),
+      updatedAt: instantOf(property(event, 'LAST-MODIFIED') ?? property(event, 'DTSTAMP')),
+    })
+    return [mapped]
+  }
+
+  /** Undefined for what is not a time. */
+  #time(line: ContentLine | undefined): EventTime | undefined {
+    const value = line?.value.trim() ?? ''
+    const day = parseDay(value)
+    if (day !== undefined) return { date: formatDay(day) }
+    const isUtc = /z$/i.test(value)
+    const localMs = parseLocal(isUtc ? value.slice(0, -1) : value)
+    if (line === undefined || localMs === undefined) return undefined
+    const tzid = line.parameters.get('TZID')
+    if (isUtc || tzid === undefined) return { dateTime: formatLocal(localMs), timeZone: isUtc ? 'UTC' : null }
+    const { name, toUtc } = this.#context.zones.resolve(tzid, this.#calendar, localMs)
+    if (toUtc !== undefined) return { dateTime: formatLocal(toUtc(localMs)), timeZone: 'UTC' }
+    return { dateTime: formatLocal(localMs), timeZone: name }
+  }
+
+  /** Never before the start. Days of a DURATION are days of the wall clock, hours are exact (RFC 5545, 3.3.6). */
+  #end(event: Component, start: EventTime): EventTime {
+    const duration = property(event, 'DURATION')?.value
+    const end = this.#time(property(event, 'DTEND'))
+    if ('date' in start) {
+      const startDay = parseDay(start.date) ?? 0
+      const lasts = Math.floor((parseDuration(duration ?? '') ?? DAY_MS) / DAY_MS)
+      const endDay =
+        end === undefined ? startDay + lasts : parseDay('date' in end ? end.date : end.dateTime.slice(0, 10))
+      return { date: formatDay(Math.max(startDay + 1, endDay ?? 0)) }
+    }
+    const zone = start.timeZone === null ? undefined : zoneOf(start.timeZone)
+    const localMs = parseLocal(start.dateTime) ?? 0
+    if (end !== undefined && 'dateTime' in end) {
+      const isBefore = end.timeZone === start.timeZone && end.dateTime < start.dateTime
+      return isBefore ? start : end
+    }
+    if (end !== undefined) return { dateTime: `${end.date}T00:00:00`, timeZone: start.timeZone }
+    const lastsMs = Math.max(0, parseDuration(duration ?? '') ?? 0)
+    const days = /\d[DW]/i.test(duration ?? '') ? Math.floor(lastsMs / DAY_MS) * DAY_MS : 0
+    const from = localMs + days
+    const endMs = zone === undefined ? from + lastsMs - days : zone.toLocal(zone.toUtc(from) + lastsMs - days)
+    return { dateTime: formatLocal(endMs), timeZone: start.timeZone }
+  }
+
+  /** With IANA zones, and one line for all dates of the same form. */
+  #recurrence(event: Component): string[] {
+    const rules = ['RRULE', 'EXRULE'].flatMap((name) =>
+      properties(event, name, 20).map(({ value }) => `${name}:${value}`),
+    )
+    const dates = new Map<string, string[]>()
+    for (const name of ['RDATE', 'EXDATE']) {
+      for (const { value, parameters } of properties(event, name, MAX_DATE_LINES)) {
+        const form = parameters.get('VALUE')?.toUpperCase()
+        const valueParameter = form === 'DATE' || form === 'PERIOD' ? `;VALUE=${form}` : ''
+        const head = `${name}${valueParameter}${this.#zoneParameter(parameters.get('TZID'), value)}`
+        const list = dates.get(head) ?? []
+        list.push(value.trim())
+        dates.set(head, list)
+      }
+    }
+    return [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
+  }
+
+  #zoneParameter(tzid: string | undefined, value: string): string {
+    if (tzid === undefined) return ''
+    const nearMs = parseLocal(value.slice(0, '20261120T080000'.length)) ?? 0
+    const { name } = this.#context.zones.resolve(tzid, this.#calendar, nearMs)
+    return name === null ? '' : `;TZID=${name}`
+  }
+}
+
+/** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
+function idOf(time: EventTime): string {
+  if ('date' in time) return time.date.replaceAll('-', '')
+  const zone = time.timeZone === null ? undefined : zoneOf(time.timeZone)
+  const localMs = parseLocal(time.dateTime) ?? 0
+  const text = formatLocal(zone === undefined ? localMs : zone.toUtc(localMs)).replaceAll(/[-:]/g, '')
+  return zone === undefined ? text : `${text}Z`
+}
+
+function statusOf(event: Component): RemoteEvent['status'] {
+  const status = textOf(event, 'STATUS').trim().toUpperCase()
+  return status === 'CANCELLED' ? 'cancelled' : status === 'TENTATIVE' ? 'tentative' : 'confirmed'
+}
+
+function visibilityOf(event: Component): RemoteEvent['visibility'] {
+  const visibility = textOf(event, 'CLASS').trim().toLowerCase()
+  return visibility === 'public' || visibility === 'private' || visibility === 'confidential' ? visibility : 'default'
+}
+
+const CONFERENCES = [
+  ['X-GOOGLE-CONFERENCE', 'hangoutsMeet'],
+  ['X-MICROSOFT-SKYPETEAMSMEETINGURL', 'teamsForBusiness'],
+  ['CONFERENCE', 'conference'],
+] as const
+
+function conferenceOf(event: Component): RemoteEvent['conference'] {
+  for (const [name, type] of CONFERENCES) {
+    const url = property(event, name)?.value.trim() ?? ''
+    if (/^https?:/i.test(url)) return { type, url }
+  }
+  return null
+}
+
+/** Alarms before the start; others have no counterpart. */
+function remindersOf(event: Component): RemoteEvent['reminders'] {
+  return event.components.slice(0, 20).flatMap((alarm): RemoteEvent['reminders'] => {
+    const trigger = alarm.name === 'VALARM' ? property(alarm, 'TRIGGER') : undefined
+    const ms =
+      trigger?.parameters.get('RELATED')?.toUpperCase() === 'END' ? undefined : parseDuration(trigger?.value ?? '')
+    if (ms === undefined || ms > 0) return []
+    const method = textOf(alarm, 'ACTION').toUpperCase() === 'EMAIL' ? 'email' : 'popup'
+    return [{ method, minutes: Math.round(-ms / 60_000) + 0 }]
+  })
+}
+
+function instantOf(line: ContentLine | undefined): number | null {
+  return parseLocal(line?.value.trim().replace(/z$/i, '') ?? '') ?? null
+}

@@ -1,0 +1,133 @@
+import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
+import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
+import type { DavClient } from './client.ts'
+import { pathOf, urlOf } from './hrefs.ts'
+import { eventsOf, type MapContext } from './map.ts'
+import { calendarQueryBody, multigetBody, propfindBody } from './requests.ts'
+
+/** A calendar whose objects are read. */
+export interface Collection {
+  client: DavClient
+  url: URL
+  context: MapContext
+  signal: AbortSignal
+}
+
+/** What a batch of objects contains. */
+export interface ObjectBatch {
+  events: RemoteEvent[]
+  /** Objects with events: all of their exceptions are in `events`. */
+  complete: string[]
+  /** Objects that are gone, are not events, or cannot be read. */
+  absent: string[]
+}
+
+const OBJECTS_PER_BATCH = 100
+const MAX_BATCH_BYTES = 8 * 1024 * 1024
+const MAX_OBJECTS = 50_000
+/** About 250 bytes for each object. */
+export const MAX_LISTING_BYTES = 16 * 1024 * 1024
+const MAX_URL = 2000
+
+export function collectionUrl(calendarId: string, base: URL): URL {
+  const url = calendarId.length <= MAX_URL && calendarId.startsWith('/') ? urlOf(calendarId, base) : undefined
+  if (url === undefined || url.origin !== base.origin) {
+    throw new ProviderError('not_found', 'reading the calendar: this is not the path of a calendar')
+  }
+  return url
+}
+
+/** Paths of the objects with an event in the range; `to` undefined: no upper bound. */
+export async function pathsInRange(
+  collection: Collection,
+  { from, to }: { from: number; to: number | undefined },
+): Promise<string[]> {
+  const { client, url, signal } = collection
+  const body = calendarQueryBody({ fromMs: from, toMs: to })
+  const request = { method: 'REPORT', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
+  const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
+  return ownPaths(
+    resources.filter(({ status }) => status === 200).map(({ href }) => href),
+    url,
+    base,
+  )
+}
+
+/** Paths and ETags of everything in the calendar. */
+export async function listEtags({ client, url, signal }: Collection): Promise<Map<string, string>> {
+  const body = propfindBody(['D:getetag'])
+  const request = { method: 'PROPFIND', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
+  const { resources, url: base } = await client.read({ ...request, doing: 'listing the events' })
+  return new Map(
+    resources.flatMap(({ href, properties }) => {
+      const path = ownPaths([href], url, base)[0]
+      return path === undefined ? [] : [[path, properties.get('D:getetag')?.text.trim() ?? ''] as const]
+    }),
+  )
+}
+
+/** Only what is directly in the collection: a server cannot make us ask for anything else. */
+export function ownPaths(hrefs: readonly string[], collection: URL, base: URL): string[] {
+  const folder = collection.pathname.endsWith('/') ? collection.pathname : `${collection.pathname}/`
+  const paths = hrefs.flatMap((href) => pathOf(href, base) ?? [])
+  const own = paths.filter(
+    (path) => path.startsWith(folder) && path !== folder && !path.slice(folder.length).includes('/'),
+  )
+  return [...new Set(own)].slice(0, MAX_OBJECTS)
+}
+
+/** Reads objects in batches. A batch that is too large is halved; a single object that is too large counts as absent. */
+export async function* readObjects(
+  collection: Collection,
+  paths: readonly string[],
+): AsyncGenerator<ObjectBatch, void> {
+  const waiting: (readonly string[])[] = []
+  for (let at = 0; at < paths.length; at += OBJECTS_PER_BATCH) waiting.push(paths.slice(at, at + OBJECTS_PER_BATCH))
+  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    try {
+      yield await readBatch(collection, batch)
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
+      const half = Math.ceil(batch.length / 2)
+      if (batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
+      else yield { events: [], complete: [], absent: [...batch] }
+    }
+  }
+}
+
+async function readBatch(collection: Collection, paths: readonly string[]): Promise<ObjectBatch> {
+  const { client, url, signal, context } = collection
+  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
+  const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing: 'reading events' })
+  const batch: ObjectBatch = { events: [], complete: [], absent: [] }
+  const wanted = new Set(paths)
+  for (const { href, status, properties } of found.resources) {
+    const path = pathOf(href, found.url)
+    const text = properties.get('C:calendar-data')?.text
+    if (path === undefined || !wanted.has(path) || status !== 200 || text === undefined) continue
+    const etag = properties.get('D:getetag')?.text.trim() ?? null
+    const events = eventsOf({ path, etag, text }, context)
+    if (events.length === 0) continue
+    wanted.delete(path)
+    batch.events.push(...events)
+    batch.complete.push(path)
+    await yieldIfHeld(TURN_MS)
+  }
+  batch.absent.push(...wanted)
+  return batch
+}
+
+/** Everything that overlaps the range. */
+export async function readRange(collection: Collection, range: TimeRange, maxEvents: number): Promise<RemoteEvent[]> {
+  const doing = 'reading events'
+  const tooMany = () =>
+    new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
+  const paths = await pathsInRange(collection, range)
+  if (paths.length > maxEvents) throw tooMany()
+  const events: RemoteEvent[] = []
+  for await (const batch of readObjects(collection, paths)) {
+    events.push(...batch.events)
+    if (events.length > maxEvents) throw tooMany()
+  }
+  return events
+}

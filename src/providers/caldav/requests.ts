@@ -1,0 +1,46 @@
+/** Bodies of WebDAV requests (RFC 4918, 4791, 6578). */
+const NAMESPACES =
+  'xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/" xmlns:A="http://apple.com/ns/ical/"'
+
+/** `properties` as `D:getetag`. */
+export function propfindBody(properties: readonly string[]): string {
+  return document(`<D:propfind ${NAMESPACES}>${propOf(properties)}</D:propfind>`)
+}
+
+export function syncCollectionBody(token: string): string {
+  return document(
+    `<D:sync-collection ${NAMESPACES}><D:sync-token>${escaped(token)}</D:sync-token><D:sync-level>1</D:sync-level>${propOf(['D:getetag'])}</D:sync-collection>`,
+  )
+}
+
+/** The ETags of objects with an event that touches the range. `toMs` undefined: no upper bound. */
+export function calendarQueryBody({ fromMs, toMs }: { fromMs: number; toMs: number | undefined }): string {
+  const end = toMs === undefined ? '' : ` end="${utc(toMs)}"`
+  return document(
+    `<C:calendar-query ${NAMESPACES}>${propOf(['D:getetag'])}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="${utc(fromMs)}"${end}/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+  )
+}
+
+export function multigetBody(hrefs: readonly string[]): string {
+  const list = hrefs.map((href) => `<D:href>${escaped(href)}</D:href>`).join('')
+  return document(
+    `<C:calendar-multiget ${NAMESPACES}>${propOf(['D:getetag', 'C:calendar-data'])}${list}</C:calendar-multiget>`,
+  )
+}
+
+function propOf(properties: readonly string[]): string {
+  return `<D:prop>${properties.map((name) => `<${name}/>`).join('')}</D:prop>`
+}
+
+function document(root: string): string {
+  return `<?xml version="1.0" encoding="utf-8"?>\n${root}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** `20261120T080000Z` */
+function utc(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
+}

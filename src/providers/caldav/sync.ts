@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../lib/calendar/days.ts'
+import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
+import { child } from './multistatus.ts'
+import {
+  type Collection,
+  listEtags,
+  MAX_LISTING_BYTES,
+  type ObjectBatch,
+  ownPaths,
+  pathsInRange,
+  readObjects,
+} from './objects.ts'
+import { propfindBody, syncCollectionBody } from './requests.ts'
+
+/**
+ * The meaning of a cursor. `sync`: a sync token (RFC 6578). `state`: a value that changes with any change, of servers without
+ * tokens. `begun`: the first listing was not read to its end.
+ */
+type Cursor = { kind: 'sync' | 'state'; value: string } | { kind: 'begun' }
+
+/** Floating times may be a day earlier or later. */
+const MARGIN_MS = 2 * DAY_MS
+const MAX_CURSOR = 3500
+/** Pages of one sync token. A server that says each time that there is another would never end. */
+const MAX_PAGES = 500
+const EVENTS_PER_STEP = 500
+const DOING = 'reading changes of a calendar'
+
+export async function* syncEvents(
+  collection: Collection,
+  cursor: string | null,
+  window: { from: number },
+): AsyncGenerator<EventStep, void> {
+  const known = cursor === null ? undefined : parsed(cursor)
+  if (known === undefined) yield* readAll(collection, window)
+  else if (known.kind === 'begun') throw expired()
+  else if (known.kind === 'sync') yield* readChanges(collection, known.value)
+  else {
+    const state = await stateOf(collection)
+    // Without tokens, a server cannot say what was deleted.
+    if (state.kind !== 'state' || state.value !== known.value) throw expired()
+  }
+}
+
+/** From the window on: what ended before it never enters it, and later events are wanted when it reaches them. */
+async function* readAll(collection: Collection, window: { from: number }): AsyncGenerator<EventStep, void> {
+  // Read first: what changes while the objects are read is reported again after it.
+  const state = await stateOf(collection)
+  const paths = await pathsInRange(collection, { from: window.from - MARGIN_MS, to: undefined })
+  for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, { kind: 'begun' })
+  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify(state) }
+}
+
+async function* readChanges(collection: Collection, from: string): AsyncGenerator<EventStep, void> {
+  const { client, url, signal } = collection
+  let token = from
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const request = {
+      method: 'REPORT',
+      url,
+      depth: '0',
+      body: syncCollectionBody(token),
+      doing: DOING,
+      signal,
+    } as const
+    const listing = await client.read({ ...request, maxBytes: MAX_LISTING_BYTES }, ({ status }, { errors }) =>
+      errors.includes('D:valid-sync-token') || status === 410 || status === 412 ? expired() : undefined,
+    )
+    const { resources, syncToken, url: base } = listing
+    const changed = resources.filter(({ status }) => status === 200).map(({ href }) => href)
+    const deleted = resources.filter(({ status }) => status === 404 || status === 410).map(({ href }) => href)
+    // The status 507 of the collection itself says that there are more changes.
+    const hasMore = resources.some(({ status }) => status === 507)
+    const next = syncToken ?? token
+    const removed = ownPaths(deleted, url, base)
+    for await (const batch of readObjects(collection, ownPaths(changed, url, base))) {
+      yield* stepsOf(batch, { kind: 'sync', value: token })
+    }
+    yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify(cursorOf(next)) }
+    if (!hasMore || next === token) return
+    token = next
+  }
+}
+
+/** A series stays with its exceptions in one step. */
+function* stepsOf({ events, complete, absent }: ObjectBatch, cursor: Cursor): Generator<EventStep, void> {
+  const text = JSON.stringify(cursor)
+  let step: EventStep = { found: [], entered: [], complete: [], removed: absent, cursor: text }
+  const bySeries = new Map<string, RemoteEvent[]>(complete.map((path) => [path, []]))
+  for (const event of events) bySeries.get(event.recurringEventId ?? event.eventId)?.push(event)
+  for (const [path, own] of bySeries) {
+    if (step.found.length > 0 && step.found.length + own.length > EVENTS_PER_STEP) {
+      yield step
+      step = { found: [], entered: [], complete: [], removed: [], cursor: text }
+    }
+    step.found.push(...own)
+    step.complete.push(path)
+  }
+  yield step
+}
+
+/** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */
+async function stateOf(collection: Collection): Promise<Cursor> {
+  const { client, url, signal } = collection
+  const body = propfindBody(['D:sync-token', 'CS:getctag', 'D:supported-report-set'])
+  const found = await client.read({ method: 'PROPFIND', url, depth: '0', body, doing: DOING, signal })
+  const properties = found.resources[0]?.properties
+  const token = properties?.get('D:sync-token')?.text.trim() ?? ''
+  const reports = properties?.get('D:supported-report-set')?.children ?? []
+  const canSync =
+    reports.length === 0 || reports.some((each) => child(each, 'D:report', 'D:sync-collection') !== undefined)
+  if (token !== '' && canSync) return cursorOf(token)
+  const ctag = properties?.get('CS:getctag')?.text.trim() ?? ''
+  if (ctag !== '') return { kind: 'state', value: hashOf(ctag) }
+  const etags = [...(await listEtags(collection))].sort(([left], [right]) => (left < right ? -1 : 1))
+  return { kind: 'state', value: hashOf(JSON.stringify(etags)) }
+}
+
+function cursorOf(token: string): Cursor {
+  if (token.length > MAX_CURSOR) throw new ProviderError('limit_exceeded', `${DOING}: the sync token is too long`)
+  return { kind: 'sync', value: token }
+}
+
+function parsed(cursor: string): Cursor {
+  const { kind, value } = JSON.parse(cursor)
+  if ((kind === 'sync' || kind === 'state') && typeof value === 'string') return { kind, value }
+  return { kind: 'begun' }
+}
+
+function expired(): ProviderError {
+  return new ProviderError('cursor_expired', `${DOING}: all events must be read again`)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

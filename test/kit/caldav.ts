@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { outbound } from '../../src/infra/http/index.ts'
+import { silentLog } from '../../src/infra/log/index.ts'
+import { addressGuard, type DnsRecords } from '../../src/infra/net/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { caldavProvider } from '../../src/providers/caldav/index.ts'
+import type { MailAccess } from '../../src/providers/contract/index.ts'
+
+/** The provider with the real HTTP client and address guard. `hosts` resolve to 127.0.0.1 or the given address; no other name does. */
+export function testCaldav({
+  hosts = {},
+  records = {},
+  ca,
+  maxEvents,
+}: {
+  hosts?: Record<string, string>
+  records?: Partial<DnsRecords>
+  ca?: string
+  maxEvents?: number
+} = {}) {
+  const guard = addressGuard({
+    privateTargets: 'loopback',
+    clock: systemClock,
+    async resolve(host) {
+      const address = hosts[host]
+      if (address === undefined) throw new Error('NXDOMAIN')
+      return { addresses: [address], ttlMs: 60_000 }
+    },
+  })
+  const http = outbound({ guard, ...(ca !== undefined && { ca }) })
+  const none = async () => []
+  const provider = caldavProvider({
+    outbound: http,
+    records: { mx: none, srv: none, txt: none, ...records },
+    clock: systemClock,
+    log: silentLog,
+    ...(maxEvents !== undefined && { maxEvents }),
+  })
+  return { provider, close: () => http.close() }
+}
+
+/** Access to a server whose URL the user entered. */
+export function caldavAccess(url: string, user: string, password: string): MailAccess {
+  return {
+    accountId: `acc_${randomUUID()}`,
+    email: user,
+    settings: { caldav: { url, username: user } },
+    secrets: { password },
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../kit/eventually.ts'
+
+/** A real CalDAV server with its own folder and port. Stops with `stop()` or with this process. */
+export interface Radicale {
+  readonly url: string
+  addUser(name: string, password: string): Promise<void>
+  removeUser(name: string): Promise<void>
+  /** Any request of the user's own client; throws for an error status. Returns the body. */
+  request(user: string, method: string, path: string, body?: string, headers?: Record<string, string>): Promise<string>
+  /** Returns the path of the new calendar. `properties` are elements of `D:prop`. */
+  makeCalendar(user: string, name: string, properties?: string): Promise<string>
+  /** Forgets every sync token. */
+  forgetSyncTokens(calendar: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const PROGRAM = '/usr/bin/radicale'
+
+export function radicaleAvailable(): boolean {
+  return existsSync(PROGRAM)
+}
+
+export async function startRadicale(): Promise<Radicale> {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-radicale-'))
+  const passwords = new Map<string, string>()
+  const passwordFile = join(folder, 'users')
+  const writePasswords = () =>
+    writeFile(passwordFile, [...passwords].map(([name, password]) => `${name}:${password}\n`).join(''))
+  await writePasswords()
+  const port = await freePort()
+  const config = join(folder, 'config')
+  await writeFile(
+    config,
+    `[server]
+hosts = 127.0.0.1:${port}
+[auth]
+type = htpasswd
+htpasswd_filename = ${passwordFile}
+htpasswd_encryption = plain
+delay = 0
+[rights]
+type = owner_only
+[storage]
+filesystem_folder = ${join(folder, 'data')}
+[web]
+type = none
+[logging]
+level = error
+`,
+  )
+  await mkdir(join(folder, 'data'))
+  const child = spawn(PROGRAM, ['--config', config], { stdio: 'ignore' })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  const url = `http://127.0.0.1:${port}`
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error('Radicale ended')
+    await fetch(url)
+  })
+
+  async function request(user: string, method: string, path: string, body?: string, headers = {}): Promise<string> {
+    const authorization = `Basic ${Buffer.from(`${user}:${passwords.get(user)}`).toString('base64')}`
+    const response = await fetch(url + path, { method, headers: { authorization, ...headers }, ...(body && { body }) })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text
+  }
+
+  return {
+    url,
+    request,
+    async addUser(name, password) {
+      passwords.set(name, password)
+      await writePasswords()
+    },
+    async removeUser(name) {
+      passwords.delete(name)
+      await writePasswords()
+    },
+    async makeCalendar(user, name, properties = `<D:displayname>${name}</D:displayname>`) {
+      const path = `/${encodeURIComponent(user)}/${name}/`
+      const body = `<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="http://apple.com/ns/ical/"><D:set><D:prop>${properties}</D:prop></D:set></C:mkcalendar>`
+      await request(user, 'MKCALENDAR', path, body)
+      return path
+    },
+    async forgetSyncTokens(calendar) {
+      const root = join(folder, 'data', 'collection-root', decodeURIComponent(calendar))
+      await rm(join(root, '.Radicale.cache', 'sync-token'), { recursive: true, force: true })
+    },
+    async stop() {
+      process.removeListener('exit', endWithUs)
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
