@@ -13,6 +13,7 @@ import { gmail } from './google/gmail.ts'
 import { googleOauth } from './google/oauth.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { type GmailSubmission, sendRoutes } from './google/sending.ts'
+import { uploadRoutes } from './google/uploads.ts'
 import { type Watch, watch } from './google/watch.ts'
 
 const AUTH = 'https://www.googleapis.com/auth/'
@@ -108,10 +109,11 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     drop: (user, id) => google.delete(user, id),
   })
   const sent: GmailSubmission[] = []
-  const sends = sendRoutes({ url, emulator, sent, put: (user, raw, options) => google.deliver(user, raw, options) })
+  const sends = sendRoutes({ emulator, sent, put: (user, raw, options) => google.deliver(user, raw, options) })
   const { calendars, routes: calendarRoutes } = googleCalendar()
   const find = router([
-    ...[...oauth.routes, ...watches.routes, ...mail.routes, ...drafts, ...sends, ...topic.routes],
+    ...[...oauth.routes, ...watches.routes, ...mail.routes, ...drafts.routes, ...sends.routes, ...topic.routes],
+    ...uploadRoutes(url, [sends.upload, ...drafts.uploads]),
     ...calendarRoutes,
   ])
 

@@ -2,11 +2,12 @@ import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { type DraftRef, type LiveReads, type MailDrafts, ProviderError, type RemoteDraft } from '../contract/index.ts'
 import { composeDraft, composeNextVersion } from '../mime/index.ts'
-import { object, parser, type RestMailbox, text } from '../rest/index.ts'
+import { object, parser, type RestMailbox, type RestRequest, text } from '../rest/index.ts'
 import { COST, listPage, ME } from './client.ts'
 import { listDraftIds } from './draft-ids.ts'
 import { DRAFT } from './folders.ts'
 import { foundMessage, MESSAGE_FIELDS } from './map.ts'
+import { beginUpload, MAX_INLINE_BYTES } from './upload.ts'
 
 const id = Type.String({ minLength: 1, maxLength: 200 })
 const parseSaved = parser(Type.Object({ id }))
@@ -24,12 +25,12 @@ export function gmailDrafts(
   live: Pick<LiveReads<{ providerMessageId: string }>, 'openAttachment'>,
   clock: Clock,
 ): MailDrafts {
-  const pathOf = (draftId: string) => `${ME}/drafts/${encodeURIComponent(draftId)}`
+  const pathOf = (draftId: string) => `/drafts/${encodeURIComponent(draftId)}`
 
   async function read(draftId: string): Promise<{ draft: RemoteDraft; threadId: string | undefined }> {
     const query = { format: 'full', fields: `id,message(${MESSAGE_FIELDS})` }
     const doing = 'reading a draft'
-    const request = { method: 'GET', path: pathOf(draftId), query, doing, cost: COST.message } as const
+    const request = { method: 'GET', path: ME + pathOf(draftId), query, doing, cost: COST.message } as const
     const { message: body } = await mailbox.json({ ...request, maxBytes: MAX_DRAFT_BYTES }, parseDraft)
     const { message, folders } = foundMessage(body.id, body, { isNew: true, nowMs: clock.now() })
     return { draft: { message: { ...message, draftId }, folders }, threadId: text(object(body).threadId) }
@@ -52,22 +53,27 @@ export function gmailDrafts(
     return draftId === undefined ? undefined : (await unlessMissing(read(draftId)))?.draft
   }
 
+  /** `path` is below the user. */
   async function save(
     method: 'POST' | 'PUT',
     path: string,
     raw: Buffer,
     { threadId }: { threadId?: string | undefined } = {},
   ): Promise<RemoteDraft> {
-    const message = { raw: raw.toString('base64url'), ...(threadId !== undefined && { threadId }) }
-    const request = { method, path, body: { message }, doing: 'saving a draft', cost: COST.draft } as const
-    const saved = await mailbox.json(request, parseSaved)
+    const doing = 'saving a draft'
+    const thread = threadId === undefined ? {} : { threadId }
+    const request: RestRequest =
+      raw.length <= MAX_INLINE_BYTES
+        ? { method, path: ME + path, body: { message: { raw: raw.toString('base64url'), ...thread } }, doing }
+        : await beginUpload(mailbox, { method, path, metadata: { message: thread }, raw, doing })
+    const saved = await mailbox.json({ ...request, cost: COST.draft }, parseSaved)
     return (await read(saved.id)).draft
   }
 
   return {
     async create(draft, { mayExist }) {
       const existing = mayExist ? await findByMessageId(draft.messageId) : undefined
-      return existing ?? save('POST', `${ME}/drafts`, await composeDraft(draft))
+      return existing ?? save('POST', '/drafts', await composeDraft(draft))
     },
 
     find: async (ref) => (await find(ref))?.draft,
@@ -85,7 +91,8 @@ export function gmailDrafts(
     async delete(ref) {
       const draftId = ref.draftId ?? (await listDraftIds(mailbox)).get(ref.providerMessageId)
       if (draftId === undefined) return
-      const request = { method: 'DELETE', path: pathOf(draftId), doing: 'deleting a draft', cost: COST.draft } as const
+      const doing = 'deleting a draft'
+      const request = { method: 'DELETE', path: ME + pathOf(draftId), doing, cost: COST.draft } as const
       await unlessMissing(mailbox.json(request, object))
     },
   }

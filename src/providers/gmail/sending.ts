@@ -13,11 +13,9 @@ import { headerValue, SENT_TOKEN_HEADER } from '../mime/index.ts'
 import { once, outcomeOf, parser, type RestClient, type RestMailbox, type RestRequest } from '../rest/index.ts'
 import { COST, ME } from './client.ts'
 import { headersOf } from './map.ts'
+import { beginUpload, MAX_INLINE_BYTES, type Upload } from './upload.ts'
 
-/** Gmail accepts more in one request, but a resumable upload survives slow connections. */
-const MAX_INLINE_BYTES = 4 * 1024 * 1024
 const SEND_MS = 120_000
-const UPLOAD_MS = 15 * 60_000
 /** Clocks differ: Gmail's date of the message may be earlier than ours of the commit. */
 const CLOCK_MS = 120_000
 const MAX_SEARCHED = 50
@@ -55,35 +53,6 @@ function gmailSender(mailbox: RestMailbox): Sender {
     }
   }
 
-  /** Begins an upload and returns the request whose last byte sends the message. */
-  async function uploadRequest(threadId: string | undefined, raw: Buffer, signal: AbortSignal): Promise<RestRequest> {
-    const { headers, body } = await mailbox.open({
-      ...{
-        method: 'POST',
-        path: `/upload${ME}/messages/send`,
-        query: { uploadType: 'resumable' },
-        doing: sending,
-        signal,
-      },
-      headers: { 'x-upload-content-type': 'message/rfc822', 'x-upload-content-length': String(raw.length) },
-      body: threadId === undefined ? {} : { threadId },
-    })
-    body.destroy()
-    const location = String(headers.location ?? '')
-    if (!URL.canParse(location)) throw new ProviderError('unavailable', `${sending}: Gmail returned no upload address`)
-    // Only the path: the token must not reach another host.
-    const { pathname, search } = new URL(location)
-    const contentType = { 'content-type': 'message/rfc822' }
-    return {
-      method: 'PUT',
-      path: pathname + search,
-      headers: contentType,
-      body: raw,
-      doing: sending,
-      timeoutMs: UPLOAD_MS,
-    }
-  }
-
   async function send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
     const commit = once(() => onCommit({ providerMessageId: null }))
     return outcomeOf(commit, async () => {
@@ -93,7 +62,9 @@ function gmailSender(mailbox: RestMailbox): Sender {
         ...{ method: 'POST', path: `${ME}/messages/send`, doing: sending, timeoutMs: SEND_MS },
         body: { raw: raw.toString('base64url'), ...(threadId !== undefined && { threadId }) },
       }
-      const request = raw.length <= MAX_INLINE_BYTES ? inline : await uploadRequest(threadId, raw, signal)
+      const metadata = threadId === undefined ? {} : { threadId }
+      const upload: Upload = { method: 'POST', path: '/messages/send', metadata, raw, doing: sending, signal }
+      const request = raw.length <= MAX_INLINE_BYTES ? inline : await beginUpload(mailbox, upload)
       const { id } = await mailbox.json(
         { ...request, query: { ...request.query, fields: 'id' }, cost: COST.send, signal, beforeSend: commit.run },
         parseSent,

@@ -2,6 +2,7 @@ import type { Route, Routed } from '../fake/router.ts'
 import type { Emulator } from './emulator.ts'
 import { badRequest, notFound } from './errors.ts'
 import { type Format, messageResource } from './payload.ts'
+import type { UploadTarget } from './uploads.ts'
 
 const BASE = '/gmail/v1/users/{userId}'
 const PAGE = 100
@@ -18,7 +19,7 @@ interface DraftDeps {
  * `users.drafts`, where the emulator differs from Gmail: an update gives the draft another message, with another id, and sending does
  * too; the earlier message is deleted.
  */
-export function draftRoutes({ emulator, put, drop }: DraftDeps): Route[] {
+export function draftRoutes({ emulator, put, drop }: DraftDeps): { routes: Route[]; uploads: UploadTarget[] } {
   const rows = (user: string) => emulator.google.drafts.findBy('user_email', user)
   const find = (user: string, id: string) => rows(user).find((row) => row.gmail_id === id)
   const ofMessage = (user: string, id: string) => rows(user).find((row) => row.message_gmail_id === id)
@@ -57,18 +58,16 @@ export function draftRoutes({ emulator, put, drop }: DraftDeps): Route[] {
     return found ? Response.json(found) : notFound()
   }
 
-  function create(request: Routed) {
-    const user = request.user ?? ''
-    const sent = messageOf(request)
+  function create({ user: given }: Routed, sent: Sent | undefined) {
+    const user = given ?? ''
     if (sent === undefined) return badRequest('Invalid raw MIME message.')
     const draft = ofMessage(user, put(user, sent.raw, { ...sent.options, labels: ['DRAFT'] }))
     return draft ? saved(user, draft.gmail_id) : notFound()
   }
 
-  async function update(request: Routed) {
+  async function update(request: Routed, sent: Sent | undefined) {
     const user = request.user ?? ''
     const draft = find(user, request.params.id ?? '')
-    const sent = messageOf(request)
     if (draft === undefined) return notFound()
     if (sent === undefined) return badRequest('Invalid raw MIME message.')
     const earlier = draft.message_gmail_id
@@ -99,19 +98,39 @@ export function draftRoutes({ emulator, put, drop }: DraftDeps): Route[] {
     return Response.json({ id: sent, threadId: message.thread_id, labelIds: ['SENT'] })
   }
 
-  return [
+  const upload = (metadata: { message?: { threadId?: string } }, raw: Buffer) => sentOf(raw, metadata.message?.threadId)
+  const routes: Route[] = [
     { method: 'GET', pattern: `${BASE}/drafts`, handle: list },
     { method: 'GET', pattern: `${BASE}/drafts/{id}`, handle: get },
-    { method: 'POST', pattern: `${BASE}/drafts`, handle: create },
+    { method: 'POST', pattern: `${BASE}/drafts`, handle: (request) => create(request, messageOf(request)) },
     { method: 'POST', pattern: `${BASE}/drafts/send`, handle: send },
-    { method: 'PUT', pattern: `${BASE}/drafts/{id}`, handle: update },
+    { method: 'PUT', pattern: `${BASE}/drafts/{id}`, handle: (request) => update(request, messageOf(request)) },
     { method: 'DELETE', pattern: `${BASE}/drafts/{id}`, handle: remove },
   ]
+  return {
+    routes,
+    uploads: [
+      { method: 'POST', pattern: '/users/{userId}/drafts', save: (at, given, raw) => create(at, upload(given, raw)) },
+      {
+        method: 'PUT',
+        pattern: '/users/{userId}/drafts/{id}',
+        save: (at, given, raw) => update(at, upload(given, raw)),
+      },
+    ],
+  }
 }
 
-function messageOf(request: Routed) {
+interface Sent {
+  raw: Buffer
+  options: { threadId?: string }
+}
+
+function sentOf(raw: Buffer, threadId: string | undefined): Sent {
+  return { raw, options: threadId === undefined ? {} : { threadId } }
+}
+
+function messageOf(request: Routed): Sent | undefined {
   const { message } = JSON.parse(request.body.toString() || '{}') as { message?: { raw?: string; threadId?: string } }
   if (!message?.raw) return undefined
-  const options = message.threadId === undefined ? {} : { threadId: message.threadId }
-  return { raw: Buffer.from(message.raw, 'base64url'), options }
+  return sentOf(Buffer.from(message.raw, 'base64url'), message.threadId)
 }

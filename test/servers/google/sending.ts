@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Emulator } from './emulator.ts'
-import { badRequest, notFound } from './errors.ts'
+import { badRequest } from './errors.ts'
+import type { UploadTarget } from './uploads.ts'
 
 const USER = 'users/{userId}/messages/send'
 
@@ -12,7 +13,6 @@ export interface GmailSubmission {
 }
 
 interface SendDeps {
-  url: string
   emulator: Emulator
   /** Puts a message into a mailbox. Returns its id. */
   put(user: string, raw: Buffer, options: { labels: string[]; threadId?: string }): string
@@ -24,9 +24,7 @@ interface SendDeps {
  * `messages.send`, where the emulator differs from Gmail: Gmail may replace the Message-ID, removes Bcc, adds a message to oneself to the
  * inbox of the same message, and takes large messages over resumable uploads.
  */
-export function sendRoutes({ url, emulator, put, sent }: SendDeps): Route[] {
-  const uploads = new Map<string, { threadId?: string }>()
-
+export function sendRoutes({ emulator, put, sent }: SendDeps): { routes: Route[]; upload: UploadTarget } {
   function submit(user: string, raw: Buffer, threadId: string | undefined): Response {
     const text = raw.toString('latin1')
     if (!/^(to|cc|bcc):/im.test(text.split('\r\n\r\n')[0] ?? '')) return badRequest('Recipient address required')
@@ -44,23 +42,12 @@ export function sendRoutes({ url, emulator, put, sent }: SendDeps): Route[] {
     return raw ? submit(user ?? '', Buffer.from(raw, 'base64url'), threadId) : badRequest("'raw' is required")
   }
 
-  function begin({ url: at, body, headers }: Routed) {
-    if (at.searchParams.get('uploadType') !== 'resumable') return badRequest('Unsupported upload type')
-    if (headers.get('x-upload-content-type') !== 'message/rfc822') return badRequest('Media type not supported')
-    const id = randomBytes(8).toString('hex')
-    uploads.set(id, JSON.parse(body.toString() || '{}'))
-    const location = `${url}/upload/gmail/v1/users/me/messages/send?uploadType=resumable&upload_id=${id}`
-    return new Response(null, { headers: { location } })
+  return {
+    routes: [{ method: 'POST', pattern: `/gmail/v1/${USER}`, handle: send }],
+    upload: {
+      method: 'POST',
+      pattern: `/${USER}`,
+      save: ({ user }, metadata: { threadId?: string }, raw) => submit(user ?? '', raw, metadata.threadId),
+    },
   }
-
-  function upload({ user, url: at, body }: Routed) {
-    const begun = uploads.get(at.searchParams.get('upload_id') ?? '')
-    return begun ? submit(user ?? '', body, begun.threadId) : notFound()
-  }
-
-  return [
-    { method: 'POST', pattern: `/gmail/v1/${USER}`, handle: send },
-    { method: 'POST', pattern: `/upload/gmail/v1/${USER}`, handle: begin },
-    { method: 'PUT', pattern: `/upload/gmail/v1/${USER}`, handle: upload },
-  ]
 }
