@@ -9,7 +9,7 @@ export interface ApiResponse {
 
 export interface RequestOptions {
   headers?: Record<string, string>
-  /** Objects are sent as JSON, strings unchanged. */
+  /** Objects are sent as JSON, strings and forms unchanged. */
   body?: unknown
 }
 
@@ -31,14 +31,15 @@ const TIMEOUT_MS = 20_000
 export function api(url: string, key?: string): Api {
   async function request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const { body } = options
-    const raw = body === undefined || typeof body === 'string' || body instanceof URLSearchParams
+    const isForm = body instanceof URLSearchParams || body instanceof FormData
+    const raw = body === undefined || typeof body === 'string' || isForm
     const response = await fetch(new URL(path, url), {
       method,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && !(body instanceof URLSearchParams) && { 'content-type': 'application/json' }),
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
         ...options.headers,
       },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),

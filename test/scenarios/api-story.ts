@@ -1,5 +1,5 @@
 import type { Json } from '../../src/infra/http/openapi/components.ts'
-import type { Example } from '../../src/infra/http/openapi/examples.ts'
+import type { Example, ExampleFile } from '../../src/infra/http/openapi/examples.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { googleSite } from '../kit/consent.ts'
 import { eventually } from '../kit/eventually.ts'
@@ -130,6 +130,7 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
   bind(SHOWN.googleUrl, google.server.url)
   bind(SHOWN.googleClient, google.server.client.id)
 
+  let hasSent = false
   /** Binds the values that a request created. */
   const after: Readonly<Record<string, (response: ApiResponse) => Promise<void>>> = {
     'POST /webhooks/endpoints': async ({ json }) => bind(SHOWN.endpoint, json.id),
@@ -153,6 +154,8 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
 
     /** A second message, which its recipient's server refuses, for the examples that resolve one. */
     async 'POST /accounts/{accountId}/messages/send'({ json }) {
+      if (hasSent) return
+      hasSent = true
       bind(SHOWN.outbox, json.outboxId)
       bind(SHOWN.tracking, json.result.tracking.id)
       bind(SHOWN.trackingToken, json.result.tracking.token)
@@ -214,15 +217,14 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
     toShown,
     async send(operation, { request = {}, response }) {
       const [method = '', template = ''] = operation.split(' ')
-      const { path = {}, query = {}, headers = {}, body } = request
+      const { path = {}, query = {}, headers = {}, body, files } = request
       const at = template.replaceAll(/\{(\w+)\}/g, (_match, name) => encodeURIComponent(toReal(path[name] ?? '')))
       const search = new URLSearchParams(
         Object.entries(query).map(([name, value]): [string, string] => [name, toReal(String(value))]),
       )
-      const options = {
-        headers,
-        ...(body !== undefined && { body: toReal(JSON.stringify(withMailServer(body))) }),
-      }
+      const json = body === undefined ? undefined : toReal(JSON.stringify(withMailServer(body)))
+      const sent = files === undefined ? json : multipart(json ?? '{}', files)
+      const options = { headers, ...(sent !== undefined && { body: sent }) }
       const url = `${at}?${search}`
       const received = operation.endsWith('/stream')
         ? await readStream(service, url, headers)
@@ -231,6 +233,15 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
       return received
     },
   }
+}
+
+function multipart(message: string, files: readonly ExampleFile[]): FormData {
+  const form = new FormData()
+  form.set('message', message)
+  for (const { part, filename, contentType, content } of files) {
+    form.append(part, new Blob([content], { type: contentType }), filename)
+  }
+  return form
 }
 
 /** The response of a stream up to its first event. */

@@ -5,7 +5,7 @@ import { invalid } from '../../lib/errors.ts'
 export interface Fingerprint {
   /** Row id: hash of the key owner, method, path and header value. Equal for duplicates. */
   id: string
-  /** Hash of query and body, independent of the order of members. */
+  /** Hash of query, body and files, independent of the order of members. */
   bodyHash: string
 }
 
@@ -14,6 +14,8 @@ export interface FingerprintedRequest {
   method: string
   url: string
   body: unknown
+  /** Of a multipart body. */
+  files?: readonly { part: string; filename: string; contentType: string; hash: string }[] | undefined
   headers: Record<string, string | string[] | undefined>
   caller: { owner: string } | undefined
 }
@@ -28,9 +30,10 @@ export function fingerprint(request: FingerprintedRequest): Fingerprint | undefi
     throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY_CHARS} characters`)
   }
   const [path = '', query = ''] = request.url.split('?', 2)
+  const files = request.files?.map(({ part, filename, contentType, hash }) => [part, filename, contentType, hash])
   return {
     id: hash([request.caller?.owner ?? 'session', request.method, path, key]),
-    bodyHash: hash([query, sorted(request.body)]),
+    bodyHash: hash([query, sorted(request.body), ...(files === undefined ? [] : [files])]),
   }
 }
 

@@ -33,13 +33,16 @@ export {
   type TrackingResult,
 } from './outgoing/api.ts'
 export {
-  MAX_ATTACHMENT_BYTES,
-  parseRecipient,
-  parseRecipients,
-  parseSendAt,
+  type AttachmentReference,
+  attachmentList,
+  attachmentRoute,
+  bytesOf,
+  type ParsedAttachments,
+  parseAttachments,
   readAttachments,
   type UnreadAttachment,
-} from './outgoing/input.ts'
+} from './outgoing/attachments.ts'
+export { parseRecipient, parseRecipients, parseSendAt } from './outgoing/input.ts'
 export { type LiveAccessDeps, liveContents, type MessageRef } from './reading/live-access.ts'
 export { type MessageReader, messageReader } from './reading/reader.ts'
 export type { MessageHit, MessageQuery, MessageSearch, SearchWords } from './reading/search.ts'

@@ -4,24 +4,8 @@ import { listOf, pageQuery } from '../../infra/http/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
-import { recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../messages/index.ts'
+import { attachmentList, recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../messages/index.ts'
 import type { Envelope, OutboxRow } from './tables.ts'
-
-const attachmentInput = Type.Object(
-  {
-    filename: Type.Optional(Type.String({ description: 'Required with `content`.' })),
-    contentType: Type.Optional(Type.String({ description: 'Default application/octet-stream.' })),
-    content: Type.Optional(Type.String({ description: 'Base64.' })),
-    contentId: Type.Optional(
-      nullable(Type.String({ description: 'Shows the attachment inside the HTML body, as `cid:` and this id.' })),
-    ),
-    messageId: Type.Optional(
-      Type.String({ description: 'Instead of `content`: the message that has the attachment. With `attachmentId`.' }),
-    ),
-    attachmentId: Type.Optional(Type.String()),
-  },
-  { title: 'AttachmentInput' },
-)
 
 /** The body of a request that sends a message. */
 export const sendBody = Type.Object(
@@ -40,7 +24,7 @@ export const sendBody = Type.Object(
     ),
     body: Type.Optional(Type.String({ description: 'Required, except for a forward.' })),
     isHtml: Type.Optional(Type.Boolean({ default: false, description: 'True when the body is HTML.' })),
-    attachments: Type.Optional(Type.Array(attachmentInput, { maxItems: 100, description: 'At most 25 MB together.' })),
+    attachments: Type.Optional(attachmentList),
     replyToMessageId: Type.Optional(nullable(Type.String({ description: 'Sends a reply to this message.' }))),
     forwardMessageId: Type.Optional(
       nullable(Type.String({ description: 'Attaches this message, unchanged (message/rfc822).' })),

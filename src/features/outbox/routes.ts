@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { type App, ATTACHMENT_BODY_LIMIT, done, type Idempotency } from '../../infra/http/index.ts'
-import { sendResult } from '../messages/index.ts'
+import { type App, done, type Idempotency } from '../../infra/http/index.ts'
+import { attachmentRoute, sendResult } from '../messages/index.ts'
 import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody } from './api.ts'
 import type { Outbox } from './service.ts'
 
@@ -16,8 +16,7 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
   app.post(
     '/accounts/:accountId/messages/send',
     {
-      config: { access: 'key:write', bodyTimeoutMs: 120_000 },
-      bodyLimit: ATTACHMENT_BODY_LIMIT,
+      ...attachmentRoute,
       schema: {
         tags,
         summary: 'Send a message',
@@ -28,8 +27,8 @@ export function outboxRoutes(app: App, { outbox, idempotency, transaction }: Out
         response: { 200: sendResult },
       },
     },
-    idempotency.writing(async ({ params, body }) => {
-      const prepared = await outbox.prepareRequest(params.accountId, body)
+    idempotency.writing(async ({ params, body, files }) => {
+      const prepared = await outbox.prepareRequest(params.accountId, body, files)
       return (tx) => outbox.accept(tx, prepared)
     }),
   )

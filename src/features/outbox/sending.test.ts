@@ -110,6 +110,60 @@ describe.skipIf(!dovecotAvailable())('sending for an imap account', () => {
     }
   })
 
+  it('sends the files of a multipart request, once for each Idempotency-Key', async () => {
+    const { user, send, becomes } = await connected()
+    const image = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 13) % 256))
+    const message = {
+      ...{ ...HELLO, body: '<img src="cid:logo@acme">', isHtml: true },
+      attachments: [
+        { filename: 'first.txt', content: Buffer.from('one').toString('base64') },
+        { part: 'logo', contentId: 'logo@acme', filename: 'renamed.png' },
+      ],
+    }
+    const form = (changes: object = {}, last = 'report') => {
+      const built = new FormData()
+      built.append('logo', new Blob([image], { type: 'image/png' }), 'logo.png')
+      built.append('message', JSON.stringify({ ...message, ...changes }))
+      built.append('files', new Blob(['a,b']), 'Größe.csv')
+      built.append('files', new Blob([last], { type: 'text/plain' }), 'report.txt')
+      return built
+    }
+    const key = { 'idempotency-key': `files-${user}` }
+    const first = await send(form(), key)
+    expect(first.status).toBe(200)
+    expect(await send(form(), key)).toEqual(first)
+    for (const other of [form({}, 'REPORT'), form({ subject: 'Other' }), message]) {
+      expect((await send(other, key)).body.error.code).toBe('idempotency_mismatch')
+    }
+    await becomes(first.body.outboxId, 'sent')
+    expect(smtp.messages).toHaveLength(1)
+    const mail = await PostalMime.parse(smtp.messages[0]?.raw ?? '')
+    const found = mail.attachments.map(({ filename, mimeType, contentId, content }) => {
+      const bytes = Buffer.from(content as ArrayBuffer)
+      return [filename, mimeType, contentId, bytes.length < 100 ? bytes.toString() : bytes.equals(image)]
+    })
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ['first.txt', 'application/octet-stream', undefined, 'one'],
+        ['renamed.png', 'image/png', '<logo@acme>', true],
+        ['Größe.csv', 'application/octet-stream', undefined, 'a,b'],
+        ['report.txt', 'text/plain', undefined, 'report'],
+      ]),
+    )
+    expect(found).toHaveLength(4)
+
+    for (const [attachments, path] of [
+      [[{ part: 'nothing' }], 'body.attachments.0.part'],
+      [[{ part: 'files' }], 'body.attachments.0.part'],
+      [[{ filename: 'x' }], 'body.attachments.0'],
+      [Array.from({ length: 99 }, () => ({ part: 'logo' })), 'body.attachments'],
+    ] as const) {
+      const { status, body } = await send(form({ attachments }))
+      expect([status, body.error.details[0]?.path]).toEqual([400, path])
+    }
+    expect((await send({ ...message })).body.error.details).toMatchObject([{ path: 'body.attachments.1.part' }])
+  })
+
   it('sends a message once, saves one copy in Sent and announces it once', async () => {
     const { user, accountId, send, becomes, events } = await connected()
     const key = { 'idempotency-key': `send-${user}` }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../infra/db/index.ts'
+import type { UploadedFile } from '../../infra/http/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, invalid } from '../../lib/errors.ts'
@@ -8,6 +9,8 @@ import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/
 import { composeMessage, newMessageId, type OutgoingMessage } from '../../providers/mime/index.ts'
 import { type Account, type Accounts, requireScopes } from '../accounts/index.ts'
 import {
+  type AttachmentReference,
+  bytesOf,
   type MessageReader,
   readAttachments,
   releaseReserved,
@@ -142,10 +145,10 @@ export function outbox(deps: OutboxDeps) {
       return { success: true, result, outboxId: row.id, status: row.status }
     },
 
-    /** Checks and composes the message of a request. Throws `validation_failed`, and as `sendingAccount`. */
-    async prepareRequest(idOrAlias: string, body: SendBody): Promise<PreparedMessage> {
+    /** Checks and composes the message of a request and its files. Throws `validation_failed`, and as `sendingAccount`. */
+    async prepareRequest(idOrAlias: string, body: SendBody, files?: readonly UploadedFile[]): Promise<PreparedMessage> {
       const account = await sendingAccount(idOrAlias)
-      const input = parseInput(body, clock.now())
+      const input = parseInput(body, files, clock.now())
       const { from } = input
       const refused = input.headers.find(({ name }) => deps.sending(account.provider).acceptsHeader?.(name) === false)
       if (refused !== undefined) {
@@ -163,8 +166,7 @@ export function outbox(deps: OutboxDeps) {
       const text = body.body ?? ''
       const unread = input.references.map((reference) => referenced(account, reference))
       if (forwarded !== undefined) unread.push(forwardedMessage(account, forwarded))
-      const givenBytes = input.attachments.reduce((sum, { content }) => sum + content.length, 0)
-      const attachments = [...input.attachments, ...(await readAttachments(unread, givenBytes))]
+      const attachments = [...input.attachments, ...(await readAttachments(unread, bytesOf(input.attachments)))]
       const references = replied === undefined ? [] : [...replied.references, replied.messageId ?? []].flat()
       const { cc, bcc, replyTo, headers, sendAt } = input
       const composition: Composition = {
@@ -236,7 +238,7 @@ export function outbox(deps: OutboxDeps) {
     })
   }
 
-  function referenced({ id }: Account, reference: ParsedInput['references'][number]): UnreadAttachment {
+  function referenced({ id }: Account, reference: AttachmentReference): UnreadAttachment {
     const { path, messageId, attachmentId, contentId } = reference
     return { path, contentId, open: () => reader.openAttachment(id, messageId, attachmentId) }
   }

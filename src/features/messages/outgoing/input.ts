@@ -1,9 +1,8 @@
-import { type ErrorDetail, invalid } from '../../../lib/errors.ts'
+import type { ErrorDetail } from '../../../lib/errors.ts'
 import { parseTime } from '../../../lib/time.ts'
-import type { RemoteAddress, RemoteFile } from '../../../providers/contract/index.ts'
-import { type OutgoingAttachment, parseAddress } from '../../../providers/mime/index.ts'
+import type { RemoteAddress } from '../../../providers/contract/index.ts'
+import { parseAddress } from '../../../providers/mime/index.ts'
 
-export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60_000
 
 /** Parses one address of a request, or adds what is wrong with it to `errors`. */
@@ -26,35 +25,4 @@ export function parseSendAt(text: string | null | undefined, nowMs: number, erro
   if (ms === undefined) errors.push({ path, message: 'must be a time such as 2026-01-31T08:00:00Z' })
   else if (ms - nowMs > MAX_AHEAD_MS) errors.push({ path, message: 'must not be more than a year ahead' })
   return ms === undefined || ms <= nowMs ? null : ms
-}
-
-/** An attachment that is still to be read. */
-export interface UnreadAttachment {
-  /** The field that names it. */
-  path: string
-  contentId: string | null
-  open(): Promise<Pick<RemoteFile, 'contentType' | 'filename' | 'read'>>
-}
-
-/**
- * Reads attachments one after the other. Throws `validation_failed` as soon as they are larger than a message may be, together with
- * the `readBytes` read before.
- */
-export async function readAttachments(
-  unread: readonly UnreadAttachment[],
-  readBytes = 0,
-): Promise<OutgoingAttachment[]> {
-  const read: OutgoingAttachment[] = []
-  let total = readBytes
-  for (const { path, contentId, open } of unread) {
-    const { contentType, filename, read: readContent } = await open()
-    const chunks: Buffer[] = []
-    for await (const chunk of await readContent()) {
-      total += chunk.length
-      if (total > MAX_ATTACHMENT_BYTES) throw invalid(path, 'makes the attachments larger than 25 MB together')
-      chunks.push(chunk)
-    }
-    read.push({ filename, contentType, contentId, content: Buffer.concat(chunks) })
-  }
-  return read
 }

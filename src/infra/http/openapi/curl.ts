@@ -8,7 +8,7 @@ export function curl(
   request: ExampleRequest,
   serverUrl: string,
 ): string {
-  const { path = {}, query = {}, headers = {}, body } = request
+  const { path = {}, query = {}, headers = {}, body, files } = request
   const at = route.url.replaceAll(/:([A-Za-z0-9_]+)/g, (_match, name: string) =>
     name in path ? encodeURIComponent(path[name] ?? '') : `{${name}}`,
   )
@@ -22,6 +22,7 @@ export function curl(
     expanded: route.access === 'public' ? [] : ['Authorization: Bearer $SERVICE_API_KEY'],
     headers,
     ...(body !== undefined && { body: JSON.stringify(body, null, 2) }),
+    ...(files !== undefined && { files }),
   })
 }
 

@@ -19,6 +19,15 @@ export interface ExampleRequest {
   query?: Record<string, string | number | boolean>
   headers?: Record<string, string>
   body?: Json
+  /** Sends multipart/form-data: `body` as the part `message`, and these. */
+  files?: readonly ExampleFile[]
+}
+
+export interface ExampleFile {
+  part: string
+  filename: string
+  contentType: string
+  content: string
 }
 
 export interface ExampleResponse {

@@ -123,15 +123,42 @@ function requestBody(route: RouteEntry, { components, examples }: OperationConte
   const body = route.schema.body ?? route.schema.describedBody
   if (body === undefined) return undefined
   const schema = components.reference(body)
-  const bodies = working(examples).map(({ summary, request }) => ({ summary, value: request?.body }))
+  const shown = working(examples)
+  const bodies = shown
+    .filter(({ request }) => request?.files === undefined)
+    .map(({ summary, request }) => ({ summary, value: request?.body }))
   return {
     // A body of optional members may be omitted.
     required: route.schema.body !== undefined && properties(body).required.length > 0,
     content: {
       'application/json': { schema, ...exampleMembers(bodies) },
       ...(route.takesForm && { 'application/x-www-form-urlencoded': { schema } }),
+      ...(route.takesFiles && { 'multipart/form-data': multipart(schema, shown) }),
       ...(route.takesText && { 'text/plain': { schema: { type: 'string', description: 'Ignored.' } } }),
     },
+  }
+}
+
+/** The JSON as one part, and files. */
+function multipart(schema: Json, examples: readonly Example[]): Json {
+  const bodies = examples.map(({ summary, request: { body = {}, files } = {} }) => {
+    const parts = files?.map(({ part, content }): [string, Json] => [part, content])
+    return { summary, value: parts && { message: body, ...Object.fromEntries(parts) } }
+  })
+  return {
+    schema: {
+      type: 'object',
+      required: ['message'],
+      properties: { message: schema },
+      additionalProperties: {
+        type: 'string',
+        contentMediaType: 'application/octet-stream',
+        description:
+          'A file. It becomes an attachment with the filename and the type of its part, unless an entry of `attachments` names the part and says otherwise.',
+      },
+    },
+    encoding: { message: { contentType: 'application/json' } },
+    ...exampleMembers(bodies),
   }
 }
 

@@ -10,6 +10,7 @@ export interface RouteEntry {
   limited: boolean
   takesForm: boolean
   takesText: boolean
+  takesFiles: boolean
   schema: RouteSchema
 }
 
@@ -51,6 +52,7 @@ export function routeEntry(method: string, route: RouteOptions, access: Access):
     limited: route.config?.rateLimit !== undefined,
     takesForm: route.config?.form === true,
     takesText: route.config?.text === true,
+    takesFiles: route.config?.maxFileBytes !== undefined,
     schema: route.schema ?? {},
   }
 }

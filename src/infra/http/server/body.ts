@@ -1,9 +1,10 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { AppError } from '../../../lib/errors.ts'
 import { exceededJsonLimit } from '../../../lib/json-limits.ts'
 import type { Access } from './access.ts'
+import { readMultipart } from './multipart.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,7 +39,7 @@ function isKeyed(access: Access | undefined): boolean {
   return access?.startsWith('key:') ?? false
 }
 
-/** Parses JSON on every route, and forms on routes that accept them. An empty body counts as no body. */
+/** Parses JSON on every route, and forms and files on routes that accept them. An empty body counts as no body. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const json = async ({ routeOptions: { config } }: FastifyRequest, text: string) =>
@@ -53,6 +54,12 @@ export function addBodyParsers(app: FastifyInstance): void {
       return text === '' ? undefined : parseForm(text)
     },
   )
+  app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: Readable) => {
+    if (request.routeOptions.config.maxFileBytes === undefined) throw new AppError('unsupported_media_type')
+    const { json, files } = await readMultipart(request, payload)
+    request.files = files
+    return parseJson(json, MAX_KEYED_VALUES, 'The part "message"')
+  })
   app.addContentTypeParser<string>('text/plain', { parseAs: 'string' }, async (request: FastifyRequest) => {
     if (request.routeOptions.config.text !== true) throw new AppError('unsupported_media_type')
     return undefined
@@ -78,18 +85,18 @@ export function limitBodyTime(app: FastifyInstance, defaultMs: number): void {
   })
 }
 
-function parseJson(text: string, maxValues: number): unknown {
+function parseJson(text: string, maxValues: number, subject = 'The body'): unknown {
   if (text.trim() === '') return undefined
   const exceeded = exceededJsonLimit(text, { depth: MAX_DEPTH, values: maxValues })
   if (exceeded !== undefined) {
     const reason =
       exceeded === 'depth' ? `is nested more than ${MAX_DEPTH} levels deep` : `has more than ${maxValues} values`
-    throw new AppError('malformed_json', { message: `The body ${reason}.` })
+    throw new AppError('malformed_json', { message: `${subject} ${reason}.` })
   }
   try {
     return secureJson(text, { protoAction: 'remove', constructorAction: 'remove' })
   } catch (error) {
-    throw new AppError('malformed_json', { message: `The body is not valid JSON: ${reasonOf(error)}` })
+    throw new AppError('malformed_json', { message: `${subject} is not valid JSON: ${reasonOf(error)}` })
   }
 }
 

@@ -96,6 +96,7 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(serializerCompiler(app.warmUps))
   app.decorateRequest('caller', undefined)
   app.decorateRequest('failure', undefined)
+  app.decorateRequest('files', undefined)
   app.decorate('routeTable', [])
 
   app.addHook('onRoute', (route) => {
