@@ -1,4 +1,4 @@
-// Writes src/lib/calendar/windows-zones.ts from the data of Unicode CLDR, for a new release of it:
+// Writes src/lib/calendar/windows-zones.ts and windows-names.ts from the data of Unicode CLDR, for a new release of it:
 //
 //     npm install --no-save cldr-core cldr-bcp47 && node scripts/windows-zones.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -15,19 +15,45 @@ const present = new Map(
     .flatMap((zone) => zone._alias.split(' ').map((alias) => [alias, zone._iana])),
 )
 
-const lines = mapTimezones
-  .map(({ mapZone }) => mapZone)
+const zones = mapTimezones.map(({ mapZone }) => mapZone)
+
+const lines = zones
   // 001 is the world: the zone that Windows means where the country is not known.
   .filter(({ _territory }) => _territory === '001')
   .map(({ _other, _type }) => `  ['${_other.toLowerCase()}', '${present.get(_type) ?? _type}'],`)
 
-writeFileSync(
-  new URL('../src/lib/calendar/windows-zones.ts', import.meta.url),
-  `// Written by scripts/windows-zones.mjs from Unicode CLDR ${version}. Copyright \u00a9 1991-2026 Unicode, Inc., Unicode License v3
-// (https://www.unicode.org/license.txt).
+/** By the oldest name and the present one. */
+const names = new Map(
+  zones.flatMap(({ _other, _type }) =>
+    _type.split(' ').flatMap((zone) => [zone, present.get(zone) ?? zone].map((name) => [name, _other])),
+  ),
+)
+
+const HEADER = `// Written by scripts/windows-zones.mjs from Unicode CLDR ${version}. Copyright \u00a9 1991-2026 Unicode, Inc., Unicode License v3
+// (https://www.unicode.org/license.txt).`
+
+write(
+  'windows-zones.ts',
+  `${HEADER}
 /** IANA zones by the name of the zone in Windows, in lower case. */
 export const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map([
 ${lines.join('\n')}
 ])
 `,
 )
+write(
+  'windows-names.ts',
+  `${HEADER}
+/** Names of zones in Windows by the IANA name. */
+export const WINDOWS_NAMES: ReadonlyMap<string, string> = new Map([
+${[...names]
+  .sort()
+  .map(([zone, name]) => `  ['${zone}', '${name}'],`)
+  .join('\n')}
+])
+`,
+)
+
+function write(name, text) {
+  writeFileSync(new URL(`../src/lib/calendar/${name}`, import.meta.url), text)
+}

@@ -1,6 +1,11 @@
 import { outbound } from '../../src/infra/http/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { CalendarAccount, MailAccess } from '../../src/providers/contract/index.ts'
+import type {
+  CalendarAccount,
+  CalendarChanges,
+  CalendarFreeBusy,
+  MailAccess,
+} from '../../src/providers/contract/index.ts'
 import { type MicrosoftDeps, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from './microsoft.ts'
@@ -9,6 +14,8 @@ export interface MicrosoftCalendarFixture {
   graph: Microsoft
   user: string
   account: CalendarAccount
+  changes: CalendarChanges
+  freeBusy: CalendarFreeBusy
   stop(): Promise<void>
 }
 
@@ -29,6 +36,7 @@ export async function microsoftCalendars(
   }
   return {
     ...{ graph, user, account: calendar.open(access) },
+    ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
     async stop() {
       await mail.closeConnections()
       await graph.close()

@@ -279,7 +279,10 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
   const names = scopes.map((scope) => scope.split('/').at(-1))
   if (path === '/v1.0/me') return names.some((name) => name?.startsWith('User.Read'))
   if (path.endsWith('/send')) return names.some((name) => name?.toLowerCase() === 'mail.send')
-  if (/^\/v1\.0\/me\/(calendar|events)/.test(path)) return names.some((name) => name?.startsWith('Calendars.Read'))
+  if (/^\/v1\.0\/me\/(calendar|events)/.test(path)) {
+    const isRead = method === 'GET' || path.endsWith('/getSchedule')
+    return names.some((name) => name?.startsWith(isRead ? 'Calendars.Read' : 'Calendars.ReadWrite'))
+  }
   if (path === '/v1.0/$batch') return names.some((name) => /^(Mail|Calendars)\.Read/.test(name ?? ''))
   if (method !== 'GET' && path.startsWith('/v1.0/me/')) return names.some((name) => name?.startsWith('Mail.ReadWrite'))
   return names.some((name) => name?.startsWith('Mail.Read'))

@@ -1,3 +1,4 @@
+import { WINDOWS_NAMES } from './windows-names.ts'
 import { WINDOWS_ZONES } from './windows-zones.ts'
 import { zoneOf } from './zone.ts'
 
@@ -55,4 +56,9 @@ function fixedOffset(name: string): string | undefined {
   const [, sign, hours] = FIXED_OFFSET.exec(name) ?? []
   if (hours === undefined) return undefined
   return spelled(Number(hours) === 0 ? 'UTC' : `Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`)
+}
+
+/** What Windows calls an IANA zone; the IANA name where it has none. */
+export function windowsZone(ianaName: string): string {
+  return ianaName === 'UTC' ? 'UTC' : (WINDOWS_NAMES.get(ianaName) ?? ianaName)
 }

@@ -50,6 +50,12 @@ export interface GraphChange {
   /** For large bodies. */
   timeoutMs?: number
   beforeSend?(): Promise<void>
+  /** Further `Prefer` values. */
+  prefer?: string[]
+  /** The version that is changed; another one is `conflict`. */
+  ifMatch?: string | undefined
+  isRepeatable?: boolean
+  maxString?: number
 }
 
 /** A request within a batch: a GET, or a change that may be repeated. */
@@ -105,8 +111,12 @@ export class Graph {
     return this.#rest.open({ method: 'GET', path, headers: preferHeader(), doing })
   }
 
-  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, change: GraphChange): Promise<Json> {
-    const headers = { ...preferHeader(), ...(typeof change.body === 'string' && { 'content-type': 'text/plain' }) }
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, { prefer, ifMatch, ...change }: GraphChange): Promise<Json> {
+    const headers = {
+      ...preferHeader(prefer),
+      ...(typeof change.body === 'string' && { 'content-type': 'text/plain' }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    }
     // The response repeats the message, of which only short values are used.
     return this.#rest.json({ method, path, headers, ...CHANGE_LIMITS, ...change }, object)
   }

@@ -13,6 +13,9 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   erroritemnotfound: notFound,
   errorfoldernotfound: notFound,
   errorfolderexists: exists,
+  errorduplicatetransactionid: (doing) => new ProviderError('exists', `${doing}: the event exists`),
+  erroroccurrencecrossingboundary: (doing) =>
+    refused(doing, 'Outlook does not move an instance of a series past the one before or after it'),
   errorinvalidmailboxitemid: notFound,
   // While Exchange moves or repairs a mailbox.
   errormailboxmoveinprogress: busy,
@@ -54,6 +57,7 @@ export function graphError(response: RestResponse, doing: string, nowMs: number)
   if (byStatus.kind === 'rate_limited' && CODES[code.toLowerCase()] === sendLimit) return sendLimit(doing)
   if (byStatus.kind === 'rate_limited' || byStatus.kind === 'auth_expired') return byStatus
   if (response.status === 413) return tooLarge(doing)
+  if (response.status === 412) return byStatus
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 

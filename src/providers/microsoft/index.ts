@@ -49,7 +49,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   mail: IdMailProvider
   push: PushProvider
   sending: SendProvider
-  calendar: CalendarProvider
+  calendar: Required<CalendarProvider>
 } {
   const { graphUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`

@@ -34,6 +34,8 @@ export interface GraphCalendar {
   canEdit: boolean
   owner: { name: string; address: string }
   isDefaultCalendar: boolean
+  allowedOnlineMeetingProviders: string[]
+  defaultOnlineMeetingProvider: string
 }
 
 /** The calendars of one mailbox, with a number for each change. */

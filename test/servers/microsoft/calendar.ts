@@ -9,6 +9,7 @@ import {
   instancesOf,
   msOf,
 } from './calendar-store.ts'
+import { find, type SentMeetingMessage, writeRoutes } from './calendar-writes.ts'
 import { badRequest, itemNotFound, syncStateNotFound } from './errors.ts'
 import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 
@@ -28,6 +29,10 @@ export interface MicrosoftCalendars {
   /** To another calendar. The immutable id stays. */
   move(user: string, id: string, calendarId: string): void
   expireDelta(user: string): void
+  /** Messages about changes that the API made. */
+  readonly sent: readonly SentMeetingMessage[]
+  /** Personal accounts have no schedules. */
+  personal: boolean
 }
 
 interface Round {
@@ -45,6 +50,7 @@ interface Round {
 export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCalendars } {
   const stores = new Map<string, CalendarStore>()
   const rounds = new Map<string, Round>()
+  const sent: SentMeetingMessage[] = []
   let created = 0
 
   function storeOf(user: string): CalendarStore {
@@ -133,15 +139,19 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
 
   /** Finds an event in any calendar, whatever calendar is in the path. */
   function get(request: Routed): Response {
-    const stored = storeOf(request.user ?? '').find(request.params.event ?? '')
-    if (stored === undefined) return itemNotFound()
-    const { event, exceptions, cancelled } = stored
-    if (event.recurrence === undefined) {
+    const found = find(storeOf(request.user ?? ''), request.params.event ?? '')
+    return found === undefined ? itemNotFound() : shownEvent(found, request)
+  }
+
+  function shownEvent(event: Resource, request: Routed): Response {
+    const stored = storeOf(request.user ?? '').find(String(event.id))
+    if (stored?.event.recurrence === undefined) {
       return Response.json(selected(resource({ type: 'singleInstance', ...event }, request), request))
     }
+    const { exceptions, cancelled } = stored
     const expand = request.url.searchParams.get('$expand')
     const shown = {
-      ...resource(master(event), request),
+      ...resource(master(stored.event), request),
       cancelledOccurrences: [...cancelled].map((date) => `OID.${event.id}.${date}`),
       ...(expand === 'exceptionOccurrences' && {
         exceptionOccurrences: [...exceptions.values()].map((exception) => resource(exception, request)),
@@ -156,6 +166,7 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
     return calendar === undefined ? itemNotFound() : Response.json(selected({ ...calendar }, request))
   }
 
+  const calendars: MicrosoftCalendars = controls()
   return {
     routes: [
       { method: 'GET', pattern: `${ME}/calendars`, handle: list },
@@ -163,8 +174,14 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
       { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
+      ...writeRoutes({ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal, changed: () => {} }),
     ],
-    calendars: {
+    calendars,
+  }
+
+  function controls(): MicrosoftCalendars {
+    return {
+      ...{ sent, personal: false },
       add: (user, calendar) => void storeOf(user).calendars.set(calendar.id, calendarOf(user, calendar)),
       put(user, calendarId, { id = `AAMk${created++}=`, ...event }) {
         const now = new Date().toISOString()
@@ -194,7 +211,7 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
       expireDelta(user) {
         for (const [token, round] of rounds) if (round.user === user) rounds.delete(token)
       },
-    },
+    }
   }
 }
 
@@ -202,8 +219,11 @@ type ReturnRange = { fromMs: number; toMs: number }
 
 function calendarOf(user: string, calendar: Partial<GraphCalendar> & { id: string }): GraphCalendar {
   const owner = { name: user.split('@')[0] ?? user, address: user }
-  const defaults = { name: calendar.id, color: 'auto', hexColor: '', canEdit: true, owner, isDefaultCalendar: false }
-  return { ...defaults, ...calendar }
+  return {
+    ...{ name: calendar.id, color: 'auto', hexColor: '', canEdit: true, owner, isDefaultCalendar: false },
+    ...{ allowedOnlineMeetingProviders: ['teamsForBusiness'], defaultOnlineMeetingProvider: 'teamsForBusiness' },
+    ...calendar,
+  }
 }
 
 const master = (event: GraphEvent): Resource => ({ ...event, type: 'seriesMaster' })

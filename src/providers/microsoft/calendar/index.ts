@@ -1,20 +1,21 @@
-/** Outlook calendars over Graph: lists, sync by one delta query per calendar, and reads of a time range. */
+/** Outlook calendars over Graph: lists, sync by one delta query per calendar, reads of a time range, changes of events, and busy times. */
 import type { Clock } from '../../../lib/clock.ts'
-import {
-  type CalendarAccount,
-  type CalendarProvider,
-  type EventRangeRequest,
-  type MailAccess,
-  ProviderError,
-  type RemoteCalendar,
-  type RemoteEvent,
+import type {
+  CalendarAccount,
+  CalendarProvider,
+  EventRangeRequest,
+  MailAccess,
+  RemoteCalendar,
+  RemoteEvent,
 } from '../../contract/index.ts'
-import { type Json, text } from '../../rest/index.ts'
-import { type Graph, SYNC_LIMITS } from '../client.ts'
-import { AS_TEXT } from '../map.ts'
-import { CALENDAR_FIELDS, EVENT_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
-import { type CalendarContext, calendarPath, readSeries } from './series.ts'
+import { text } from '../../rest/index.ts'
+import type { Graph } from '../client.ts'
+import { microsoftCalendarChanges } from './changes.ts'
+import { microsoftFreeBusy } from './free-busy.ts'
+import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
+import { type CalendarContext, readSeries } from './series.ts'
 import { syncEvents } from './sync.ts'
+import { readView } from './view.ts'
 
 const MAX_CALENDARS = 5000
 const MAX_EVENTS = 10_000
@@ -24,7 +25,7 @@ export function microsoftCalendars(
   graphOf: (access: MailAccess, urgent: boolean) => Graph,
   clock: Clock,
   maxEvents = MAX_EVENTS,
-): CalendarProvider {
+): Required<CalendarProvider> {
   return {
     open(access): CalendarAccount {
       const { email } = access
@@ -34,6 +35,8 @@ export function microsoftCalendars(
         readRange: (request) => readRange({ graph: graphOf(access, true), email }, request, maxEvents),
       }
     },
+    changes: (access) => microsoftCalendarChanges(graphOf(access, true), access.email),
+    freeBusy: (access) => microsoftFreeBusy(graphOf(access, true), access.email),
   }
 }
 
@@ -58,7 +61,7 @@ async function readRange(
   maxEvents: number,
 ): Promise<RemoteEvent[]> {
   const context: CalendarContext = { graph, email, calendarId, doing: 'reading events', signal }
-  const items = await viewOf(context, range, maxEvents)
+  const items = await readView(context, range, maxEvents)
   const events = items.flatMap((item) => remoteEvent(item, { email }) ?? [])
   if (expand) return events.filter(isShown)
   const masters = new Set(items.flatMap(({ seriesMasterId }) => text(seriesMasterId) || []))
@@ -69,29 +72,6 @@ async function readRange(
     ...events.filter((event) => !isOfKnown(event) && isShown(event)),
     ...series.flatMap(({ event, exceptions }) => [event, ...exceptions]),
   ]
-}
-
-/** The calendar view returns every instance complete. */
-async function viewOf(
-  { graph, calendarId, doing, signal }: CalendarContext,
-  { from, to }: EventRangeRequest['range'],
-  maxEvents: number,
-): Promise<Json[]> {
-  const query = {
-    ...{ startDateTime: new Date(from).toISOString(), endDateTime: new Date(to).toISOString() },
-    ...{ $select: EVENT_FIELDS, $top: PAGE },
-  }
-  const request = { doing, signal, prefer: [AS_TEXT], ...SYNC_LIMITS }
-  let page = await graph.page(`${calendarPath(calendarId)}/calendarView`, { ...request, query })
-  const items = [...page.items]
-  while (page.nextLink !== undefined) {
-    page = await graph.page(graph.pathOf(page.nextLink, doing), request)
-    items.push(...page.items)
-    if (items.length > maxEvents) {
-      throw new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
-    }
-  }
-  return items
 }
 
 /** A meeting that its organizer cancelled remains in the calendar of the others. */

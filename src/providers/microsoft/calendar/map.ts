@@ -12,6 +12,7 @@ import {
 } from '../../contract/index.ts'
 import { htmlToText } from '../../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../../rest/index.ts'
+import { meetingTextAt } from './body.ts'
 import { dayOfOccurrence, recurrenceLines, type SeriesStart, timeOfDay } from './recurrence.ts'
 
 export const CALENDAR_FIELDS = 'id,name,color,hexColor,canEdit,owner,isDefaultCalendar'
@@ -82,7 +83,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     etag: text(item['@odata.etag']) ?? text(item.changeKey) ?? null,
     status: item.isCancelled === true ? 'cancelled' : item.showAs === 'tentative' ? 'tentative' : 'confirmed',
     summary: text(item.subject) ?? '',
-    description: descriptionOf(object(item.body)),
+    description: descriptionOf(item),
     location: text(object(item.location).displayName) ?? '',
     start,
     end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? start,
@@ -138,7 +139,7 @@ function dateOf(ms: number, zone: Zone): number {
   return Math.floor((ms % DAY_MS === 0 ? ms : zone.toLocal(ms)) / DAY_MS)
 }
 
-function seriesStart(master: Json): SeriesStart | undefined {
+export function seriesStart(master: Json): SeriesStart | undefined {
   const zone = zoneOfStart(master)
   const ms = instantOf(master.start)
   if (ms === undefined) return undefined
@@ -159,9 +160,12 @@ function originalStart(item: Json, series: SeriesStart | undefined): EventTime |
   return zonedTime(series.zone.toUtc(day * DAY_MS + timeOfDay(series.localMs)), series.zone)
 }
 
-function descriptionOf({ contentType, content }: Json): string {
+/** Without what Outlook adds for an online meeting. */
+function descriptionOf(item: Json): string {
+  const { contentType, content } = object(item.body)
   const words = text(content) ?? ''
-  const plain = text(contentType)?.toLowerCase() === 'html' ? htmlToText(words) : words
+  const own = words.slice(0, meetingTextAt(words, item))
+  const plain = text(contentType)?.toLowerCase() === 'html' ? htmlToText(own) : own
   return plain.replaceAll('\r\n', '\n').trim()
 }
 

@@ -27,7 +27,7 @@ export function calendarPath(calendarId: string): string {
   return `/me/calendars/${segment(calendarId)}`
 }
 
-function eventPath(calendarId: string, eventId: string): string {
+export function eventPath(calendarId: string, eventId: string): string {
   return `${calendarPath(calendarId)}/events/${segment(eventId)}`
 }
 

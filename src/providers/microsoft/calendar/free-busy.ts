@@ -1,0 +1,120 @@
+import { DAY_MS, parseDay, parseLocal } from '../../../lib/calendar/days.ts'
+import { UTC, zoneOf } from '../../../lib/calendar/zone.ts'
+import { ianaZone } from '../../../lib/calendar/zone-names.ts'
+import {
+  type CalendarFreeBusy,
+  type EventTime,
+  type FreeBusy,
+  type FreeBusyRequest,
+  mergeRanges,
+  ProviderError,
+  type TimeRange,
+} from '../../contract/index.ts'
+import { type Json, list, object, text } from '../../rest/index.ts'
+import type { Graph } from '../client.ts'
+import { remoteEvent } from './map.ts'
+import { readView } from './view.ts'
+
+const DOING = 'reading busy times'
+/** Exchange allows 62 days. */
+const MAX_RANGE_MS = 60 * DAY_MS
+const MAX_EVENTS = 10_000
+/** Addresses in one request. */
+const MAX_PEOPLE = 20
+const FIELDS = 'id,type,start,end,isAllDay,isCancelled,showAs,originalStartTimeZone,originalEndTimeZone'
+
+/** Calendars are read from their view; people by `getSchedule`, which personal accounts do not have. */
+export function microsoftFreeBusy(graph: Graph, email: string): CalendarFreeBusy {
+  async function ofCalendar(calendarId: string, { range, signal }: FreeBusyRequest): Promise<FreeBusy> {
+    const context = { graph, email, calendarId, doing: DOING, signal }
+    try {
+      const items = await readView(context, range, MAX_EVENTS, FIELDS)
+      const busy = items.flatMap((item) => busyRange(item, range) ?? [])
+      return { id: calendarId, busy: mergeRanges(busy), error: null }
+    } catch (error) {
+      return { id: calendarId, busy: [], error: reasonOf(error) }
+    }
+  }
+
+  async function ofPeople(ids: readonly string[], { range, signal }: FreeBusyRequest): Promise<FreeBusy[]> {
+    const all = new Map<string, FreeBusy>(ids.map((id) => [id, { id, busy: [], error: null }]))
+    for (let from = range.from; from < range.to; from += MAX_RANGE_MS) {
+      const to = Math.min(range.to, from + MAX_RANGE_MS)
+      const utc = (ms: number) => ({ dateTime: new Date(ms).toISOString().slice(0, 19), timeZone: 'UTC' })
+      const body = { schedules: ids, startTime: utc(from), endTime: utc(to), availabilityViewInterval: 60 }
+      const change = { body, doing: DOING, signal, isRepeatable: true }
+      const response = await graph.send('POST', '/me/calendar/getSchedule', change).catch((error: unknown) => {
+        // Personal accounts have no schedules.
+        if (reasonOf(error) === 'unavailable') return undefined
+        throw error
+      })
+      const found = new Map(
+        list(response?.value).map((one) => [text(object(one).scheduleId)?.toLowerCase(), object(one)]),
+      )
+      for (const [id, known] of all) {
+        const { ranges, error } = scheduleOf(found.get(id.toLowerCase()))
+        all.set(id, { id, busy: [...known.busy, ...ranges], error: known.error ?? error })
+      }
+    }
+    return [...all.values()].map(({ id, busy, error }) => ({
+      ...{ id, busy: error === null ? mergeRanges(clipped(busy, range)) : [], error },
+    }))
+  }
+
+  return {
+    async freeBusy(request) {
+      const people = request.ids.filter(isAddress)
+      const results = new Map<string, FreeBusy>()
+      for (let start = 0; start < people.length; start += MAX_PEOPLE) {
+        for (const one of await ofPeople(people.slice(start, start + MAX_PEOPLE), request)) results.set(one.id, one)
+      }
+      for (const id of request.ids) {
+        if (!results.has(id)) results.set(id, await ofCalendar(id, request))
+      }
+      return request.ids.map((id) => results.get(id) ?? { id, busy: [], error: 'unavailable' })
+    },
+  }
+}
+
+function isAddress(id: string): boolean {
+  return id.includes('@')
+}
+
+/** Throws errors that say nothing about the calendar or the person. */
+function reasonOf(error: unknown): 'not_found' | 'unavailable' {
+  if (error instanceof ProviderError && error.kind === 'not_found') return 'not_found'
+  if (error instanceof ProviderError && error.kind === 'rejected' && !error.missingScope) return 'unavailable'
+  throw error
+}
+
+function busyRange(item: Json, range: TimeRange): TimeRange | undefined {
+  const event = remoteEvent(item, { email: '' })
+  if (event === undefined || !event.busy || event.status === 'cancelled') return undefined
+  const zone = zoneOf(ianaZone(text(item.originalStartTimeZone) ?? '') ?? '') ?? UTC
+  const ms = (time: EventTime) => {
+    if ('date' in time) return zone.toUtc((parseDay(time.date) ?? 0) * DAY_MS)
+    return (zoneOf(time.timeZone ?? 'UTC') ?? UTC).toUtc(parseLocal(time.dateTime) ?? 0)
+  }
+  return clipped([{ from: ms(event.start), to: ms(event.end) }], range)[0]
+}
+
+function clipped(ranges: readonly TimeRange[], { from, to }: TimeRange): TimeRange[] {
+  return ranges
+    .map((one) => ({ from: Math.max(one.from, from), to: Math.min(one.to, to) }))
+    .filter((one) => one.from < one.to)
+}
+
+function scheduleOf(schedule: Json | undefined): { ranges: TimeRange[]; error: FreeBusy['error'] } {
+  if (schedule === undefined) return { ranges: [], error: 'unavailable' }
+  const { responseCode } = object(schedule.error)
+  if (responseCode !== undefined) {
+    return { ranges: [], error: responseCode === 'ErrorMailRecipientNotFound' ? 'not_found' : 'unavailable' }
+  }
+  const ranges = list(schedule.scheduleItems).flatMap((item) => {
+    const { status, start, end } = object(item)
+    const [from, to] = [start, end].map((time) => parseLocal(text(object(time).dateTime) ?? ''))
+    const isBusy = status !== 'free' && status !== 'workingElsewhere' && status !== 'unknown'
+    return isBusy && from !== undefined && to !== undefined ? [{ from, to }] : []
+  })
+  return { ranges, error: null }
+}

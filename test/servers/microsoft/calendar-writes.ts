@@ -1,0 +1,302 @@
+import { decodeHTML } from 'entities/decode'
+import { WINDOWS_ZONES } from '../../../src/lib/calendar/windows-zones.ts'
+import type { Route, Routed } from '../fake/router.ts'
+import { type CalendarStore, type GraphEvent, type GraphTime, instancesOf, msOf } from './calendar-store.ts'
+import { badRequest, graphError, itemNotFound } from './errors.ts'
+import type { PatternedRecurrence } from './pattern.ts'
+import { boundedInteger, type Resource } from './resources.ts'
+
+const ME = '/v1.0/me'
+const CALENDAR = `${ME}/calendars/{calendar}`
+const EVENT = `${CALENDAR}/events/{event}`
+const DAY_MS = 86_400_000
+
+/** An email that Exchange would have sent. */
+export interface SentMeetingMessage {
+  user: string
+  eventId: string
+  what: 'request' | 'cancel' | 'accept' | 'decline' | 'tentativelyAccept'
+  comment?: string
+}
+
+interface WriteDeps {
+  storeOf(user: string): CalendarStore
+  sent: SentMeetingMessage[]
+  /** The event as a request sees it. */
+  shown(event: Resource, request: Routed): Response
+  /** Personal accounts have no schedules. */
+  isPersonal(user: string): boolean
+  changed(user: string, eventId: string, changeType: 'created' | 'updated' | 'deleted'): void
+}
+
+/** Changes of events, their instances, and schedules. */
+export function writeRoutes({ storeOf, sent, shown, isPersonal, changed }: WriteDeps): Route[] {
+  const bodyOf = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Resource
+
+  function create(request: Routed): Response {
+    const [user, calendarId] = [request.user ?? '', request.params.calendar ?? '']
+    const store = storeOf(user)
+    const calendar = store.calendars.get(calendarId)
+    if (calendar === undefined) return itemNotFound()
+    if (!calendar.canEdit) return graphError(403, 'ErrorAccessDenied', 'Access is denied.')
+    const { transactionId, ...given } = bodyOf(request)
+    const known = store.in(calendarId).find(({ event }) => event.transactionId === transactionId)
+    if (transactionId !== undefined && known !== undefined) {
+      const message = 'The TransactionId specified in the request has already been used to create a different event.'
+      return known.event.subject === given.subject
+        ? shown(known.event, request)
+        : graphError(409, 'ErrorDuplicateTransactionId', message)
+    }
+    const written = fromBody(given)
+    if (written instanceof Response) return written
+    const id = `AAMkNew${store.seq}=`
+    const now = new Date().toISOString()
+    const created = { createdDateTime: now, lastModifiedDateTime: now, iCalUId: `uid-${id}`, transactionId }
+    const organizer = { emailAddress: { name: calendar.owner.name, address: calendar.owner.address } }
+    store.put(calendarId, {
+      ...{ ...created, organizer, isOrganizer: true, isReminderOn: true, reminderMinutesBeforeStart: 15 },
+      ...(written as unknown as GraphEvent),
+      ...meetingOf(written, id),
+      id,
+    })
+    changed(user, id, 'created')
+    if (Array.isArray(written.attendees) && written.attendees.length > 0)
+      sent.push({ user, eventId: id, what: 'request' })
+    return withStatus(shown(store.find(id)?.event ?? {}, request), 201)
+  }
+
+  function patch(request: Routed): Response {
+    const [user, id] = [request.user ?? '', request.params.event ?? '']
+    const store = storeOf(user)
+    const current = find(store, id)
+    if (current === undefined) return itemNotFound()
+    const match = request.headers.get('if-match')
+    if (match !== null && match !== current['@odata.etag']) {
+      return graphError(412, 'ErrorIrresolvableConflict', 'The change key does not match the current change key.')
+    }
+    const written = fromBody(bodyOf(request))
+    if (written instanceof Response) return written
+    const meeting = current.isOnlineMeeting === true ? keptMeeting(current, written) : meetingOf(written, id)
+    const after: Resource = { ...current, ...written, ...meeting, lastModifiedDateTime: new Date().toISOString() }
+    const { masterId, date } = instanceOf(store, id)
+    if (masterId === undefined) {
+      const calendarId = store.find(id)?.calendarId ?? ''
+      store.put(calendarId, (written.recurrence === null ? { ...after, recurrence: undefined } : after) as GraphEvent)
+    } else {
+      store.change(masterId, ({ exceptions }) => {
+        exceptions.set(date, { ...(after as GraphEvent), id: `${masterId}.x${date}`, type: 'exception' })
+      })
+    }
+    changed(user, id, 'updated')
+    return shown(find(store, id) ?? find(store, `${masterId}.x${date}`) ?? {}, request)
+  }
+
+  function remove(request: Routed): Response {
+    const [user, id] = [request.user ?? '', request.params.event ?? '']
+    const store = storeOf(user)
+    const current = find(store, id)
+    if (current === undefined) return itemNotFound()
+    drop(store, id)
+    changed(user, id, 'deleted')
+    if (current.isOrganizer === true && Array.isArray(current.attendees) && current.attendees.length > 0) {
+      sent.push({ user, eventId: id, what: 'cancel' })
+    }
+    return new Response(null, { status: 204 })
+  }
+
+  const respond = (what: 'accept' | 'decline' | 'tentativelyAccept') => (request: Routed) => {
+    const [user, id] = [request.user ?? '', request.params.event ?? '']
+    const store = storeOf(user)
+    const current = find(store, id)
+    if (current === undefined) return itemNotFound()
+    if (current.isOrganizer === true) {
+      return graphError(400, 'ErrorInvalidRequest', "Your request can't be completed. You're the organizer.")
+    }
+    const { sendResponse = true, comment } = bodyOf(request) as { sendResponse?: boolean; comment?: string }
+    if (sendResponse) sent.push({ user, eventId: id, what, ...(comment !== undefined && { comment }) })
+    const response = { accept: 'accepted', decline: 'declined', tentativelyAccept: 'tentativelyAccepted' }[what]
+    if (what === 'decline') drop(store, id)
+    else {
+      store.change(id, (stored) => {
+        const attendees = (stored.event.attendees ?? []) as { emailAddress: { address: string } }[]
+        stored.event = {
+          ...stored.event,
+          ...{ responseStatus: { response }, showAs: what === 'accept' ? 'busy' : 'tentative' },
+          attendees: attendees.map((one) =>
+            one.emailAddress.address === user ? { ...one, status: { response } } : one,
+          ),
+        }
+      })
+    }
+    return new Response(null, { status: 202 })
+  }
+
+  function instances(request: Routed): Response | Promise<Response> {
+    const stored = storeOf(request.user ?? '').find(request.params.event ?? '')
+    const query = request.url.searchParams
+    const [fromMs = 0, toMs = 0] = ['startDateTime', 'endDateTime'].map((name) => Date.parse(query.get(name) ?? ''))
+    if (stored?.event.recurrence === undefined) return itemNotFound()
+    if (Number.isNaN(fromMs + toMs)) return badRequest('startDateTime and endDateTime are required.')
+    return collection(instancesOf(stored, fromMs, toMs), request)
+  }
+
+  /** Of the filters, only the one by `transactionId`. */
+  function list(request: Routed): Promise<Response> {
+    const filter = /^transactionId eq '(.*)'$/.exec(request.url.searchParams.get('$filter') ?? '')?.[1]
+    const store = storeOf(request.user ?? '')
+    const events = store.in(request.params.calendar ?? '').map(({ event }) => event)
+    return collection(
+      events.filter(({ transactionId }) => filter === undefined || transactionId === filter),
+      request,
+    )
+  }
+
+  async function collection(events: Resource[], request: Routed): Promise<Response> {
+    const top = boundedInteger(request.url.searchParams.get('$top'), 10, 1000)
+    const value = await Promise.all(events.slice(0, top).map((event) => shown(event, request).json()))
+    return Response.json({ value })
+  }
+
+  function getCalendar(request: Routed): Response {
+    const calendar = storeOf(request.user ?? '').calendars.get(request.params.calendar ?? '')
+    return calendar === undefined ? itemNotFound() : Response.json(calendar)
+  }
+
+  function getSchedule(request: Routed): Response {
+    const {
+      schedules = [],
+      startTime,
+      endTime,
+    } = bodyOf(request) as {
+      schedules?: string[]
+      startTime?: GraphTime
+      endTime?: GraphTime
+    }
+    if (isPersonal(request.user ?? '')) return graphError(400, 'ErrorInvalidRequest', 'Not supported for this account.')
+    if (startTime === undefined || endTime === undefined) return badRequest('startTime and endTime are required.')
+    const [fromMs, toMs] = [msOf(startTime), msOf(endTime)]
+    if (toMs - fromMs > 62 * DAY_MS) return badRequest('The requested time duration is not within the allowed limits.')
+    const value = schedules.map((scheduleId) => {
+      const store = storeOf(scheduleId)
+      if (!scheduleId.endsWith('@example.test')) {
+        const error = { message: 'Unable to resolve e-mail address.', responseCode: 'ErrorMailRecipientNotFound' }
+        return { scheduleId, scheduleItems: [], error }
+      }
+      const items = store.in('calendar').flatMap((stored) => instancesOf(stored, fromMs, toMs)) as GraphEvent[]
+      const utc = (time: GraphTime) => ({
+        dateTime: `${new Date(msOf(time)).toISOString().slice(0, 19)}.0000000`,
+        timeZone: 'UTC',
+      })
+      return {
+        scheduleId,
+        scheduleItems: items.map(({ start, end, showAs = 'busy' }) => ({
+          status: showAs,
+          start: utc(start),
+          end: utc(end),
+        })),
+      }
+    })
+    return Response.json({ value })
+  }
+
+  return [
+    { method: 'GET', pattern: CALENDAR, handle: getCalendar },
+    { method: 'GET', pattern: `${CALENDAR}/events`, handle: list },
+    { method: 'POST', pattern: `${CALENDAR}/events`, handle: create },
+    { method: 'PATCH', pattern: EVENT, handle: patch },
+    { method: 'DELETE', pattern: EVENT, handle: remove },
+    { method: 'GET', pattern: `${EVENT}/instances`, handle: instances },
+    ...(['accept', 'decline', 'tentativelyAccept'] as const).map((what) => ({
+      ...{ method: 'POST', pattern: `${EVENT}/${what}`, handle: respond(what) },
+    })),
+    { method: 'POST', pattern: `${ME}/calendar/getSchedule`, handle: getSchedule },
+  ]
+}
+
+/** A stored event, an exception, or an occurrence by its id. */
+export function find(store: CalendarStore, id: string): Resource | undefined {
+  const stored = store.find(id)
+  if (stored !== undefined)
+    return { type: stored.event.recurrence ? 'seriesMaster' : 'singleInstance', ...stored.event }
+  const { masterId, date } = instanceOf(store, id)
+  const master = masterId === undefined ? undefined : store.find(masterId)
+  if (master === undefined) return undefined
+  if (id.includes('.x')) return master.exceptions.get(date)
+  const dayMs = Date.parse(`${date}T00:00:00Z`)
+  return instancesOf(master, dayMs - 2 * DAY_MS, dayMs + 3 * DAY_MS).find((instance) => instance.id === id)
+}
+
+function instanceOf(store: CalendarStore, id: string): { masterId: string | undefined; date: string } {
+  const [, masterId, date = ''] = /^(.+)\.x?(\d{4}-\d{2}-\d{2})$/.exec(id) ?? []
+  return { masterId: masterId !== undefined && store.find(masterId) !== undefined ? masterId : undefined, date }
+}
+
+function drop(store: CalendarStore, id: string): void {
+  const { masterId, date } = instanceOf(store, id)
+  if (masterId === undefined) {
+    store.delete(id)
+    return
+  }
+  store.change(masterId, ({ exceptions, cancelled }) => {
+    exceptions.delete(date)
+    cancelled.add(date)
+  })
+}
+
+/** The members of a request, with times in IANA zones. */
+function fromBody(body: Resource): Resource | Response {
+  const written: Resource = { ...body }
+  for (const name of ['start', 'end'] as const) {
+    const time = body[name] as GraphTime | undefined
+    if (time === undefined) continue
+    const zone = time.timeZone === 'UTC' ? 'UTC' : WINDOWS_ZONES.get(time.timeZone.toLowerCase())
+    if (zone === undefined) return badRequest(`A valid TimeZone value must be specified: '${time.timeZone}'.`)
+    if (body.isAllDay === true && !time.dateTime.endsWith('T00:00:00')) return badRequest('Must be midnight.')
+    written[name] = { dateTime: time.dateTime, timeZone: zone }
+    written[name === 'start' ? 'originalStartTimeZone' : 'originalEndTimeZone'] = time.timeZone
+  }
+  const { pattern, range } = (body.recurrence ?? {}) as Partial<PatternedRecurrence>
+  const needed = pattern && REQUIRED[pattern.type]
+  if (pattern && (needed === undefined || needed.some((name) => pattern[name as keyof typeof pattern] === undefined))) {
+    return badRequest('The recurrence pattern is not valid.')
+  }
+  if (range && !/^\d{4}-\d{2}-\d{2}$/.test(range.startDate)) return badRequest('The recurrence range is not valid.')
+  return written
+}
+
+const REQUIRED: Record<string, string[]> = {
+  daily: ['interval'],
+  weekly: ['interval', 'daysOfWeek', 'firstDayOfWeek'],
+  absoluteMonthly: ['interval', 'dayOfMonth'],
+  relativeMonthly: ['interval', 'daysOfWeek'],
+  absoluteYearly: ['interval', 'dayOfMonth', 'month'],
+  relativeYearly: ['interval', 'daysOfWeek', 'month'],
+}
+
+const LINE = '_'.repeat(80)
+
+/** What Exchange adds to an event that becomes an online meeting: the link, also in the body. */
+function meetingOf({ isOnlineMeeting, body }: Resource, id: string): Resource {
+  if (isOnlineMeeting !== true) return {}
+  const joinUrl = `https://teams.microsoft.com/l/meetup-join/${encodeURIComponent(id)}?context=%7b%7d&x=1`
+  const { content = '' } = (body ?? {}) as { content?: string }
+  return {
+    ...{ isOnlineMeeting: true, onlineMeeting: { joinUrl } },
+    body: { content: `${content}\r\n${LINE}\r\nMicrosoft Teams meeting\r\nJoin<${joinUrl}>\r\n${LINE}\r\n` },
+  }
+}
+
+/** A body without the link ends the online meeting. */
+function keptMeeting({ onlineMeeting }: Resource, { body }: Resource): Resource {
+  const { joinUrl = '' } = (onlineMeeting ?? {}) as { joinUrl?: string }
+  const { content } = (body ?? {}) as { content?: string }
+  if (content === undefined || content.includes(joinUrl.split('?')[0] ?? '')) {
+    const plain = content?.replace(/<br>/g, '\n').replace(/<(?!http)[^>]*>/g, '')
+    return plain === undefined ? {} : { body: { content: decodeHTML(plain) } }
+  }
+  return { isOnlineMeeting: false, onlineMeeting: null }
+}
+
+function withStatus(response: Response, status: number): Response {
+  return new Response(response.body, { status, headers: response.headers })
+}
