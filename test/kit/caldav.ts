@@ -6,16 +6,21 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { caldavProvider } from '../../src/providers/caldav/index.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
-/** The provider with the real HTTP client and address guard. `hosts` resolve to 127.0.0.1 or the given address; no other name does. */
+/**
+ * The provider with the real HTTP client and address guard. `hosts` are the addresses of names; no other name resolves. Requests to
+ * port 443 go to `port`, because a test cannot listen there.
+ */
 export function testCaldav({
   hosts = {},
   records = {},
   ca,
+  port,
   maxEvents,
 }: {
   hosts?: Record<string, string>
   records?: Partial<DnsRecords>
   ca?: string
+  port?: number
   maxEvents?: number
 } = {}) {
   const guard = addressGuard({
@@ -30,13 +35,22 @@ export function testCaldav({
   const http = outbound({ guard, ...(ca !== undefined && { ca }) })
   const none = async () => []
   const provider = caldavProvider({
-    outbound: http,
+    outbound: {
+      send: (request) => http.send({ ...request, url: withPort(request.url, port) }),
+      close: () => http.close(),
+    },
     records: { mx: none, srv: none, txt: none, ...records },
     clock: systemClock,
     log: silentLog,
     ...(maxEvents !== undefined && { maxEvents }),
   })
   return { provider, close: () => http.close() }
+}
+
+function withPort(text: string, port: number | undefined): string {
+  const url = new URL(text)
+  if (port !== undefined && url.protocol === 'https:' && url.port === '') url.port = String(port)
+  return url.href
 }
 
 /** Access to a server whose URL the user entered. */

@@ -23,7 +23,7 @@ type Cursor = { kind: 'sync' | 'state'; value: string } | { kind: 'begun' }
 const MARGIN_MS = 2 * DAY_MS
 const MAX_CURSOR = 3500
 /** Pages of one sync token. A server that says each time that there is another would never end. */
-const MAX_PAGES = 500
+const MAX_PAGES = 100
 const EVENTS_PER_STEP = 500
 const DOING = 'reading changes of a calendar'
 

@@ -25,6 +25,7 @@ const NONE: ObjectZone = { name: null, toUtc: undefined }
 /** Of zones that are alike, the one that most people live in; then each zone of Windows, where most such descriptions come from. */
 const COMPARED = new Set([
   ...['UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York', 'America/Chicago', 'America/Denver'],
+  'America/Phoenix',
   ...['America/Los_Angeles', 'Asia/Kolkata', 'Asia/Shanghai', 'Asia/Tokyo', 'Australia/Sydney', 'America/Sao_Paulo'],
   ...WINDOWS_ZONES.values(),
 ])
@@ -70,7 +71,10 @@ export function zoneOfDescription(described: Component, nearMs: number): ObjectZ
     samples.push({ ms, offsetMs: offsetAt(changes, ms) })
   for (const name of COMPARED) {
     const zone = zoneOf(name)
-    if (zone !== undefined && samples.every(({ ms, offsetMs }) => zone.toLocal(ms) - ms === offsetMs)) {
+    // Most zones differ in the first one, which is cheap to read.
+    const [first] = samples
+    if (zone === undefined || first === undefined || zone.readOffset(first.ms) !== first.offsetMs) continue
+    if (samples.every(({ ms, offsetMs }) => zone.toLocal(ms) - ms === offsetMs)) {
       return { name, toUtc: undefined }
     }
   }

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { caldavAccess, testCaldav } from '../../../test/kit/caldav.ts'
+import { type DavCall, type DavReply, multistatus, startDavServer } from '../../../test/servers/dav-server.ts'
+import { icsObject } from '../../../test/servers/radicale-calendar.ts'
+import type { CalendarAccount, EventStep } from '../contract/index.ts'
+
+const WINDOW = { from: Date.parse('2026-10-01T00:00:00Z'), to: Date.parse('2027-10-01T00:00:00Z') }
+const HOME = `<C:calendar-home-set><D:href>/home/</D:href></C:calendar-home-set>`
+const OBJECT = icsObject([{ summary: 'Lunch', start: { date: '2026-11-20' }, end: { date: '2026-11-21' } }], {
+  uid: 'u',
+})
+
+/** A server whose calendar is `/home/c/`. `reply` is asked before the usual responses. */
+async function calendar(reply: (call: DavCall) => DavReply | undefined) {
+  const server = await startDavServer((call) => reply(call) ?? usual(call))
+  const { provider, close } = testCaldav()
+  onTestFinished(async () => {
+    await close()
+    await server.close()
+  })
+  return {
+    account: provider.open(caldavAccess(`http://127.0.0.1:${server.port}/`, 'ada', 'secret')),
+    calls: server.calls,
+  }
+}
+
+function usual({ line, body }: DavCall): DavReply {
+  if (line === 'PROPFIND /') return multistatus({ '/': HOME })
+  if (line === 'PROPFIND /home/c/') return multistatus({ '/home/c/': '<D:sync-token>t1</D:sync-token>' })
+  if (body.includes('calendar-query')) return multistatus({ '/home/c/1.ics': '<D:getetag>"1"</D:getetag>' })
+  return body.includes('calendar-multiget') ? objects(body) : { status: 404 }
+}
+
+/** The same object under each path that was asked for. */
+function objects(body: string, text = OBJECT): DavReply {
+  const hrefs = [...body.matchAll(/<D:href>([^<]+)</g)].map(([, href = '']) => href)
+  return multistatus(Object.fromEntries(hrefs.map((href) => [href, dataOf(text)])))
+}
+
+const dataOf = (text: string) => `<D:getetag>"1"</D:getetag><C:calendar-data>${text}</C:calendar-data>`
+
+async function sync(account: CalendarAccount, cursor: string | null): Promise<EventStep[]> {
+  const { signal } = new AbortController()
+  const steps: EventStep[] = []
+  for await (const step of account.syncEvents({ calendarId: '/home/c/', cursor, window: WINDOW, signal }))
+    steps.push(step)
+  return steps
+}
+
+const cursorOf = (steps: readonly EventStep[]) => steps.at(-1)?.cursor ?? ''
+const idsOf = (steps: readonly EventStep[]) => steps.flatMap(({ found }) => found.map(({ eventId }) => eventId))
+const removedOf = (steps: readonly EventStep[]) => steps.flatMap(({ removed }) => removed)
+
+describe('sync of a CalDAV calendar', () => {
+  it('lists from the window on without an upper bound, and reads the objects in batches of 100', async () => {
+    const paths = Array.from({ length: 250 }, (_, at) => `/home/c/${at}.ics`)
+    const { account, calls } = await calendar(({ body }) =>
+      body.includes('calendar-query')
+        ? multistatus(Object.fromEntries(paths.map((path) => [path, '<D:getetag>"1"</D:getetag>'])))
+        : undefined,
+    )
+    const steps = await sync(account, null)
+    expect(idsOf(steps).sort()).toEqual([...paths].sort())
+    const query = calls.find(({ body }) => body.includes('calendar-query'))?.body
+    expect(query).toContain('<C:time-range start="20260929T000000Z"/>')
+    expect(calls.filter(({ body }) => body.includes('multiget'))).toHaveLength(3)
+    // A first sync that was interrupted begins again.
+    await expect(sync(account, steps[0]?.cursor ?? '')).rejects.toMatchObject({ kind: 'cursor_expired' })
+  })
+
+  it('follows sync tokens over several pages, and reports what is gone before it was read as removed', async () => {
+    const pages: Record<string, DavReply> = {
+      t1: multistatus(
+        { '/home/c/1.ics': '<D:getetag>"2"</D:getetag>', '/home/c/': 507 },
+        '<D:sync-token>t2</D:sync-token>',
+      ),
+      t2: multistatus(
+        { '/home/c/2.ics': 404, '/home/c/gone.ics': '<D:getetag>"1"</D:getetag>' },
+        '<D:sync-token>t3</D:sync-token>',
+      ),
+      t3: multistatus({}, '<D:sync-token>t3</D:sync-token>'),
+    }
+    const { account } = await calendar(({ body }) => {
+      if (body.includes('multiget') && body.includes('gone')) return multistatus({ '/home/c/gone.ics': 404 })
+      return pages[/<D:sync-token>(\w+)</.exec(body)?.[1] ?? '']
+    })
+    const changed = await sync(account, cursorOf(await sync(account, null)))
+    expect(idsOf(changed)).toEqual(['/home/c/1.ics'])
+    expect(removedOf(changed).sort()).toEqual(['/home/c/2.ics', '/home/c/gone.ics'])
+    const nothing = await sync(account, cursorOf(changed))
+    expect([idsOf(nothing), removedOf(nothing)]).toEqual([[], []])
+  })
+
+  it.each([
+    [403, '<D:error xmlns:D="DAV:"><D:valid-sync-token/></D:error>', 'cursor_expired'],
+    [409, '<error xmlns="DAV:"><valid-sync-token/></error>', 'cursor_expired'],
+    [412, '', 'cursor_expired'],
+    [410, '', 'cursor_expired'],
+    [403, '<D:error xmlns:D="DAV:"><D:need-privileges/></D:error>', 'rejected'],
+    [404, '', 'not_found'],
+  ])('a sync token that is refused with %i %s is %s', async (status, body, kind) => {
+    const { account } = await calendar((call) => (call.body.includes('sync-collection') ? { status, body } : undefined))
+    await expect(sync(account, cursorOf(await sync(account, null)))).rejects.toMatchObject({ kind })
+  })
+
+  it.each([
+    ['ctags', (state: string) => `<CS:getctag>${state}</CS:getctag>`],
+    ['nothing but ETags', () => ''],
+  ])('compares the state of servers with %s', async (_name, properties) => {
+    let state = '1'
+    const { account } = await calendar(({ line, depth }) => {
+      if (line !== 'PROPFIND /home/c/') return undefined
+      if (depth === '0') return multistatus({ '/home/c/': properties(state) })
+      return multistatus({ '/home/c/': '', '/home/c/1.ics': `<D:getetag>"${state}"</D:getetag>` })
+    })
+    const first = await sync(account, null)
+    expect(idsOf(first)).toEqual(['/home/c/1.ics'])
+    expect(await sync(account, cursorOf(first))).toEqual([])
+    state = '2'
+    await expect(sync(account, cursorOf(first))).rejects.toMatchObject({ kind: 'cursor_expired' })
+  })
+
+  it('ignores objects of other folders and hosts, and responses that nobody asked for', async () => {
+    const hrefs = [
+      '/home/c/',
+      '/home/d/1.ics',
+      '/home/c/../d/2.ics',
+      '/home/c/e/3.ics',
+      'https://elsewhere.example/home/c/4.ics',
+      ':::',
+      '/home/c/%zz',
+    ]
+    const { account, calls } = await calendar(({ body }) => {
+      if (body.includes('calendar-query'))
+        return multistatus(Object.fromEntries([...hrefs, '/home/c/1.ics'].map((href) => [href, ''])))
+      return body.includes('multiget')
+        ? multistatus({ '/home/c/1.ics': dataOf(OBJECT), '/home/c/other.ics': dataOf(OBJECT) })
+        : undefined
+    })
+    expect(idsOf(await sync(account, null))).toEqual(['/home/c/1.ics'])
+    expect(calls.filter(({ body }) => body.includes('multiget')).map(({ body }) => body)).not.toContainEqual(
+      expect.stringContaining('/d/'),
+    )
+  })
+
+  it('knows an object by one path, however the server spells it', async () => {
+    const { account } = await calendar(({ body, line }) => {
+      if (body.includes('calendar-query')) return multistatus({ '/home/c/a%40b%20c.ics': '' })
+      const port = /:\d+/.exec(line)?.[0] ?? ''
+      return body.includes('multiget') ? multistatus({ [`/home/c/a@b%20c.ics${port}`]: dataOf(OBJECT) }) : undefined
+    })
+    expect(idsOf(await sync(account, null))).toEqual(['/home/c/a%40b%20c.ics'])
+  })
+
+  it('reads a batch that is too large in halves, and leaves out an object that is too large', async () => {
+    const large = icsObject([
+      { summary: 'x'.repeat(700_000), start: { date: '2026-11-20' }, end: { date: '2026-11-21' } },
+    ])
+    const paths = Array.from({ length: 14 }, (_, at) => `/home/c/${at}.ics`)
+    const { account, calls } = await calendar(({ body }) => {
+      if (body.includes('calendar-query'))
+        return multistatus(Object.fromEntries([...paths, '/home/c/huge.ics'].map((path) => [path, ''])))
+      if (!body.includes('multiget')) return undefined
+      const reply = objects(body, large)
+      if (body.includes('huge')) reply.body += 'x'.repeat(9 * 1024 * 1024)
+      return reply
+    })
+    const steps = await sync(account, null)
+    expect(idsOf(steps).sort()).toEqual([...paths].sort())
+    expect(removedOf(steps)).toEqual(['/home/c/huge.ics'])
+    expect(calls.filter(({ body }) => body.includes('multiget')).length).toBeGreaterThan(3)
+  })
+
+  it('refuses a listing that never ends', async () => {
+    const { account } = await calendar(({ body }) =>
+      body.includes('calendar-query') ? { endless: '<D:multistatus xmlns:D="DAV:">'.padEnd(64 * 1024) } : undefined,
+    )
+    await expect(sync(account, null)).rejects.toMatchObject({ kind: 'limit_exceeded' })
+  })
+
+  it('ends when a server always has more changes', async () => {
+    let pages = 0
+    const { account } = await calendar(({ body }) => {
+      if (!body.includes('sync-collection')) return undefined
+      pages += 1
+      return multistatus({ '/home/c/': 507 }, `<D:sync-token>${randomUUID()}</D:sync-token>`)
+    })
+    await sync(account, cursorOf(await sync(account, null)))
+    expect(pages).toBe(100)
+  })
+
+  it.each(['', 'https://elsewhere.example/home/c/', '//elsewhere.example/c/', 'home/c/', `/${'x'.repeat(5000)}`])(
+    'does not know the calendar %j',
+    async (calendarId) => {
+      const { account, calls } = await calendar(() => undefined)
+      const range = { calendarId, range: WINDOW, expand: false, signal: new AbortController().signal }
+      await expect(account.readRange(range)).rejects.toMatchObject({ kind: 'not_found' })
+      expect(calls.map(({ line }) => line)).toEqual(['PROPFIND /'])
+    },
+  )
+})
