@@ -49,13 +49,14 @@ export function missingFor(
   permissions: readonly Permission[],
 ): string[] {
   if (provider === 'imap') return []
-  const names = new Set(granted.map(nameOf))
   const needed = permissions.flatMap((permission) => [permission, REQUIRED[provider][permission] ?? []].flat())
-  const missing = needed.flatMap((permission) => {
-    const enough = SCOPES[provider][permission]
-    return enough.some((scope) => isCovered(nameOf(scope), names)) ? [] : enough.slice(0, 1)
-  })
-  return [...new Set(missing)]
+  const missing = needed.filter((permission) => !permits(provider, granted, permission))
+  return [...new Set(missing.flatMap((permission) => SCOPES[provider][permission].slice(0, 1)))]
+}
+
+function permits(provider: OAuthProvider, granted: readonly string[], permission: Permission): boolean {
+  const names = new Set(granted.map(nameOf))
+  return SCOPES[provider][permission].some((scope) => isCovered(nameOf(scope), names))
 }
 
 const OF_A_PASSWORD: readonly Permission[] = ['mail.read', 'mail.change', 'mail.delete', 'mail.send']
@@ -63,7 +64,7 @@ const OF_A_PASSWORD: readonly Permission[] = ['mail.read', 'mail.change', 'mail.
 /** What these scopes permit. For imap, what the password of a mailbox permits. */
 export function permissionsOf(provider: ProviderName, granted: readonly string[]): Permission[] {
   if (provider === 'imap') return [...OF_A_PASSWORD]
-  return PERMISSIONS.filter((permission) => missingFor(provider, granted, [permission]).length === 0)
+  return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 
 /** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */

@@ -5,8 +5,10 @@ import { type Header, headerValue, parseHeaders } from './headers.ts'
 /** A message of `composeMessage` as its parts, for providers that take large messages in pieces. */
 export interface ComposedParts {
   headers: Header[]
-  text: string | null
-  html: string | null
+  /** Of the text and the HTML, as they are encoded. */
+  bodyBytes: number
+  /** Decodes in one go, so check `bodyBytes` first. */
+  body(): Promise<{ text: string | null; html: string | null }>
   attachments: ComposedAttachment[]
 }
 
@@ -29,15 +31,24 @@ const END_OF_HEADER = '\r\n\r\n'
 
 /** Takes apart what `composeMessage` made. Finds positions only, so that the size of attachments costs no time. */
 export async function composedParts(raw: Buffer): Promise<ComposedParts> {
-  const parts: ComposedParts = { headers: leafOf(raw).headers, text: null, html: null, attachments: [] }
-  for (const leaf of leaves(raw)) {
-    if (isBody(leaf)) {
-      const { text, html } = await PostalMime.parse(Buffer.concat([leaf.head, Buffer.from(END_OF_HEADER), leaf.body]))
-      if (typeOf(leaf) === 'text/html') parts.html ??= html ?? ''
-      else parts.text ??= text ?? ''
-    } else parts.attachments.push(await attachmentOf(leaf))
+  const all = [...leaves(raw)]
+  const find = (type: string) => all.find((leaf) => isBody(leaf) && typeOf(leaf) === type)
+  const [plain, html] = [find('text/plain'), find('text/html')]
+  const attachments: ComposedAttachment[] = []
+  for (const leaf of all) if (leaf !== plain && leaf !== html) attachments.push(await attachmentOf(leaf))
+  return {
+    headers: leafOf(raw).headers,
+    bodyBytes: (plain?.body.length ?? 0) + (html?.body.length ?? 0),
+    body: async () => ({
+      text: plain === undefined ? null : ((await parsed(plain)).text ?? ''),
+      html: html === undefined ? null : ((await parsed(html)).html ?? ''),
+    }),
+    attachments,
   }
-  return parts
+}
+
+function parsed({ head, body }: Pick<Leaf, 'head' | 'body'>, options = {}) {
+  return PostalMime.parse(Buffer.concat([head, Buffer.from(END_OF_HEADER), body]), options)
 }
 
 function* leaves(entity: Buffer): Generator<Leaf> {
@@ -79,13 +90,13 @@ function isBody(leaf: Leaf): boolean {
 
 /** Parses the header only: names may be encoded in two ways and over several parameters. */
 async function attachmentOf({ head, headers, body }: Leaf): Promise<ComposedAttachment> {
-  const empty = Buffer.concat([head, Buffer.from(END_OF_HEADER)])
-  const [parsed] = (await PostalMime.parse(empty, { forceRfc822Attachments: true })).attachments
+  const empty = await parsed({ head, body: Buffer.alloc(0) }, { forceRfc822Attachments: true })
+  const [named] = empty.attachments
   const encoding = headerValue(headers, 'content-transfer-encoding')?.toLowerCase()
   return {
-    filename: parsed?.filename ?? 'attachment',
-    contentType: parsed?.mimeType ?? 'application/octet-stream',
-    contentId: parsed?.contentId?.replace(/^<|>$/g, '') ?? null,
+    filename: named?.filename ?? 'attachment',
+    contentType: named?.mimeType ?? 'application/octet-stream',
+    contentId: named?.contentId?.replace(/^<|>$/g, '') ?? null,
     content: () => (encoding === 'base64' ? decodedBase64(body) : Promise.resolve(body)),
   }
 }

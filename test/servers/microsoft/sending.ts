@@ -43,7 +43,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessag
   const rowOf = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
   const isMime = ({ headers }: Routed) => headers.get('content-type')?.startsWith('text/plain') === true
 
-  async function createFromMime(request: Routed, conversation: string) {
+  async function createFromMime(request: Routed, conversation: string): Promise<string | Response> {
     const user = request.user ?? ''
     const base64 = request.body.toString()
     if (base64 === '' || !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
@@ -53,12 +53,13 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessag
     const own = `Message-ID: <${randomBytes(12).toString('hex')}@prod.outlook.test>`
     const raw = Buffer.from(replacesMessageIds() ? given.replace(/^Message-ID:.*$/im, own) : given, 'latin1')
     const options = { folder: 'drafts', date: new Date(), read: true, draft: true, mime: true, conversation }
-    return show(request, await boxes.deliver(user, raw, options), 201)
+    return boxes.deliver(user, raw, options)
   }
 
   async function create(request: Routed) {
-    if (isMime(request)) return createFromMime(request, `AAQk${randomBytes(16).toString('base64url')}`)
-    const created = await drafts.create(request.user ?? '', JSON.parse(request.body.toString() || '{}') as DraftBody)
+    const created = isMime(request)
+      ? await createFromMime(request, `AAQk${randomBytes(16).toString('base64url')}`)
+      : await drafts.create(request.user ?? '', JSON.parse(request.body.toString() || '{}') as DraftBody)
     return typeof created === 'string' ? show(request, created, 201) : created
   }
 
@@ -67,9 +68,14 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessag
     const id = boxes.find(user, request.params.id ?? '')
     const original = id === undefined ? undefined : rowOf(user, id)
     if (original === undefined) return itemNotFound()
-    if (isMime(request)) return createFromMime(request, original.conversation_id)
-    if (request.body.length > 0) return badRequest('This fake expects no body.')
     const to = original.reply_to[0]?.address ?? original.from_address ?? ''
+    if (isMime(request)) {
+      const reply = await createFromMime(request, original.conversation_id)
+      if (typeof reply !== 'string') return reply
+      boxes.rewrite(user, reply, { to_recipients: [{ address: to }], cc_recipients: [] }, boxes.textOf(reply))
+      return show(request, reply, 201)
+    }
+    if (request.body.length > 0) return badRequest('This fake expects no body.')
     const reply = await boxes.deliver(user, Buffer.from(`From: ${user}\r\n\r\n`), {
       ...{ folder: 'drafts', date: new Date(), read: true, draft: true, conversation: original.conversation_id },
     })

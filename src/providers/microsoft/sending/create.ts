@@ -12,7 +12,7 @@ import { type Json, list, object, text } from '../../rest/index.ts'
 import { type Graph, type GraphChange, messagePath } from '../client.ts'
 import { recipients } from '../drafts.ts'
 import type { addAttachment } from './attachments.ts'
-import { DOING, MAX_MIME_BYTES, TRANSFER_MS } from './limits.ts'
+import { DOING, MAX_MIME_BYTES, MAX_REQUEST_BYTES, TRANSFER_MS } from './limits.ts'
 
 export interface DraftWriter {
   graph: Graph
@@ -62,8 +62,9 @@ async function createFromMime(writer: DraftWriter, message: QueuedMessage, raw: 
 async function createFromParts(writer: DraftWriter, message: QueuedMessage, raw: Buffer): Promise<string> {
   const { graph, attach, onDraft, signal } = writer
   const parts = await composedParts(raw)
-  const body = contentOf(parts, message)
-  if (Buffer.byteLength(JSON.stringify(body)) > MAX_MIME_BYTES) throw tooLarge()
+  if (parts.bodyBytes > MAX_REQUEST_BYTES) throw tooLarge()
+  const body = await contentOf(parts, message)
+  if (Buffer.byteLength(JSON.stringify(body)) > MAX_REQUEST_BYTES) throw tooLarge()
   const reply = await createReply(writer, message)
   const id = idOf(reply ?? (await create(writer, '/me/messages', body)))
   await onDraft(id)
@@ -100,7 +101,9 @@ async function createReply(writer: DraftWriter, message: QueuedMessage, mime?: s
   }
 }
 
-function contentOf({ headers, text: plain, html }: ComposedParts, { bcc, rfcMessageId }: QueuedMessage): Json {
+async function contentOf(parts: ComposedParts, { bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
+  const { headers } = parts
+  const { text: plain, html } = await parts.body()
   const { subject, to, cc, replyTo, inReplyTo, references } = headerFields(headers)
   const thread = [
     ...(inReplyTo === null ? [] : [{ id: 'String 0x1042', value: inReplyTo }]),
@@ -151,6 +154,6 @@ function idOf(draft: Json): string {
 function tooLarge(): ProviderError {
   return new ProviderError(
     'rejected',
-    `${DOING}: without its attachments, the message is larger than the 3 MB that Microsoft accepts`,
+    `${DOING}: without its attachments, the message is larger than the 4 MB that Microsoft accepts`,
   )
 }

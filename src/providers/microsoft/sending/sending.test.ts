@@ -110,6 +110,7 @@ describe('messages of a mailbox at Graph', () => {
       ],
     })
     expect(sent).toMatchObject({ sent: true })
+    expect(graph.sent[0]?.recipients).toEqual([BOB])
     expect((await call(drafts[0] ?? '')).conversationId).toBe((await call(replied)).conversationId)
     const mail = await PostalMime.parse(graph.sent[0]?.raw ?? '')
     expect(mail).toMatchObject({ subject: 'Re: Hello', inReplyTo: '<q1@x>', references: '<q0@x> <q1@x>' })
@@ -138,7 +139,7 @@ describe('messages of a mailbox at Graph', () => {
 
   it('refuses a text that no request can hold, and leaves no draft', async () => {
     const { graph, user, send } = await opened()
-    expect(await send({ text: 'x'.repeat(3_200_000) })).toMatchObject({ sent: false, retry: false })
+    expect(await send({ text: 'x'.repeat(4_200_000) })).toMatchObject({ sent: false, retry: false })
     expect(graph.messages(user)).toEqual([])
   })
 
