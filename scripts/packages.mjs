@@ -10,6 +10,11 @@ const PACKAGES = [
   { name: 'redis-server', file: '/usr/bin/redis-server', without: 'everything on Redis' },
   { name: 'chromium', file: '/usr/bin/chromium', without: 'the hosted pages in a browser' },
   { name: 'fonts-liberation', file: '/usr/share/fonts/truetype/liberation', without: 'readable pages in the browser' },
+  {
+    name: 'fonts-ipafont-gothic',
+    file: '/usr/share/fonts/opentype/ipafont-gothic',
+    without: 'Japanese pages in the browser',
+  },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]
 
