@@ -94,7 +94,7 @@ export type Features = ReturnType<typeof openFeatures>
 /** Makes every feature with the features it needs. Nothing runs until the parts are started. */
 export function openFeatures(context: RuntimeContext, infrastructure: Infrastructure, options: FeatureOptions = {}) {
   const { config, clock, ids, instanceId, log } = context
-  const { db, secrets, redis, bus, queue, guard, outbound } = infrastructure
+  const { db, secrets, redis, bus, queue, guard, outbound, records } = infrastructure
   const { sealer } = secrets
   const shared = { db, bus, queue, clock, ids, log, sealer, guard, outbound, catalogue }
 
@@ -106,7 +106,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const logins = signIn(config, clock)
   const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
   const mailboxes = mailProviders({
-    ...{ config, guard, outbound, clock, log, logins },
+    ...{ config, guard, outbound, records, clock, log, logins },
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })

@@ -1,8 +1,9 @@
 import type { Config } from '../config/index.ts'
 import type { Outbound } from '../infra/http/index.ts'
 import type { Log } from '../infra/log/index.ts'
-import type { AddressGuard } from '../infra/net/index.ts'
+import type { AddressGuard, DnsRecords } from '../infra/net/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import { caldavProvider } from '../providers/caldav/index.ts'
 import type { CalendarProvider, MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { type ImapLimits, imapProvider } from '../providers/imap/index.ts'
@@ -14,6 +15,7 @@ export interface MailProvidersDeps {
   config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl'>
   guard: AddressGuard
   outbound: Outbound
+  records: DnsRecords
   clock: Clock
   log: Log
   logins: SignIn
@@ -24,7 +26,7 @@ export interface MailProvidersDeps {
 
 /** Makes the mail part of every provider. Includes providers without client settings, so that their accounts report why they fail. */
 export function mailProviders(deps: MailProvidersDeps) {
-  const { config, guard, outbound, clock, log, logins, imapLimits, replacement } = deps
+  const { config, guard, outbound, records, clock, log, logins, imapLimits, replacement } = deps
   const imap = imapProvider({ guard, clock, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
@@ -42,9 +44,10 @@ export function mailProviders(deps: MailProvidersDeps) {
     microsoft: microsoft.sending,
     imap: smtpProvider({ guard, log, copies: imap.sentCopies }),
   }
-  const calendars: Partial<Record<ProviderName, CalendarProvider>> = {
+  const calendars: Readonly<Record<ProviderName, CalendarProvider>> = {
     gmail: gmail.calendar,
     microsoft: microsoft.calendar,
+    imap: caldavProvider({ outbound, records, clock, log }),
   }
   return {
     imap: imap.mail,

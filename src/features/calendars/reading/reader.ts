@@ -17,8 +17,8 @@ export interface CalendarReaderDeps {
   db: Db
   clock: Clock
   ids: Ids
-  accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold'>
-  calendars(provider: ProviderName): CalendarProvider | undefined
+  accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold' | 'requestSync'>
+  calendars(provider: ProviderName): CalendarProvider
 }
 
 export interface EventQuery extends PageQuery {
@@ -87,25 +87,25 @@ export function calendarReader(deps: CalendarReaderDeps) {
   }
 
   async function remoteOf(accountId: string, provider: ProviderName) {
-    return deps.calendars(provider)?.open(await accounts.access(accountId))
+    return deps.calendars(provider).open(await accounts.access(accountId))
   }
 
-  /** Before the first sync of a new account. */
+  /** Before the first sync of a new account, and until a mail server has calendars. */
   async function listNow(accountId: string, provider: ProviderName): Promise<void> {
     const remote = await remoteOf(accountId, provider)
-    if (remote === undefined) return
     const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS)))
+    if (listed.length === 0) return
     await db.transaction(async (tx) => {
       await accounts.hold(tx, accountId)
       const nowMs = clock.now()
       const rows = listed.map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
       await saveListing(tx, accountId, nowMs, { inserted: rows, updated: [] })
+      await accounts.requestSync(tx, [accountId], 'changes')
     })
   }
 
   async function readNow(accountId: string, provider: ProviderName, calendar: CalendarRow, asked: StoredRange) {
     const remote = await remoteOf(accountId, provider)
-    if (remote === undefined) throw notFound('calendar', calendar.id)
     const signal = AbortSignal.timeout(LIVE_MS)
     const rows = await readLive('The calendar', () =>
       readLiveRange(db.read, remote, { ...asked, calendar, nowMs: clock.now(), signal }),

@@ -59,7 +59,8 @@ export async function syncCalendars(deps: AccountCalendarsDeps, owned: OwnedCale
 async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {
   const { db, ids, clock, fence } = deps
   const { accountId, epoch, remote, signal } = owned
-  const listed = await remote.listCalendars(signal)
+  const isKnown = (await calendarStore(db.read).all(accountId)).length > 0
+  const listed = await remote.listCalendars(signal, isKnown)
   const nowMs = clock.now()
   const gone = await db.transaction(async (tx) => {
     await fence(tx, accountId, epoch)

@@ -3,6 +3,7 @@ import type { Log } from '../../../infra/log/index.ts'
 import type { Backoff } from '../../../lib/retry.ts'
 import {
   type CalendarProvider,
+  type MailAccess,
   missingFor,
   ProviderError,
   type ProviderName,
@@ -18,6 +19,7 @@ import {
   readSyncHint,
   SYNC_TOPIC,
 } from '../../accounts/index.ts'
+import { calendarStore } from '../store.ts'
 import { type AccountCalendarsDeps, syncCalendars } from './account.ts'
 
 export interface CalendarSyncDeps extends AccountCalendarsDeps {
@@ -25,7 +27,7 @@ export interface CalendarSyncDeps extends AccountCalendarsDeps {
   log: Log
   accounts: Pick<Accounts, 'getForSync' | 'access'>
   ownership: Ownership
-  calendars(provider: ProviderName): CalendarProvider | undefined
+  calendars(provider: ProviderName): CalendarProvider
   timing?: Partial<CalendarTiming>
 }
 
@@ -62,9 +64,9 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     if (epoch === undefined || stopped) return {}
     try {
       const { account } = await deps.accounts.getForSync(accountId)
-      const provider = deps.calendars(account.provider)
-      if (provider === undefined || !maySync(account)) return {}
-      const remote = provider.open(await deps.accounts.access(accountId))
+      const access = await deps.accounts.access(accountId)
+      if (!maySync(account) || !(await mayHaveCalendars(account, access))) return {}
+      const remote = deps.calendars(account.provider).open(access)
       await syncCalendars(deps, { accountId, epoch, provider: account.provider, remote, signal })
       return { nextRunInMs: pollMs }
     } catch (error) {
@@ -77,6 +79,12 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
       const pauseMs = Math.min(retry.capMs, retry.baseMs * 2 ** failures)
       return { failure: error, nextRunInMs: Math.max(pauseMs, error.retryAfterMs ?? 0) }
     }
+  }
+
+  /** The calendars of a mail server are looked for when they are first requested. */
+  async function mayHaveCalendars({ id, provider }: Account, { settings }: MailAccess): Promise<boolean> {
+    if (provider !== 'imap' || settings.caldav !== undefined) return true
+    return (await calendarStore(deps.db.read).listedAt(id)) !== undefined
   }
 
   return {

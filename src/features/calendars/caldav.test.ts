@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { startService } from '../../../test/kit/service.ts'
+import { client } from '../../../test/scenarios/client.ts'
+import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
+import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
+import { icsObject } from '../../../test/servers/radicale-calendar.ts'
+
+const USER = 'ada@posthorn.test'
+const PASSWORD = 'correct horse'
+const tomorrow = new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
+const at = (time: string) => ({ dateTime: `${tomorrow}T${time}:00`, timeZone: 'Europe/Berlin' })
+const object = (summary: string, start = '09:00') =>
+  icsObject([{ summary, start: at(start), end: at('12:00') }], { uid: 'planning' })
+
+describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the calendars of an imap account', () => {
+  let mailServer: Dovecot
+  let calendarServer: Radicale
+  beforeAll(async () => {
+    ;[mailServer, calendarServer] = await Promise.all([startDovecot(), startRadicale()])
+    await mailServer.addUser(USER, PASSWORD)
+    await calendarServer.addUser(USER, PASSWORD)
+  })
+  afterAll(() => Promise.all([mailServer?.stop(), calendarServer?.stop()]))
+
+  async function connected(more: object = {}) {
+    const service = await startService()
+    onTestFinished(() => service.stop())
+    const api = client(service.url, service.key)
+    const { id } = await api.call<{ id: string }>('POST', '/accounts', {
+      ...{ provider: 'imap', email: USER, username: USER, password: PASSWORD },
+      ...{ host: mailServer.host, port: mailServer.imapsPort, secure: true, allowSelfSigned: true, ...more },
+    })
+    return { api, id }
+  }
+
+  it('are read from the CalDAV server of the account, and their changes announced', async () => {
+    const path = await calendarServer.makeCalendar(USER, 'work')
+    await calendarServer.request(USER, 'PUT', `${path}planning.ics`, object('Planning'))
+    const { api, id } = await connected({ caldavUrl: calendarServer.url })
+    const { calendars } = await api.call<{ calendars: { id: string }[] }>('GET', `/accounts/${id}/calendars`)
+    expect(calendars).toMatchObject([{ provider: 'imap', providerId: path, summary: 'work', primary: true }])
+    const list = `/accounts/${id}/calendars/${calendars[0]?.id}/events`
+    await eventually(async () => {
+      const stored = await api.call('GET', list)
+      expect(stored).toMatchObject({ source: 'stored', events: [{ summary: 'Planning', iCalUID: 'planning' }] })
+    })
+    await calendarServer.request(USER, 'PUT', `${path}planning.ics`, object('Planning moved', '10:00'))
+    await api.call('POST', `/accounts/${id}/sync`)
+    await eventually(async () => {
+      const { events } = await api.call<{ events: object[] }>(
+        'GET',
+        `/events?accountId=${id}&type=calendar.event.updated`,
+      )
+      expect(events).toMatchObject([{ data: { summary: 'Planning moved', version: 2 } }])
+    })
+  })
+
+  it('are none without a CalDAV server', async () => {
+    const { api, id } = await connected()
+    expect(await api.call('GET', `/accounts/${id}/calendars`)).toMatchObject({
+      calendars: [],
+      pagination: { total: 0 },
+    })
+  })
+})
