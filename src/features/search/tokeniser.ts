@@ -2,12 +2,13 @@
  * Splits texts into the words that both databases index, so that they find the same messages. Their own tokenisers differ, and
  * neither finds 会議 in 東京都で会議. Words are folded: case, accents, ligatures and width do not matter.
  *
- * Scripts without spaces become pairs of characters, which find a word anywhere in a row of them. An address is a word of its own
- * beside its parts, so that a search for an address finds only that one.
+ * Scripts without spaces become groups of three characters, one for each character: a query finds a word anywhere in a row of them, and one
+ * or two characters are the beginning of a group. An address is a word of its own beside its parts, so that a search for an address finds
+ * only that one.
  */
 
 /** Increase it with every change of the words: the index is then built anew. */
-export const TOKENISER_VERSION = 1
+export const TOKENISER_VERSION = 2
 
 export interface QueryWord {
   word: string
@@ -49,7 +50,7 @@ export function queryWords(query: string): QueryWord[] {
   }
   addUntil(folded.length)
   const last = words.at(-1)
-  if (last !== undefined && !isPair(last.word)) last.isPrefix = true
+  if (last !== undefined && !IS_UNSPACED.test(last.word)) last.isPrefix = true
   return words
 }
 
@@ -109,12 +110,7 @@ function* pieces(part: string): Generator<{ text: string; isUnspaced: boolean }>
 function* wordsOf(part: string): Generator<string> {
   for (const { text, isUnspaced } of pieces(part)) {
     if (!isUnspaced) yield shortened(text)
-    else {
-      const characters = [...text]
-      yield* pairs(characters)
-      // Without it a search for this character alone would not find it.
-      yield characters.at(-1) ?? ''
-    }
+    else yield* groups([...text])
   }
 }
 
@@ -122,17 +118,16 @@ function* queryWordsOf(part: string): Generator<QueryWord> {
   for (const { text, isUnspaced } of pieces(part)) {
     const characters = isUnspaced ? [...text] : []
     if (!isUnspaced) yield { word: shortened(text), isPrefix: false }
-    else if (characters.length === 1) yield { word: text, isPrefix: true }
-    else for (const pair of pairs(characters)) yield { word: pair, isPrefix: false }
+    else if (characters.length < GROUP) yield { word: text, isPrefix: true }
+    else for (const word of groups(characters).slice(0, 1 - GROUP)) yield { word, isPrefix: false }
   }
 }
 
-function pairs(characters: readonly string[]): string[] {
-  return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
-}
+const GROUP = 3
 
-function isPair(word: string): boolean {
-  return IS_UNSPACED.test(word)
+/** The group that begins at each character. The last ones are shorter. */
+function groups(characters: readonly string[]): string[] {
+  return characters.map((_, index) => characters.slice(index, index + GROUP).join(''))
 }
 
 /** Splitting to characters costs more than the rest of the tokeniser, so only long words are. */
