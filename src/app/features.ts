@@ -78,7 +78,7 @@ export interface FeatureOptions {
   ownership?: Partial<OwnershipTiming>
   sync?: Partial<SyncTiming>
   calendars?: Partial<CalendarTiming>
-  search?: Pick<SearchDeps, 'catchUpMs'>
+  search?: Pick<SearchDeps, 'catchUpMs' | 'smallList' | 'sortLimit'>
   webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */

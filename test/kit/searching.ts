@@ -25,7 +25,10 @@ export interface Written {
 /** Accounts whose messages are written straight to the database, and the service's own search in them. */
 export function searching(db: Db, options: CompositionOptions = {}) {
   // A busy machine takes seconds to start the worker thread.
-  const composition = compose(db, { ...options, features: { search: { catchUpMs: 60_000 }, ...options.features } })
+  const composition = compose(db, {
+    ...options,
+    features: { ...options.features, search: { catchUpMs: 60_000, ...options.features?.search } },
+  })
   onTestFinished(() => composition.close())
   const { reader, accounts, search } = composition.features
   const { ids, clock } = composition.context

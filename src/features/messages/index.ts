@@ -81,7 +81,7 @@ export {
   newMessageRow,
   parseFields,
 } from './storing/row.ts'
-export { hasMessages, markOlderUnindexed, unindexedMessages } from './storing/unindexed.ts'
+export { addUnindexed, hasMessages, olderMessages, unindexedMessages } from './storing/unindexed.ts'
 export {
   eraseMessages,
   isVisibleChange,

@@ -63,7 +63,7 @@ export function messageRoutes(app: App, { reader }: { reader: MessageReader }): 
       schema: {
         ...about(
           'List messages, newest first',
-          "Without labelId and mailbox: the account's main folder for imap; every message outside trash and junk for gmail and microsoft.",
+          "Without labelId and mailbox: the account's main folder for imap; every message outside trash and junk for gmail and microsoft. A search (q, from, to, subject) covers every synced folder outside trash and junk, for imap, too.",
         ),
         params: accountParams,
         querystring: listQuery,

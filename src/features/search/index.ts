@@ -21,6 +21,9 @@ export interface SearchDeps {
   timing?: Partial<IndexerTiming>
   /** How long a search waits until the changes before it are indexed. */
   catchUpMs?: number
+  /** For tests: `SMALL_LIST`, and from how many matches on PostgreSQL reads the list. */
+  smallList?: number
+  sortLimit?: number
 }
 
 const CATCH_UP_MS = 1000
@@ -37,7 +40,7 @@ export interface Search extends MessageSearch {
 
 export function search(deps: SearchDeps): Search {
   const { db, log, catchUpMs = CATCH_UP_MS } = deps
-  const index = db.file === undefined ? postgresIndex(db) : sqliteIndex(db, db.file)
+  const index = db.file === undefined ? postgresIndex(db, deps) : sqliteIndex(db, db.file, deps)
   const following = indexer({ ...deps, index })
 
   /** False when it is still behind after `ms`. */
@@ -68,9 +71,11 @@ export function search(deps: SearchDeps): Search {
   }
 
   return {
-    async find({ accountId, words, ...query }) {
+    async find({ words, ...query }) {
+      const { accountId, labelIds } = query
       const terms = queryTerms(accountId, words)
-      if (terms.length === 0) return { hits: [], total: { count: 0, capped: false }, partial: false }
+      if (terms.length === 0 || labelIds.length === 0)
+        return { hits: [], total: { count: 0, capped: false }, partial: false }
       const isComplete = await orNotReady(caughtUp(() => following.isBehind(accountId), catchUpMs))
       const { hits, count } = await orNotReady(index.find({ ...query, terms }))
       const capped = count > COUNT_LIMIT

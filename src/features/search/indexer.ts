@@ -1,9 +1,9 @@
 import { EVENTS_TOPIC } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
-import { type Db, findState, setState } from '../../infra/db/index.ts'
+import { type Db, findState, type Handle, lockState, setState } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
-import { hasMessages, markOlderUnindexed, unindexedMessages } from '../messages/index.ts'
+import { addUnindexed, hasMessages, olderMessages, unindexedMessages } from '../messages/index.ts'
 import type { SearchIndex } from './contract.ts'
 
 export interface IndexerDeps {
@@ -27,6 +27,7 @@ export interface IndexerTiming {
 const TIMING: IndexerTiming = { delayMs: 200, sweepMs: 15_000, retryMs: 5000 }
 const CHANGES_PER_STEP = 500
 const STATE = 'search.index'
+const BUILD_LOCK = 'search.build'
 
 /**
  * How far a new index has been built. `before`: messages with a lower id are still to be added to the queue; null when all
@@ -66,29 +67,38 @@ export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
   }
 
   async function beginBuild(identity: string): Promise<void> {
-    const state = await buildState()
-    if (state?.identity === identity) return
+    if ((await buildState())?.identity === identity) return
     const before = (await hasMessages(db.read)) ? ABOVE_ALL_IDS : null
-    await db.transaction((tx) => setState(tx, STATE, JSON.stringify({ identity, before } satisfies BuildState)))
+    await db.transaction(async (tx) => {
+      await lockState(tx, BUILD_LOCK)
+      if ((await buildState(tx))?.identity === identity) return
+      await index.clear(tx)
+      await setState(tx, STATE, JSON.stringify({ identity, before } satisfies BuildState))
+    })
     if (before !== null) log.info('Building the search index.', { operation: 'search.build' })
   }
 
-  /** Adds older messages to the queue. Returns false when there are none. */
+  /** Adds older messages to the queue, without those that were indexed since the build began. Returns false when there are none. */
   async function continueBuild(): Promise<boolean> {
     const state = await buildState()
     const before = state?.before ?? null
     if (state === undefined || before === null) return false
-    const next = await db.transaction(async (tx) => {
-      const lowest = await markOlderUnindexed(tx, before, CHANGES_PER_STEP)
+    const older = await olderMessages(db.read, before, CHANGES_PER_STEP)
+    const indexed = await index.indexed(older.map(({ messageId }) => messageId))
+    const lowest = older.at(-1)?.messageId
+    await db.transaction(async (tx) => {
+      await addUnindexed(
+        tx,
+        older.filter(({ messageId }) => !indexed.has(messageId)),
+      )
       await setState(tx, STATE, JSON.stringify({ ...state, before: lowest ?? null } satisfies BuildState))
-      return lowest
     })
-    if (next === undefined) log.info('The search index is complete.', { operation: 'search.build' })
-    return next !== undefined
+    if (lowest === undefined) log.info('The search index is complete.', { operation: 'search.build' })
+    return lowest !== undefined
   }
 
-  async function buildState(): Promise<BuildState | undefined> {
-    const text = await findState(db.read, STATE)
+  async function buildState(handle: Handle = db.read): Promise<BuildState | undefined> {
+    const text = await findState(handle, STATE)
     return text === undefined ? undefined : (JSON.parse(text) as BuildState)
   }
 

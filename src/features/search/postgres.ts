@@ -1,23 +1,37 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, type Handle, PREPARED, type Tx } from '../../infra/db/index.ts'
+import { type Db, type Handle, PREPARED, padded, type Tx } from '../../infra/db/index.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { type MessageHit, unindexedMessages } from '../messages/index.ts'
-import { COUNT_LIMIT, type IndexQuery, type SearchIndex } from './contract.ts'
+import { COUNT_LIMIT, type IndexQuery, pageOfMatches, type SearchIndex, SMALL_LIST } from './contract.ts'
 import { type SearchableMessage, termsOf } from './terms.ts'
 import './tables.ts'
 import { TOKENISER_VERSION } from './tokeniser.ts'
 
 /** The index of PostgreSQL: a table of tsvectors with a GIN index. Any replica may index and search. */
-export function postgresIndex(db: Db): SearchIndex {
+export function postgresIndex(
+  db: Db,
+  { smallList = SMALL_LIST, sortLimit = COUNT_LIMIT }: { smallList?: number; sortLimit?: number } = {},
+): SearchIndex {
   return {
     identity: async () => IDENTITY,
     mayHave: (identity) => identity === IDENTITY,
+    async clear(tx) {
+      await sql`truncate "messageTerms"`.execute(tx)
+    },
+
+    async indexed(messageIds) {
+      if (messageIds.length === 0) return new Set()
+      const rows = db.read.selectFrom('messageTerms').select('messageId').where('messageId', 'in', padded(messageIds))
+      return new Set((await rows.execute()).map(({ messageId }) => messageId))
+    },
+
     indexChanges: (limit) => db.transaction((tx) => indexChanges(db, tx, Math.min(limit, MESSAGES_PER_TRANSACTION))),
 
     async find(query) {
-      const count = await countMatches(db.read, query)
-      const hits = count > COUNT_LIMIT ? await newestMatches(db.read, query) : await sortedMatches(db.read, query)
-      return { hits, count }
+      if ((await countListed(db.read, query, smallList)) <= smallList)
+        return pageOfMatches(await matchesInList(db.read, query), query)
+      const { hits, count } = await sortedMatches(db.read, query)
+      return { hits: count > sortLimit ? await newestMatches(db.read, query) : hits, count }
     },
 
     close: async () => {},
@@ -89,35 +103,77 @@ function tsquery({ terms }: IndexQuery): RawBuilder<unknown> {
   return sql`cast(${terms.map(({ term, isPrefix }) => `'${term}'${isPrefix ? ':*' : ''}`).join(' & ')} as tsquery)`
 }
 
-/** The indexed messages that match. In a list of its own, so that the planner never applies the terms to every message. */
-function matches(query: IndexQuery): RawBuilder<unknown> {
-  return sql`with "matches" as materialized (
-      select "messageId", "receivedAt" from "messageTerms" where "terms" @@ ${tsquery(query)} ${between('receivedAt', query)})
-    select "listed"."messageId", "listed"."receivedAt" from "matches"
-    join "messageLabels" as "listed" on "listed"."labelId" = ${query.labelId}
-      and "listed"."receivedAt" = "matches"."receivedAt" and "listed"."messageId" = "matches"."messageId" ${flags(query)}`
+/** One label: the primary key. Several: the index of message ids. */
+function listedIn({ labelIds }: IndexQuery, message: RawBuilder<unknown>): RawBuilder<unknown> {
+  const isMessage = sql`"listed"."messageId" = ${message}."messageId"`
+  const [labelId] = labelIds
+  return labelIds.length === 1
+    ? sql`"listed"."labelId" = ${labelId} and "listed"."receivedAt" = ${message}."receivedAt" and ${isMessage}`
+    : sql`${isMessage} and "listed"."labelId" in (${sql.join(padded(labelIds))})`
 }
 
-async function countMatches(handle: Handle, query: IndexQuery): Promise<number> {
+/** Up to one more than the limit. Ordered, because the planner otherwise expects to find these rows early in the table. */
+async function countListed(handle: Handle, query: IndexQuery, limit: number): Promise<number> {
+  const listed = query.labelIds.map(
+    (
+      labelId,
+    ) => sql`(select 1 from "messageLabels" where "labelId" = ${labelId} ${flags(query)} ${between('receivedAt', query)}
+      order by "receivedAt" limit ${sql.lit(limit + 1)})`,
+  )
   const { rows } = await sql<{ count: number }>`${PREPARED}select count(*) as "count"
-    from (${matches(query)} limit ${sql.lit(COUNT_LIMIT + 1)}) as "counted"`.execute(handle)
+    from (${sql.join(listed, sql` union all `)}) as "counted"`.execute(handle)
   return Number(rows[0]?.count ?? 0)
 }
 
-async function sortedMatches(handle: Handle, query: IndexQuery): Promise<MessageHit[]> {
-  const { rows } =
-    await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from (${matches(query)}) as "listed"
-    where true ${beforeCursor(query)} ${pageOf(query)}`.execute(handle)
+/** All matches of a small list. Testing a message costs some 2 µs. */
+async function matchesInList(handle: Handle, query: IndexQuery): Promise<MessageHit[]> {
+  const { rows } = await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from "messageLabels" as "listed"
+    where "labelId" in (${sql.join(padded(query.labelIds))}) ${flags(query)} ${between('receivedAt', query)}
+      and ${hasTerms(query)} order by "receivedAt" desc, "messageId" desc`.execute(handle)
   return rows
+}
+
+/** The page, and how many matches there are. Not a page of the newest when there are more than `COUNT_LIMIT`. */
+async function sortedMatches(handle: Handle, query: IndexQuery): Promise<{ hits: MessageHit[]; count: number }> {
+  // Lateral with an offset: otherwise the planner may read all of "messageLabels" for a join.
+  const { rows } = await sql<{
+    messageId: string | null
+    receivedAt: number
+  }>`${PREPARED}with "matches" as materialized (
+      select "messageId", "receivedAt" from "messageTerms" where "terms" @@ ${tsquery(query)} ${between('receivedAt', query)}),
+    "found" as materialized (select "messageId", "receivedAt" from "matches" cross join lateral (
+      select 1 from "messageLabels" as "listed" where ${listedIn(query, sql`"matches"`)} ${flags(query)} offset 0) as "listed"
+      limit ${sql.lit(COUNT_LIMIT + 1)})
+    (select null as "messageId", count(*) as "receivedAt" from "found") union all
+    (select "messageId", "receivedAt" from "found" where true ${beforeCursor(query)} ${pageOf(query)})`.execute(handle)
+  const hits = rows.flatMap(({ messageId, receivedAt }) => (messageId === null ? [] : [{ messageId, receivedAt }]))
+  return { hits, count: Number(rows.find((row) => row.messageId === null)?.receivedAt ?? 0) }
 }
 
 /** For terms that many messages have: reads the list and tests each message, which ends with the page. */
 async function newestMatches(handle: Handle, query: IndexQuery): Promise<MessageHit[]> {
-  const { rows } = await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from "messageLabels" as "listed"
-    where "labelId" = ${query.labelId} ${flags(query)} ${between('receivedAt', query)} ${beforeCursor(query)} and exists (
-      select 1 from "messageTerms" where "messageTerms"."messageId" = "listed"."messageId" and "terms" @@ ${tsquery(query)} offset 0)
-    ${pageOf(query)}`.execute(handle)
+  const { rows } = await sql<MessageHit>`${PREPARED}select "messageId", "receivedAt" from ${listOf(query)} as "listed"
+    where true ${between('receivedAt', query)} ${beforeCursor(query)} and ${hasTerms(query)} ${pageOf(query)}`.execute(
+    handle,
+  )
   return rows
+}
+
+/** Reads the terms of one message after the other, never their index. */
+function hasTerms(query: IndexQuery): RawBuilder<unknown> {
+  return sql`exists (select 1 from "messageTerms"
+    where "messageTerms"."messageId" = "listed"."messageId" and "terms" @@ ${tsquery(query)} offset 0)`
+}
+
+function listOf(query: IndexQuery): RawBuilder<unknown> {
+  const { labelIds, accountId } = query
+  if (labelIds.length === 1) {
+    return sql`(select "messageId", "receivedAt" from "messageLabels" where "labelId" = ${labelIds[0]} ${flags(query)})`
+  }
+  // Several labels: the messages of the account in their order, which has no index by label.
+  return sql`(select "present"."messageId", "present"."receivedAt"
+    from (select "id" as "messageId", "receivedAt" from "messages" where "accountId" = ${accountId} and "goneAt" is null) as "present"
+    join "messageLabels" as "listed" on ${listedIn(query, sql`"present"`)} ${flags(query)})`
 }
 
 function pageOf({ limit, offset }: IndexQuery): RawBuilder<unknown> {

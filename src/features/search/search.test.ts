@@ -1,48 +1,70 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { random } from '../../../test/kit/random.ts'
 import { contentOf, searching } from '../../../test/kit/searching.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import type { Db } from '../../infra/db/index.ts'
+import { silentLog } from '../../infra/log/index.ts'
+import { labelStore } from '../labels/index.ts'
 import { messageRoutes, messageStore } from '../messages/index.ts'
+import { indexer } from './indexer.ts'
+import { postgresIndex } from './postgres.ts'
+import { sqliteIndex } from './sqlite/index.ts'
 
 const MAX_PAGES = 100
+/** The ways in which the engines search: small lists as a whole, and many matches on PostgreSQL by reading the list. */
+const LISTS = [
+  ['small list', {}],
+  ['large list', { smallList: -1 }],
+  ['many matches', { smallList: -1, sortLimit: -1 }],
+] as const
+const PAGED = LISTS.flatMap((list, index) => [[index === 0 ? 'gmail' : 'imap', ...list] as const])
 
 describeEachDatabase('a search in stored messages', (open, engine) => {
-  it('pages by cursor through messages of the same second, in the order of lists', async () => {
-    const { mailbox } = searching(await open())
-    const { add, find } = await mailbox('gmail')
-    const choose = random()
-    const written = Array.from({ length: 60 }, (_, index) => ({
-      subject: index % 3 === 0 ? 'other' : 'word',
-      receivedAt: 50_000 + Math.floor(choose() * 4) * 400,
-    }))
-    await add(...written)
-    const listed = await find({ limit: 200 })
-    const expected = listed.ids.filter((_, index) => listed.subjects[index] === 'word')
-    for (const limit of [1, 7, 40]) {
-      const found: string[] = []
-      let cursor: string | undefined
-      for (let page = 1; page < MAX_PAGES; page += 1) {
-        const { ids, pagination } = await find({ q: 'wor', limit, ...(cursor !== undefined && { cursor }) })
-        expect(pagination).toMatchObject({ total: 40, page })
-        expect(await find({ q: 'wor', limit, page })).toMatchObject({ ids })
-        found.push(...ids)
-        cursor = pagination.nextCursor
-        expect(pagination.hasNext).toBe(cursor !== undefined)
-        if (cursor === undefined) break
+  it.each(PAGED)(
+    'pages by cursor through messages of the same second, newest first (%s, %s)',
+    async (provider, _, search) => {
+      const { mailbox } = searching(await open(), { features: { search } })
+      const { add, find } = await mailbox(provider)
+      const choose = random()
+      const rows = await add(
+        ...Array.from({ length: 60 }, (_, index) => ({
+          subject: index % 3 === 0 ? 'other' : 'word',
+          receivedAt: 50_000 + Math.floor(choose() * 4) * 400,
+          folder: index % 2 === 0 ? 'INBOX' : 'Work',
+        })),
+      )
+      const expected = rows
+        .filter(({ subject }) => subject === 'word')
+        .sort((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1))
+        .map(({ id }) => id)
+      for (const limit of [1, 7, 40]) {
+        const found: string[] = []
+        let cursor: string | undefined
+        for (let page = 1; page < MAX_PAGES; page += 1) {
+          const { ids, pagination } = await find({ q: 'wor', limit, ...(cursor !== undefined && { cursor }) })
+          expect(pagination).toMatchObject({ total: 40, page })
+          expect(await find({ q: 'wor', limit, page })).toMatchObject({ ids })
+          found.push(...ids)
+          cursor = pagination.nextCursor
+          expect(pagination.hasNext).toBe(cursor !== undefined)
+          if (cursor === undefined) break
+        }
+        expect(found).toEqual(expected)
       }
-      expect(found).toEqual(expected)
-    }
-    const { pagination } = await find({ q: 'wor', limit: 1 })
-    await expect(find({ q: 'other', cursor: pagination.nextCursor })).rejects.toMatchObject({ code: 'invalid_cursor' })
-  })
+      const { pagination } = await find({ q: 'wor', limit: 1 })
+      await expect(find({ q: 'other', cursor: pagination.nextCursor })).rejects.toMatchObject({
+        code: 'invalid_cursor',
+      })
+    },
+  )
 
-  it('finds what the filters of lists allow, by the current labels and flags', async () => {
-    const { mailbox } = searching(await open())
+  it.each(LISTS)('finds what the filters allow, by the current labels and flags: %s', async (_, search) => {
+    const db = await open()
+    const { mailbox } = searching(db, { features: { search } })
     const { add, find, labels, change } = await mailbox()
     const [plain, unread, attached, other] = await add(
       { subject: 'a word', receivedAt: 1500 },
@@ -51,15 +73,21 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
       { subject: 'a word', receivedAt: 4500, folder: 'Work' },
     )
     const idsOf = (...rows: (typeof plain)[]) => rows.map((row) => row?.id)
-    expect((await find({ q: 'word' })).ids).toEqual(idsOf(attached, unread, plain))
+    for (const labelId of [undefined, labels.INBOX]) {
+      const everywhere = labelId === undefined ? [other] : []
+      const search = async (query: object) => (await find({ q: 'word', labelId, ...query })).ids
+      expect(await search({})).toEqual(idsOf(...everywhere, attached, unread, plain))
+      expect(await search({ unread: true })).toEqual(idsOf(unread))
+      expect(await search({ unread: false })).toEqual(idsOf(...everywhere, attached, plain))
+      expect(await search({ hasAttachments: true })).toEqual(idsOf(attached))
+      expect(await search({ after: 2500 })).toEqual(idsOf(...everywhere, attached, unread))
+      expect(await search({ before: 3500 })).toEqual(idsOf(unread, plain))
+      expect(await search({ after: 1501, before: 2501 })).toEqual(idsOf(unread))
+    }
     expect((await find({ q: 'word', labelId: labels.Work })).ids).toEqual(idsOf(other))
-    expect((await find({ q: 'word', unread: true })).ids).toEqual(idsOf(unread))
-    expect((await find({ q: 'word', unread: false })).ids).toEqual(idsOf(attached, plain))
-    expect((await find({ q: 'word', hasAttachments: true })).ids).toEqual(idsOf(attached))
-    expect((await find({ q: 'word', after: 2500 })).ids).toEqual(idsOf(attached, unread))
-    expect((await find({ q: 'word', before: 3500 })).ids).toEqual(idsOf(unread, plain))
-    expect((await find({ q: 'word', after: 1501, before: 2501 })).ids).toEqual(idsOf(unread))
     expect((await find({ q: '-' })).pagination).toMatchObject({ total: 0, hasNext: false })
+    await db.transaction((tx) => labelStore(tx).update(labels.Work ?? '', { role: 'trash' }))
+    expect((await find({ q: 'word' })).ids).toEqual(idsOf(attached, unread, plain))
 
     if (unread === undefined || other === undefined) throw new Error('messages are missing')
     await change((writer) => writer.setFlags([{ row: unread, unread: 0, starred: 0 }]))
@@ -80,6 +108,29 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     expect((await find({ q: 'word', labelId: labels.Work })).ids).toEqual([])
   })
 
+  it.each(LISTS.slice(1))('pages through thousands of matches, many of one second: %s', async (_, search) => {
+    const { mailbox } = searching(await open(), { features: { search } })
+    const { add, find } = await mailbox()
+    const rows = await add(
+      ...Array.from({ length: 1400 }, (_, index) => ({
+        subject: 'word',
+        receivedAt: 60_000 + (index < 1200 ? index % 7 : index * 1000),
+      })),
+    )
+    const expected = rows.sort((a, b) => b.receivedAt - a.receivedAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id)
+    const found: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { ids, pagination } = await find({ q: 'word', limit: 200, ...(cursor !== undefined && { cursor }) })
+      expect(pagination).toMatchObject({ total: 1000, totalCapped: true })
+      found.push(...ids)
+      cursor = pagination.nextCursor
+      if (cursor === undefined) break
+    }
+    expect(found).toEqual(expected)
+    expect((await find({ q: 'word', limit: 100, page: 13 })).ids).toEqual(expected.slice(1200, 1300))
+    expect((await find({ q: 'word', limit: 100, page: 3 })).ids).toEqual(expected.slice(200, 300))
+  })
+
   it('finds the new words of a rewritten message, and no deleted one', async () => {
     const { mailbox } = searching(await open())
     const { add, find, change } = await mailbox('gmail')
@@ -97,8 +148,8 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     expect((await find({ q: 'version' })).ids).toEqual([other.id])
   })
 
-  it('equals a search of every message after random changes', async () => {
-    const { mailbox, composition } = searching(await open())
+  it.each(LISTS)('equals a search of every message after random changes: %s', async (_, search) => {
+    const { mailbox, composition } = searching(await open(), { features: { search } })
     const { add, find, change, accountId } = await mailbox('gmail')
     const choose = random()
     const some = (count: number) => Array.from({ length: count }, () => WORDS[Math.floor(choose() * WORDS.length)])
@@ -150,8 +201,28 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     await eventually(async () => expect((await again()).pagination).toMatchObject({ total: 1 }))
     expect((await again()).pagination.partial).toBeUndefined()
     expect(await second.composition.features.reader.list(accountId, { q: 'word' })).toMatchObject({
-      pagination: { total: 1200 },
+      pagination: { total: 1000, totalCapped: true },
     })
+  })
+
+  it('indexes each message once, although new messages wait for a new index', async () => {
+    const db = await open()
+    const { mailbox, composition } = searching(db)
+    const { add } = await mailbox()
+    await add(...Array.from({ length: 700 }, () => ({ subject: 'word' })))
+    const index = db.file === undefined ? postgresIndex(db) : sqliteIndex(db, db.file)
+    onTestFinished(() => index.close())
+    let indexed = 0
+    const counted = {
+      ...index,
+      async indexChanges(limit: number) {
+        const changes = await index.indexChanges(limit)
+        indexed += changes
+        return changes
+      },
+    }
+    await indexer({ db, bus: composition.infrastructure.bus, log: silentLog, index: counted }).run()
+    expect(indexed).toBe(700)
   })
 
   it('forgets a deleted account', async () => {
@@ -166,7 +237,7 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
     await eventually(async () => expect(await db.read.selectFrom('accountErasures').selectAll().execute()).toEqual([]))
     expect(await db.read.selectFrom('unindexedMessages').selectAll().execute()).toEqual([])
     const page = { after: undefined, offset: 0, limit: 5 }
-    const query = { accountId, labelId: accountId, words: { q: 'secret' }, filter: {}, ...page }
+    const query = { accountId, labelIds: [accountId], words: { q: 'secret' }, filter: {}, ...page }
     expect((await search.find(query)).hits).toEqual([])
     if (engine === 'postgres') expect(await db.read.selectFrom('messageTerms').selectAll().execute()).toEqual([])
   })

@@ -82,6 +82,8 @@ function addressText(addresses: readonly Addressed[]): string {
 }
 
 const HASH_CHARACTERS = 5
+/** Of the prefix. */
+export const FIELD_CHARACTERS = HASH_CHARACTERS + 1
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 function accountHash(accountId: string): string {

@@ -12,7 +12,8 @@ export interface SearchWords {
 
 export interface MessageQuery {
   accountId: string
-  labelId: string
+  /** Messages with one of these labels of the account. Only one of them when messages have several. */
+  labelIds: readonly string[]
   words: SearchWords
   filter: ListFilter
   /** The last message of the previous page. */

@@ -3,11 +3,19 @@ import { type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 
 /** Records that the search index is out of date for these messages, in the transaction that adds, rewrites or removes them. */
 export async function markUnindexed(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void> {
-  await insertRows(
+  await addUnindexed(
     tx,
-    'unindexedMessages',
     messageIds.map((messageId) => ({ accountId, messageId })),
   )
+}
+
+export async function addUnindexed(tx: Tx, messages: readonly UnindexedMessage[]): Promise<void> {
+  await insertRows(tx, 'unindexedMessages', messages)
+}
+
+interface UnindexedMessage {
+  accountId: string
+  messageId: string
 }
 
 /** The queue of the search index. Rows of one message may repeat: delete exactly those whose state was indexed. */
@@ -42,17 +50,15 @@ export function unindexedMessages(handle: Handle) {
   }
 }
 
-/** Adds the messages with the highest ids below `beforeId`. Returns the lowest added id; undefined when there is none left. */
-export async function markOlderUnindexed(tx: Tx, beforeId: string, limit: number): Promise<string | undefined> {
-  const rows = await tx
+/** The messages with the highest ids below `beforeId`, of all accounts. */
+export function olderMessages(handle: Handle, beforeId: string, limit: number): Promise<UnindexedMessage[]> {
+  return handle
     .selectFrom('messages')
     .select(['id as messageId', 'accountId'])
     .where('id', '<', beforeId)
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  await insertRows(tx, 'unindexedMessages', rows)
-  return rows.at(-1)?.messageId
 }
 
 export async function hasMessages(handle: Handle): Promise<boolean> {

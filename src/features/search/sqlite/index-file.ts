@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import Database from 'libsql'
-import { COUNT_LIMIT, type IndexQuery, type IndexResult } from '../contract.ts'
-import { type SearchableMessage, termsOf } from '../terms.ts'
+import type { IndexQuery, IndexResult } from '../contract.ts'
+import { FIELD_CHARACTERS, type SearchableMessage, termsOf } from '../terms.ts'
 import { TOKENISER_VERSION } from '../tokeniser.ts'
+import { finder, PER_SECOND, secondOf } from './find.ts'
 
 /**
  * The search index of the file store: a database beside it, with FTS5 over the terms of each message and nothing else of it.
@@ -15,23 +16,24 @@ export interface IndexFile {
   readonly identity: string
   /** Brings the entries of these messages up to date, in one transaction. */
   index(messageIds: readonly string[]): void
+  /** Which of these messages have an entry. */
+  indexed(messageIds: readonly string[]): string[]
   find(query: IndexQuery): IndexResult
   close(): void
 }
 
-export interface IndexFilePaths {
+export interface IndexFileOptions {
   /** The database file of the messages. */
   store: string
   /** Created, or replaced when it is damaged or of another version. */
   file: string
+  /** As `SMALL_LIST`. */
+  smallList: number
 }
 
-/** So many messages can be received in one second. Seconds of 32 bits with these 20 stay below 2^53. */
-const PER_SECOND = 2 ** 20
-const MAX_SECOND = 2 ** 32 - 1
 const CACHE_KB = 16_000
 
-export function openIndexFile({ store, file }: IndexFilePaths): IndexFile {
+export function openIndexFile({ store, file, smallList }: IndexFileOptions): IndexFile {
   const database = openDatabase(file)
   const identity = String((database.prepare('select "identity" from "index"').get() as { identity: string }).identity)
   database.prepare('attach database ? as "store"').run([store])
@@ -75,97 +77,11 @@ export function openIndexFile({ store, file }: IndexFilePaths): IndexFile {
       }
     },
 
-    find(query) {
-      const { limit, offset, after, filter } = query
-      const newest = after === undefined ? MAX_SECOND : secondOf(after[0])
-      const range = rangeOf(filter)
-      const top = Math.min(range.top, newest * PER_SECOND + PER_SECOND - 1)
-      const matches = matchesOf(query)
-      const page = (from: number, to: number, order: string, count: string, values: readonly Value[]) =>
-        database
-          .prepare(`${matches.sql} ${after === undefined ? '' : BEFORE_CURSOR} ${order} ${count}`)
-          .all([...matches.values, BigInt(from), BigInt(to), ...cursorValues(after), ...values])
-      // The row that follows the page. Every message of its second may precede it, because they are in no order within it.
-      const [next] = page(range.bottom, top, 'order by "words"."rowid" desc', 'limit 1 offset ?', [
-        BigInt(offset + limit),
-      ]) as { position: number }[]
-      const bottom = next === undefined ? range.bottom : Math.floor(next.position / PER_SECOND) * PER_SECOND
-      const hits = page(
-        Math.max(bottom, range.bottom),
-        top,
-        'order by "listed"."receivedAt" desc, "listed"."messageId" desc',
-        'limit ? offset ?',
-        [BigInt(limit + 1), BigInt(offset)],
-      ) as { messageId: string; receivedAt: number }[]
-      const isWhole = after === undefined && offset === 0 && hits.length <= limit
-      return {
-        hits: hits.map(({ messageId, receivedAt }) => ({ messageId, receivedAt })),
-        count: isWhole ? hits.length : countOf(matches, range),
-      }
-    },
+    indexed: (messageIds) => messageIds.filter((messageId) => entryOf.get([messageId]) !== undefined),
 
+    find: finder(database, smallList),
     close: () => void database.close(),
   }
-
-  function countOf({ sql, values }: Matches, { bottom, top }: Range): number {
-    const { count } = database
-      .prepare(`select count(*) as "count" from (${sql} limit ${COUNT_LIMIT + 1})`)
-      .get([...values, BigInt(bottom), BigInt(top)]) as { count: number }
-    return count
-  }
-}
-
-type Value = string | bigint
-
-interface Matches {
-  sql: string
-  values: Value[]
-}
-
-interface Range {
-  bottom: number
-  top: number
-}
-
-const BEFORE_CURSOR = 'and ("listed"."receivedAt", "listed"."messageId") < (?, ?)'
-
-function cursorValues(after: IndexQuery['after']): Value[] {
-  return after === undefined ? [] : [BigInt(after[0]), after[1]]
-}
-
-/** The order of the joins is fixed: FTS5 first, then one lookup by key per match. */
-function matchesOf({ terms, labelId, filter }: IndexQuery): Matches {
-  const { after, before, unread, hasAttachments } = filter
-  const conditions: string[] = []
-  const values: Value[] = [labelId]
-  if (after !== undefined) {
-    conditions.push('and "listed"."receivedAt" >= ?')
-    values.push(BigInt(after))
-  }
-  if (before !== undefined) {
-    conditions.push('and "listed"."receivedAt" < ?')
-    values.push(BigInt(before))
-  }
-  if (unread !== undefined) conditions.push(`and "listed"."unread" = ${unread ? 1 : 0}`)
-  if (hasAttachments !== undefined) conditions.push(`and "listed"."hasAttachments" = ${hasAttachments ? 1 : 0}`)
-  values.push(terms.map(({ term, isPrefix }) => `"${term}"${isPrefix ? '*' : ''}`).join(' '))
-  const sql = `select "words"."rowid" as "position", "listed"."messageId", "listed"."receivedAt"
-    from "words" cross join "entries" on "entries"."rowid" = "words"."rowid"
-    cross join "store"."messageLabels" as "listed" on "listed"."labelId" = ?
-      and "listed"."receivedAt" = "entries"."receivedAt" and "listed"."messageId" = "entries"."messageId"
-      ${conditions.join(' ')}
-    where "words" match ? and "words"."rowid" >= ? and "words"."rowid" <= ?`
-  return { sql, values }
-}
-
-function rangeOf({ after, before }: IndexQuery['filter']): Range {
-  const bottom = after === undefined ? 0 : secondOf(after) * PER_SECOND
-  const top = (before === undefined ? MAX_SECOND : secondOf(before)) * PER_SECOND + PER_SECOND - 1
-  return { bottom, top }
-}
-
-function secondOf(receivedAt: number): number {
-  return Math.min(Math.max(Math.floor(receivedAt / 1000), 0), MAX_SECOND)
 }
 
 /** Deletes the file and begins anew when it is damaged or was written by another version. */
@@ -193,6 +109,7 @@ function openWithTables(file: string): Database.Database {
       create table if not exists "entries" ("rowid" integer primary key, "messageId" text not null unique,
         "receivedAt" integer not null);
       create virtual table if not exists "words" using fts5 ("terms", content='', contentless_delete=1, detail=none,
+        prefix=${FIELD_CHARACTERS + 1},
         tokenize="ascii tokenchars '@._%+-'");`)
     const insert = database.prepare(`insert into "index" ("identity", "tokeniser")
       select ?, ? where not exists (select 1 from "index")`)

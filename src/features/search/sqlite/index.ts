@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Db } from '../../../infra/db/index.ts'
 import { unindexedMessages } from '../../messages/index.ts'
-import type { SearchIndex } from '../contract.ts'
+import { type SearchIndex, SMALL_LIST } from '../contract.ts'
 import { TOKENISER_VERSION } from '../tokeniser.ts'
 import { SearchThread } from './thread.ts'
 
@@ -10,12 +10,21 @@ import { SearchThread } from './thread.ts'
 const MESSAGES_PER_STEP = 50
 
 /** The index of the file store, in `search.db` beside it. One process and one caller of `indexChanges` at a time. */
-export function sqliteIndex(db: Db, storeFile: string): SearchIndex {
+export function sqliteIndex(
+  db: Db,
+  storeFile: string,
+  { smallList = SMALL_LIST }: { smallList?: number } = {},
+): SearchIndex {
   const file = join(dirname(storeFile), 'search.db')
-  const thread = new SearchThread({ store: storeFile, file })
+  const thread = new SearchThread({ store: storeFile, file, smallList })
   return {
     identity: () => thread.identity(),
     mayHave: (identity) => existsSync(file) && identity.startsWith(`${TOKENISER_VERSION} `),
+
+    // A new identity is a new file.
+    clear: async () => {},
+
+    indexed: async (messageIds) => new Set(await thread.indexed(messageIds)),
 
     async indexChanges(limit) {
       const rows = await unindexedMessages(db.read).newest(limit)

@@ -1,17 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import { workerFile } from '../../../lib/worker-file.ts'
 import { type IndexQuery, type IndexResult, SearchUnavailable } from '../contract.ts'
-import type { IndexFilePaths } from './index-file.ts'
+import type { IndexFileOptions } from './index-file.ts'
 
 type Work =
   | { kind: 'identity' }
   | { kind: 'index'; messageIds: readonly string[] }
+  | { kind: 'indexed'; messageIds: readonly string[] }
   | { kind: 'find'; query: IndexQuery }
 
 export type SearchRequest = Work & { id: number }
 export interface SearchReply {
   id: number
-  result?: string | IndexResult
+  result?: string | string[] | IndexResult
   error?: string
 }
 
@@ -29,14 +30,14 @@ const TIMEOUT_MS = 20_000
  * Every failure is a `SearchUnavailable`.
  */
 export class SearchThread {
-  readonly #paths: IndexFilePaths
+  readonly #options: IndexFileOptions
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
   #closed = false
 
-  constructor(paths: IndexFilePaths) {
-    this.#paths = paths
+  constructor(options: IndexFileOptions) {
+    this.#options = options
   }
 
   identity(): Promise<string> {
@@ -45,6 +46,10 @@ export class SearchThread {
 
   async index(messageIds: readonly string[]): Promise<void> {
     await this.#call({ kind: 'index', messageIds })
+  }
+
+  indexed(messageIds: readonly string[]): Promise<string[]> {
+    return this.#call({ kind: 'indexed', messageIds }) as Promise<string[]>
   }
 
   find(query: IndexQuery): Promise<IndexResult> {
@@ -71,7 +76,7 @@ export class SearchThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(workerFile('search-worker'), { workerData: this.#paths })
+    const worker = new Worker(workerFile('search-worker'), { workerData: this.#options })
     worker.on('message', (reply: SearchReply) => this.#settle(reply))
     worker.on('error', (error) => {
       if (this.#worker === worker) void this.#end(error instanceof Error ? error.message : String(error))
