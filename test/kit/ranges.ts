@@ -17,7 +17,7 @@ export async function expectRanges(content: RemoteContent, whole: Buffer): Promi
     [0, 1],
     [0, whole.length],
     [last, 1],
-    [Math.floor(last / 2), 100],
+    [Math.floor(last / 2), Math.ceil(last / 4)],
     [Math.floor(last / 3), undefined],
     [whole.length, undefined],
   ] as const) {

@@ -5,6 +5,7 @@ import { client } from '../../../test/scenarios/client.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../../test/servers/radicale.ts'
 import { icsObject } from '../../../test/servers/radicale-calendar.ts'
+import type { EventTime } from '../../providers/contract/index.ts'
 
 const USER = 'ada@posthorn.test'
 const PASSWORD = 'correct horse'
@@ -53,6 +54,29 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the calendars of a
         `/events?accountId=${id}&type=calendar.event.updated`,
       )
       expect(events).toMatchObject([{ data: { summary: 'Planning moved', version: 2 } }])
+    })
+  })
+
+  it('may have two exceptions for one instance', async () => {
+    const path = await calendarServer.makeCalendar(USER, 'odd')
+    const exception = (summary: string, originalStart: EventTime) => ({
+      summary,
+      originalStart,
+      start: at('09:00'),
+      end: at('10:00'),
+    })
+    const utc = new Date(Date.parse(`${tomorrow}T08:00:00Z`)).toISOString().slice(0, 19)
+    const series = [
+      { summary: 'Daily', start: at('09:00'), end: at('10:00'), recurrence: ['RRULE:FREQ=DAILY;COUNT=3'] },
+      exception('Local', at('09:00')),
+      exception('UTC', { dateTime: utc, timeZone: 'UTC' }),
+    ]
+    await calendarServer.request(USER, 'PUT', `${path}series.ics`, icsObject(series, { uid: 'series' }))
+    const { api, id } = await connected({ caldavUrl: calendarServer.url })
+    await eventually(async () => {
+      const list = `/accounts/${id}/calendars/${encodeURIComponent(path)}/events?singleEvents=true`
+      const { source, events } = await api.call<{ source: string; events: object[] }>('GET', list)
+      expect({ source, count: events.length >= 3 }).toEqual({ source: 'stored', count: true })
     })
   })
 

@@ -39,6 +39,7 @@ export interface EventPage extends Page<CalendarEventView> {
 const LIVE_MS = 30_000
 /** Without a bound, a list from the provider ends this far from the other one. */
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
+const MONTH_MS = 31 * 24 * 60 * 60 * 1000
 
 /** Reads calendars for the API: from the database within the stored window, otherwise from the provider. */
 export function calendarReader(deps: CalendarReaderDeps) {
@@ -56,7 +57,7 @@ export function calendarReader(deps: CalendarReaderDeps) {
       if ((await calendarStore(db.read).listedAt(accountId)) === undefined) await listNow(accountId, provider)
       const calendar = await calendarStore(db.read).find(accountId, calendarId)
       if (calendar === undefined) throw notFound('calendar', calendarId)
-      const asked = rangeOf(query, calendar)
+      const asked = rangeOf(query, calendar, clock.now())
       const fingerprint = [calendar.id, query.timeMin, query.timeMax, asked.isExpanded, asked.order, asked.words]
       const request = pageRequest(query, fingerprint, ['integer', 'text', 'text'])
       const position = (row: ListedRow) =>
@@ -119,7 +120,7 @@ export function calendarReader(deps: CalendarReaderDeps) {
 
 export type CalendarReader = ReturnType<typeof calendarReader>
 
-function rangeOf(query: EventQuery, calendar: CalendarRow): StoredRange {
+function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): StoredRange {
   const { singleEvents: isExpanded = false, orderBy: order = 'startTime', q = '' } = query
   if (query.orderBy === 'startTime' && !isExpanded) {
     throw invalid('query.orderBy', 'can be startTime only with singleEvents=true')
@@ -129,8 +130,11 @@ function rangeOf(query: EventQuery, calendar: CalendarRow): StoredRange {
   if (timeMin !== undefined && timeMax !== undefined && timeMin >= timeMax) {
     throw invalid('query.timeMax', 'must be later than timeMin')
   }
-  const from = timeMin ?? Math.min(calendar.windowFrom, (timeMax ?? Number.MAX_SAFE_INTEGER) - YEAR_MS)
-  const to = timeMax ?? Math.max(calendar.windowTo, from + YEAR_MS)
+  // Before the first sync nothing is stored.
+  const isNew = calendar.windowTo === 0
+  const window = { from: isNew ? nowMs - MONTH_MS : calendar.windowFrom, to: isNew ? nowMs : calendar.windowTo }
+  const from = timeMin ?? Math.min(window.from, (timeMax ?? Number.MAX_SAFE_INTEGER) - YEAR_MS)
+  const to = timeMax ?? Math.max(window.to, from + YEAR_MS)
   return { calendarId: calendar.id, range: { from, to }, isExpanded, order, words: searchWords(q) }
 }
 

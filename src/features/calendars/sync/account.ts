@@ -13,7 +13,7 @@ import type { Fence } from '../../accounts/index.ts'
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
 import { instanceRows } from '../instance-rows.ts'
 import { type CalendarRow, calendarStore, eventStore, replaceInstances, saveListing } from '../store.ts'
-import { applyChanges, type Changes } from './step.ts'
+import { applyChanges, type Changes, isIndexable } from './step.ts'
 
 export interface AccountCalendarsDeps {
   db: Db
@@ -60,7 +60,8 @@ async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<
   const { db, ids, clock, fence } = deps
   const { accountId, epoch, remote, signal } = owned
   const isKnown = (await calendarStore(db.read).all(accountId)).length > 0
-  const listed = await remote.listCalendars(signal, isKnown)
+  const all = await remote.listCalendars(signal, isKnown)
+  const listed = all.filter(({ calendarId }) => isIndexable(calendarId))
   const nowMs = clock.now()
   const gone = await db.transaction(async (tx) => {
     await fence(tx, accountId, epoch)

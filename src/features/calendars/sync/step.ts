@@ -44,7 +44,9 @@ export async function applyChanges(
   { found, entered, complete, removed }: Changes,
 ): Promise<void> {
   const store = eventStore(tx, calendar.id)
-  const listed = [...found, ...entered]
+  const listed = [...found, ...entered].filter(
+    ({ eventId, recurringEventId }) => isIndexable(eventId) && isIndexable(recurringEventId ?? ''),
+  )
   const quiet = new Set(entered)
   const known = await store.byProviderIds([
     ...new Set([...listed.flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()), ...removed]),
@@ -71,7 +73,7 @@ export async function applyChanges(
     const content = cleanJson(event)
     stale.add(event.recurringEventId ?? event.eventId)
     if (row === undefined) {
-      const inserted = newRow(event, content)
+      const inserted = await newRow(event, content)
       await store.insert(inserted)
       known.set(event.eventId, inserted)
       if (!quiet.has(event)) changes.push({ type: typeOfNew(event), row: inserted, content: event })
@@ -89,17 +91,24 @@ export async function applyChanges(
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
   }
 
-  function newRow(event: RemoteEvent, content: string): EventRow {
-    const master = event.recurringEventId === null ? undefined : known.get(event.recurringEventId)
+  async function newRow(event: RemoteEvent, content: string): Promise<EventRow> {
     const original =
       event.originalStart === null ? null : originalStartText(originalStartOf(event.originalStart, calendar.timeZone))
     return {
-      id: master === undefined || original === null ? ids('cev') : instanceId(master.id, original),
+      id: await newId(event, original),
       ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
       ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
       ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
       ...{ round: calendar.round, version: 1, createdAt: nowMs, updatedAt: nowMs },
     }
+  }
+
+  /** Programs write two exceptions for one instance, with its start in two zones: only the first has the id of the instance. */
+  async function newId({ recurringEventId }: RemoteEvent, original: string | null): Promise<string> {
+    const master = recurringEventId === null ? undefined : known.get(recurringEventId)
+    if (master === undefined || original === null) return ids('cev')
+    const id = instanceId(master.id, original)
+    return (await store.find(id)) === undefined ? id : ids('cev')
   }
 
   /** A master takes its exceptions with it; its event speaks for them. */
@@ -131,6 +140,13 @@ export async function applyChanges(
     return changeEvent(type, provider, eventView({ ...row, content }, { provider, span }))
   }
 }
+
+/** PostgreSQL refuses index entries of more than 2,704 bytes. No provider has ids of this length. */
+export function isIndexable(providerId: string): boolean {
+  return Buffer.byteLength(providerId) <= MAX_ID_BYTES
+}
+
+const MAX_ID_BYTES = 1024
 
 function isException({ recurringEventId }: RemoteEvent): boolean {
   return recurringEventId !== null
