@@ -1,8 +1,12 @@
+import { DateTime } from 'luxon'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { CalendarFixture, WrittenEvent } from '../../src/providers/contract/calendar-conformance.ts'
 import type {
   CalendarAccount,
   CalendarChanges,
   CalendarFreeBusy,
+  CalendarProvider,
+  EventTime,
   MailAccess,
 } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
@@ -12,6 +16,8 @@ export interface GoogleCalendarFixture {
   google: Google
   /** Its address is also the id of the primary calendar. */
   user: string
+  provider: CalendarProvider
+  access: MailAccess
   account: CalendarAccount
   changes: CalendarChanges
   freeBusy: CalendarFreeBusy
@@ -33,11 +39,40 @@ export async function googleCalendars(
     accessToken: async () => accessToken,
   }
   return {
-    ...{ google, user, account: calendar.open(access) },
+    ...{ google, user, provider: calendar, access, account: calendar.open(access) },
     ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
     async stop() {
       await mail.closeConnections()
       await google.close()
     },
+  }
+}
+
+/** For the conformance suite. */
+export async function googleCalendarFixture(): Promise<CalendarFixture> {
+  const { google, user, provider, access, stop } = await googleCalendars()
+  const entry = { selected: true }
+  google.calendars.add(user, { id: user, primary: true, ...entry })
+  const instanceId = (masterId: string, start: EventTime) => {
+    const local = 'date' in start ? start.date : start.dateTime
+    const at = DateTime.fromISO(local, { zone: ('timeZone' in start && start.timeZone) || 'utc' }).toUTC()
+    return `${masterId}_${'date' in start ? at.toFormat('yyyyMMdd') : at.toFormat("yyyyMMdd'T'HHmmss'Z'")}`
+  }
+  const timeOf = (time: EventTime) => ('date' in time ? time : { ...time, timeZone: time.timeZone ?? 'UTC' })
+  const put = (id: string | undefined, { start, end, ...event }: WrittenEvent, more: object = {}) =>
+    google.calendars.put(user, user, {
+      ...{ ...event, ...(id !== undefined && { id }), start: timeOf(start), end: timeOf(end), ...more },
+    })
+  return {
+    ...{ provider, access, calendarId: user, timeZone: 'Europe/Berlin', stop },
+    write: async (event, eventId) => put(eventId, event),
+    async writeException(masterId, originalStart, change) {
+      const id = instanceId(masterId, originalStart)
+      if (change === 'cancelled') google.calendars.cancel(user, user, id)
+      else put(id, change, { recurringEventId: masterId, originalStartTime: originalStart })
+    },
+    remove: async (eventId) => google.calendars.cancel(user, user, eventId),
+    expireCursors: async () => google.calendars.expireSyncTokens(user),
+    refuse: async () => google.revokeGrants(user),
   }
 }

@@ -1,9 +1,12 @@
 import { outbound } from '../../src/infra/http/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { CalendarFixture, WrittenEvent } from '../../src/providers/contract/calendar-conformance.ts'
 import type {
   CalendarAccount,
   CalendarChanges,
   CalendarFreeBusy,
+  CalendarProvider,
+  EventTime,
   MailAccess,
 } from '../../src/providers/contract/index.ts'
 import { type MicrosoftDeps, microsoftProvider } from '../../src/providers/microsoft/index.ts'
@@ -13,6 +16,8 @@ import { type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from './micro
 export interface MicrosoftCalendarFixture {
   graph: Microsoft
   user: string
+  provider: CalendarProvider
+  access: MailAccess
   account: CalendarAccount
   changes: CalendarChanges
   freeBusy: CalendarFreeBusy
@@ -35,7 +40,7 @@ export async function microsoftCalendars(
     accessToken: async () => accessToken,
   }
   return {
-    ...{ graph, user, account: calendar.open(access) },
+    ...{ graph, user, provider: calendar, access, account: calendar.open(access) },
     ...{ changes: calendar.changes(access), freeBusy: calendar.freeBusy(access) },
     async stop() {
       await mail.closeConnections()
@@ -43,3 +48,40 @@ export async function microsoftCalendars(
     },
   }
 }
+
+/** For the conformance suite. */
+export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
+  const { graph, user, provider, access, stop } = await microsoftCalendars()
+  const calendarId = 'calendar'
+  const times = ({ start, end }: WrittenEvent) => {
+    const timeOf = (time: EventTime) =>
+      'date' in time
+        ? { dateTime: `${time.date}T00:00:00`, timeZone: 'UTC' }
+        : { dateTime: time.dateTime, timeZone: time.timeZone ?? 'UTC' }
+    const zone = { originalStartTimeZone: ZONE, originalEndTimeZone: ZONE }
+    return { start: timeOf(start), end: timeOf(end), isAllDay: 'date' in start, ...zone }
+  }
+  const dateOf = (time: EventTime) => ('date' in time ? time.date : time.dateTime.slice(0, 10))
+  return {
+    ...{ provider, access, calendarId, timeZone: null, stop },
+    async write(event, id) {
+      const startDate = dateOf(event.start)
+      const range = { type: 'noEnd' as const, startDate, recurrenceTimeZone: ZONE }
+      const pattern = { type: 'weekly' as const, interval: 1, daysOfWeek: ['monday'], firstDayOfWeek: 'monday' }
+      const recurrence = event.recurrence && { recurrence: { pattern, range } }
+      return graph.calendars.put(user, calendarId, {
+        ...{ subject: event.summary, ...times(event), ...recurrence, ...(id !== undefined && { id }) },
+      })
+    },
+    async writeException(masterId, originalStart, change) {
+      const date = dateOf(originalStart)
+      if (change === 'cancelled') graph.calendars.cancelOccurrence(user, masterId, date)
+      else graph.calendars.putException(user, masterId, date, { subject: change.summary, ...times(change) })
+    },
+    remove: async (eventId) => graph.calendars.delete(user, eventId),
+    expireCursors: async () => graph.calendars.expireDelta(user),
+    refuse: async () => graph.revokeGrants(user),
+  }
+}
+
+const ZONE = 'W. Europe Standard Time'

@@ -30,6 +30,7 @@ describe.skipIf(!radicaleAvailable())('CalDAV', () => {
       provider,
       access: caldavAccess(radicale.url, user, 'secret'),
       calendarId,
+      timeZone: 'Europe/Berlin',
       async write(event: WrittenEvent, path = newPath()) {
         objects.set(path, [event, ...(objects.get(path) ?? []).slice(1)])
         await put(path)

@@ -55,6 +55,7 @@ export async function applyChanges(
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
 
+  for (const masterId of complete) await adoptIds(masterId)
   // Masters first, because the ids of exceptions begin with theirs.
   for (const event of listed.toSorted((a, b) => Number(isException(a)) - Number(isException(b)))) {
     if (event.status === 'cancelled' && !isException(event)) await remove(event.eventId)
@@ -67,6 +68,19 @@ export async function applyChanges(
   for (const providerId of removed) await remove(providerId)
   for (const providerId of stale) await expand(providerId)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
+
+  /** At Graph an instance has another id once it is cancelled, or changed again: its row stays. */
+  async function adoptIds(masterId: string): Promise<void> {
+    const own = listed.filter(({ recurringEventId }) => recurringEventId === masterId)
+    const current = new Set(own.map(({ eventId }) => eventId))
+    const stored = (await store.exceptionsOf(masterId)).filter(({ providerId }) => !current.has(providerId))
+    const byStart = new Map(stored.map((row) => [row.originalStart, row]))
+    for (const { eventId, originalStart } of own) {
+      if (originalStart === null || known.has(eventId)) continue
+      const row = byStart.get(originalStartText(originalStartOf(originalStart, calendar.timeZone)))
+      if (row !== undefined) known.set(eventId, { ...row, providerId: eventId })
+    }
+  }
 
   async function save(event: RemoteEvent): Promise<void> {
     const row = known.get(event.eventId)

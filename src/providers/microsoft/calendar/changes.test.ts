@@ -91,9 +91,7 @@ describe('changes of Outlook calendars', () => {
     await fixture.changes.deleteEvent({ ...second, ...silent })
     await fixture.changes.deleteEvent({ ...second, ...silent })
     await expect(fixture.changes.getEvent(second, signal)).rejects.toMatchObject({ kind: 'not_found' })
-    expect((await fixture.changes.getEvent(target(master), signal)).recurrence[1]).toBe(
-      'EXDATE;TZID=Europe/Berlin:20261127T090000',
-    )
+    expect((await fixture.changes.getEvent(target(master), signal)).recurrence).toEqual(recurrence)
 
     const shorter = await update(master, { recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=FR;WKST=MO;COUNT=3'] })
     expect(shorter.recurrence[0]).toContain('COUNT=3')

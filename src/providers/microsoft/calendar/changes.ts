@@ -12,7 +12,7 @@ import { type Json, list, object, text, time } from '../../rest/index.ts'
 import { bodyOf, type Graph, pageOf, SYNC_LIMITS } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { bodyOfEvent, startOf, withMeetingText } from './body.ts'
-import { EVENT_FIELDS, remoteEvent, seriesStart, typeOf } from './map.ts'
+import { EVENT_FIELDS, remoteEvent, seriesStart } from './map.ts'
 import { type CalendarContext, calendarPath, eventPath, readSeries } from './series.ts'
 
 const READING = 'reading an event'
@@ -31,12 +31,10 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
     return { graph, email, calendarId, doing, signal }
   }
 
-  /** As sync maps it: a series with its cancelled instances. */
-  async function mapped(item: Json, context: CalendarContext, master?: Json): Promise<RemoteEvent> {
+  function mapped(item: Json, context: CalendarContext, master?: Json): RemoteEvent {
     const { doing } = context
     if (item.isCancelled === true) throw new ProviderError('not_found', `${doing}: the event was cancelled`)
-    const series = typeOf(item) === 'seriesMaster' ? await readSeries(context, [text(item.id) ?? '']) : []
-    const event = series[0]?.event ?? remoteEvent(item, master === undefined ? { email } : { email, master })
+    const event = remoteEvent(item, master === undefined ? { email } : { email, master })
     if (event === undefined) throw new ProviderError('unavailable', `${doing}: the response could not be read`)
     return event
   }
@@ -68,7 +66,8 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
   async function findMoved(startMs: number, master: Json, context: CalendarContext): Promise<Json> {
     const [series] = await readSeries(context, [text(master.id) ?? ''])
     const moved = series?.exceptions.find(({ originalStart }) => originalStart && instantOf(originalStart) === startMs)
-    if (moved === undefined) throw new ProviderError('not_found', `${context.doing}: the series has no such instance`)
+    if (moved === undefined || moved.status === 'cancelled')
+      throw new ProviderError('not_found', `${context.doing}: the series has no such instance`)
     const { calendarId, doing, signal } = context
     const request = { query: { $select: EVENT_FIELDS }, prefer: [AS_TEXT], doing, signal, ...SYNC_LIMITS }
     return graph.get(eventPath(calendarId, moved.eventId), request, object)
@@ -159,7 +158,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
       const body = { sendResponse: notify, ...(comment !== '' && { comment }) }
       await graph.send('POST', `${path}/${ACTIONS[response]}`, { body, doing: RESPONDING, signal, isRepeatable: true })
       try {
-        return await mapped((await find(target, context)).item, context, master)
+        return mapped((await find(target, context)).item, context, master)
       } catch (error) {
         // Outlook moves a meeting that was declined to the deleted items.
         if (error instanceof ProviderError && error.kind === 'not_found') return null

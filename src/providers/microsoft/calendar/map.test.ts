@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { remoteCalendar, remoteEvent } from './map.ts'
+import { cancelledInstances, remoteCalendar, remoteEvent } from './map.ts'
 
 // Items in the form of Microsoft's reference: event, calendar, and Get event with exceptionOccurrences.
 const email = 'ada@contoso.com'
@@ -100,11 +100,22 @@ describe('events of Graph', () => {
   }
 
   it('a series keeps its local time, also for cancelled instances', () => {
-    expect(remoteEvent(master, { email })).toMatchObject({
+    const event = remoteEvent(master, { email })
+    expect(event).toMatchObject({
       start: { dateTime: '2026-10-19T09:30:00', timeZone: 'Europe/Berlin' },
-      recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO;WKST=SU', 'EXDATE;TZID=Europe/Berlin:20261102T093000'],
+      recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO;WKST=SU'],
       ...{ recurringEventId: null, originalStart: null },
     })
+    const originalStart = { dateTime: '2026-11-02T09:30:00', timeZone: 'Europe/Berlin' }
+    expect(event && cancelledInstances(master, event)).toMatchObject([
+      {
+        ...{ eventId: master.cancelledOccurrences[0], recurringEventId: master.id, status: 'cancelled' },
+        ...{ summary: 'Daily stand-up', start: originalStart, originalStart, recurrence: [], attendees: [] },
+      },
+    ])
+    const allDay = { ...master, isAllDay: true, start: utc('2026-10-19T00:00:00') }
+    expect(event && cancelledInstances(allDay, event)[0]?.originalStart).toEqual({ date: '2026-11-02' })
+    expect(event && cancelledInstances({ ...master, cancelledOccurrences: ['OID', 5] }, event)).toEqual([])
   })
 
   it('an exception refers to its series, also where Graph leaves out the members for that', () => {

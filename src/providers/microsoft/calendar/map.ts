@@ -63,8 +63,8 @@ export function typeOf(item: Json): EventType {
 }
 
 /**
- * Maps an event. Of a master, `cancelledOccurrences` are excluded. An occurrence or an exception refers to its master; its original
- * start is a time of the series, which may differ from it in zone and in being all-day. Undefined without id or start.
+ * Maps an event. An occurrence or an exception refers to its master; its original start is a time of the series, which may differ
+ * from it in zone and in being all-day. Undefined without id or start.
  */
 export function remoteEvent(item: Json, { email, master }: { email: string; master?: Json }): RemoteEvent | undefined {
   const eventId = text(item.id)
@@ -75,7 +75,6 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
   const recurringEventId = text(item.seriesMasterId) || text(master?.id) || null
   const isInstance = recurringEventId !== null && type !== 'seriesMaster'
   const attendees = list(item.attendees).map((one) => attendeeOf(object(one), email))
-  const cancelled = list(item.cancelledOccurrences)
   return boundedEvent({
     eventId,
     // Graph gives each instance another one.
@@ -87,10 +86,7 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     location: text(object(item.location).displayName) ?? '',
     start,
     end: eventTime(item.end, item, zoneNamed(item.originalEndTimeZone) ?? zoneOfStart(item)) ?? start,
-    recurrence:
-      type === 'seriesMaster' && series !== undefined
-        ? recurrenceLines(object(item.recurrence), cancelled, series)
-        : [],
+    recurrence: type === 'seriesMaster' && series !== undefined ? recurrenceLines(object(item.recurrence), series) : [],
     recurringEventId: isInstance ? recurringEventId : null,
     originalStart: isInstance ? (originalStart(item, series) ?? start) : null,
     // As in Outlook's own view of somebody's availability.
@@ -104,6 +100,20 @@ export function remoteEvent(item: Json, { email, master }: { email: string; mast
     createdAt: time(item.createdDateTime) ?? null,
     updatedAt: time(item.lastModifiedDateTime) ?? null,
   })
+}
+
+/** The cancelled instances of a master, newest first. They have nothing but their original start. */
+export function cancelledInstances(master: Json, event: RemoteEvent): RemoteEvent[] {
+  const ids = list(master.cancelledOccurrences).flatMap((id) => text(id) ?? [])
+  return ids
+    .flatMap((eventId) => {
+      const start = originalStart({ occurrenceId: eventId }, seriesStart(master))
+      const times = start && { start, end: start, originalStart: start }
+      const rest = { attendees: [], reminders: [], conference: null, description: '', recurrence: [], etag: null }
+      const cancelled = { status: 'cancelled' as const, recurringEventId: event.eventId }
+      return times === undefined ? [] : [boundedEvent({ ...event, ...rest, ...cancelled, ...times, eventId })]
+    })
+    .sort((one, other) => (one.eventId < other.eventId ? 1 : -1))
 }
 
 function zoneNamed(name: unknown): Zone | undefined {

@@ -14,15 +14,12 @@ export interface SeriesStart {
   isAllDay: boolean
 }
 
-/** The RRULE of a series, and one EXDATE for its cancelled instances. Empty when the pattern cannot be read. */
-export function recurrenceLines(recurrence: Json, cancelled: readonly unknown[], start: SeriesStart): string[] {
+/** The RRULE of a series. Empty when the pattern cannot be read. */
+export function recurrenceLines(recurrence: Json, start: SeriesStart): string[] {
   const pattern = patternParts(object(recurrence.pattern))
-  if (pattern === undefined) return []
-  const excluded = [...new Set(cancelled.flatMap((id) => dayOfOccurrence(id) ?? []))].sort((one, other) => one - other)
-  return [
-    `RRULE:${[...pattern, ...rangeParts(object(recurrence.range), start)].join(';')}`,
-    ...(excluded.length === 0 ? [] : [exdate(excluded, start)]),
-  ]
+  return pattern === undefined
+    ? []
+    : [`RRULE:${[...pattern, ...rangeParts(object(recurrence.range), start)].join(';')}`]
 }
 
 /** The day of `OID.<master>.2026-11-20`, which an instance has even after it was moved. */
@@ -78,11 +75,6 @@ function rangeParts(range: Json, start: SeriesStart): string[] {
 function untilOf(day: number, { localMs, zone, isAllDay }: SeriesStart): string {
   if (isAllDay) return basic(day * DAY_MS).slice(0, 8)
   return `${basic(zone.toUtc(day * DAY_MS + timeOfDay(localMs)))}Z`
-}
-
-function exdate(days: readonly number[], { localMs, zone, isAllDay }: SeriesStart): string {
-  if (isAllDay) return `EXDATE;VALUE=DATE:${days.map((day) => basic(day * DAY_MS).slice(0, 8)).join(',')}`
-  return `EXDATE;TZID=${zone.name}:${days.map((day) => basic(day * DAY_MS + timeOfDay(localMs))).join(',')}`
 }
 
 export function timeOfDay(localMs: number): number {

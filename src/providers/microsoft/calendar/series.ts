@@ -2,9 +2,9 @@ import { ProviderError, type RemoteEvent } from '../../contract/index.ts'
 import { type Json, list, object, text } from '../../rest/index.ts'
 import { bodyOf, type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
-import { EVENT_FIELDS, remoteEvent, typeOf } from './map.ts'
+import { cancelledInstances, EVENT_FIELDS, remoteEvent, typeOf } from './map.ts'
 
-/** Of one series. */
+/** Of one series. The oldest cancelled instances of one with more are left out. */
 const MAX_EXCEPTIONS = 1000
 
 export interface CalendarContext {
@@ -70,7 +70,8 @@ async function allExceptions({ graph, doing, signal }: CalendarContext, master: 
 function unitOf(master: Json, exceptions: readonly Json[], email: string): Unit | undefined {
   const event = remoteEvent(master, { email })
   if (event === undefined) return undefined
-  return { event, exceptions: exceptions.flatMap((item) => remoteEvent(item, { email, master }) ?? []) }
+  const changed = exceptions.flatMap((item) => remoteEvent(item, { email, master }) ?? [])
+  return { event, exceptions: [...changed, ...cancelledInstances(master, event)].slice(0, MAX_EXCEPTIONS) }
 }
 
 /**
