@@ -333,7 +333,7 @@ class AccountRun {
     return {
       from: from.email,
       recipients: emails([...to, ...cc, ...bcc]),
-      bcc: emails(bcc),
+      ...{ to, cc, bcc: emails(bcc) },
       rfcMessageId: row.rfcMessageId,
       repliesTo: row.repliesTo,
       sizeBytes: row.sizeBytes,

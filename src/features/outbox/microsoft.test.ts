@@ -99,7 +99,8 @@ describe('sending for a microsoft account', () => {
       expect(messages).toHaveLength(1)
       return messages[0]
     })
-    const { body } = await send({ replyToMessageId: original.id, body: 'Yes' })
+    const cc = Array.from({ length: 600 }, (_, index) => `${'A long name'.repeat(10)} <cc${index}@example.com>`)
+    const { body } = await send({ replyToMessageId: original.id, body: 'Yes', cc })
     const path = `/accounts/${accountId}/messages/${body.result.messageId}`
     const reply = await eventually(async () => {
       const found = await call('GET', path)
@@ -112,6 +113,7 @@ describe('sending for a microsoft account', () => {
       to: [{ email: 'eve@example.com' }],
     })
     expect(await PostalMime.parse(sent()[0]?.raw ?? '')).toMatchObject({ inReplyTo: '<q1@example.com>' })
+    expect(sent()[0]?.recipients).toHaveLength(1 + cc.length)
   })
 
   it('removes the draft of a message that is cancelled, and of one that stays uncertain', async () => {

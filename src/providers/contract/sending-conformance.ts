@@ -130,7 +130,7 @@ function queued(
     ...{ from: email, sentToken, rfcMessageId, repliesTo: null, sizeBytes: content.length },
     ...{ earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
     recipients: ['bob@example.com', ...bcc],
-    bcc,
+    ...{ to: [{ name: 'Bob', email: 'bob@example.com' }], cc: [], bcc },
     async *bytes() {
       yield content
     },

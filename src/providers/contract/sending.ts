@@ -1,4 +1,5 @@
 import type { ProviderError } from './errors.ts'
+import type { RemoteAddress } from './message.ts'
 import type { MailAccess, SmtpSettings } from './provider.ts'
 
 /** Sends messages of mailboxes. Knows no outbox: the caller decides what to send, when, and whether again. */
@@ -21,7 +22,10 @@ export interface QueuedMessage {
   from: string
   /** Every recipient, Bcc included. */
   recipients: readonly string[]
-  /** The recipients that the bytes do not name. */
+  /** The recipients that the bytes name. */
+  to: readonly RemoteAddress[]
+  cc: readonly RemoteAddress[]
+  /** Those that the bytes do not name. */
   bcc: readonly string[]
   rfcMessageId: string
   /** The provider's id of the message that it replies to, where one is known. */

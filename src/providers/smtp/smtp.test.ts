@@ -12,7 +12,15 @@ import { smtpProvider } from './index.ts'
 
 const never = new AbortController().signal
 const MESSAGE: QueuedMessage = {
-  ...{ from: 'ada@acme.example', recipients: ['bob@example.com'], bcc: [], rfcMessageId: '<1@x>', repliesTo: null },
+  ...{
+    from: 'ada@acme.example',
+    recipients: ['bob@example.com'],
+    to: [],
+    cc: [],
+    bcc: [],
+    rfcMessageId: '<1@x>',
+    repliesTo: null,
+  },
   ...{ sizeBytes: 20, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
   async *bytes() {
     yield Buffer.from('Subject: x\r\n\r\nHello\r\n')

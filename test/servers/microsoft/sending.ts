@@ -68,6 +68,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessag
     const id = boxes.find(user, request.params.id ?? '')
     const original = id === undefined ? undefined : rowOf(user, id)
     if (original === undefined) return itemNotFound()
+    if (original.is_draft) return graphError(400, 'ErrorInvalidOperation', 'A draft has no reply.')
     const to = original.reply_to[0]?.address ?? original.from_address ?? ''
     if (isMime(request)) {
       const reply = await createFromMime(request, original.conversation_id)

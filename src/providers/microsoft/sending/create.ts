@@ -44,7 +44,7 @@ async function createFromMime(writer: DraftWriter, message: QueuedMessage, raw: 
   const id = idOf(draft)
   await onDraft(id)
   const headers = parseHeaders(raw.subarray(0, raw.indexOf('\r\n\r\n')))
-  const { to, cc } = headerFields(headers)
+  const { to, cc } = message
   const properties = ownProperties(headers)
   const changes = {
     ...(!hasRecipients(draft.toRecipients, to) && { toRecipients: recipients(to) }),
@@ -90,21 +90,22 @@ function create({ graph, signal }: DraftWriter, path: string, body?: GraphChange
   return graph.send('POST', path, change)
 }
 
-/** Undefined for a message that replies to none, or to one that was deleted meanwhile. */
+/** Undefined for a message that replies to none, to one that was deleted meanwhile, or to one of a kind without replies. */
 async function createReply(writer: DraftWriter, message: QueuedMessage, mime?: string): Promise<Json | undefined> {
   if (message.repliesTo === null) return undefined
   try {
     return await create(writer, `${messagePath(message.repliesTo)}/createReply`, mime)
   } catch (error) {
-    if (error instanceof ProviderError && error.kind === 'not_found') return undefined
-    throw error
+    if (!(error instanceof ProviderError) || error.missingScope) throw error
+    if (error.kind !== 'not_found' && error.kind !== 'rejected') throw error
+    return undefined
   }
 }
 
-async function contentOf(parts: ComposedParts, { bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
+async function contentOf(parts: ComposedParts, { to, cc, bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
   const { headers } = parts
   const { text: plain, html } = await parts.body()
-  const { subject, to, cc, replyTo, inReplyTo, references } = headerFields(headers)
+  const { subject, replyTo, inReplyTo, references } = headerFields(headers)
   const thread = [
     ...(inReplyTo === null ? [] : [{ id: 'String 0x1042', value: inReplyTo }]),
     ...(references.length === 0 ? [] : [{ id: 'String 0x1039', value: references.join(' ') }]),

@@ -129,10 +129,10 @@ describe('messages of a mailbox at Graph', () => {
     expect(bytesOf('logo.png').toString()).toBe('png')
   })
 
-  it('sends a reply whose original was deleted', async () => {
+  it.each(['deleted', 'a draft'])('sends a reply whose original is %s', async (how) => {
     const { graph, user, send } = await opened()
-    const replied = await graph.deliver(user, plainMail({ messageId: '<q1@x>' }))
-    graph.delete(user, replied)
+    const replied = await graph.deliver(user, plainMail({ messageId: '<q1@x>' }), { draft: how === 'a draft' })
+    if (how === 'deleted') graph.delete(user, replied)
     expect(await send({ repliesTo: replied, inReplyTo: '<q1@x>' })).toMatchObject({ sent: true })
     expect(graph.sent[0]?.raw).toContain('In-Reply-To: <q1@x>')
   })
@@ -267,7 +267,8 @@ async function composed(email: string, { repliesTo, bcc = [], ...more }: Compose
     ...more,
   })
   return {
-    ...{ from: email, recipients: [BOB, ...bcc], bcc, rfcMessageId, repliesTo: repliesTo ?? null },
+    ...{ from: email, recipients: [BOB, ...bcc], rfcMessageId, repliesTo: repliesTo ?? null },
+    ...{ to: [{ name: 'Bob', email: BOB }], cc: [], bcc },
     ...{ sizeBytes: content.length, earlierDraftId: null, mayHaveDraft: false, originalDraftId: null },
     async *bytes() {
       yield content
