@@ -20,9 +20,30 @@ export async function draftApi({ service, accountId }: { service: SyncService; a
     })
     return { status: response.statusCode, json: response.json() }
   }
+  const raw = (url: string) => app.inject({ method: 'GET', url, headers: { authorization: 'Bearer good' } })
+
+  /** Sends multipart/form-data. `files`: texts by the names of their parts. */
+  async function upload(
+    method: 'POST' | 'PUT',
+    url: string,
+    parts: { message: object; files: Record<string, string> },
+  ) {
+    const form = new FormData()
+    form.append('message', JSON.stringify(parts.message))
+    for (const [name, text] of Object.entries(parts.files)) form.append(name, new Blob([text]), `${name}.bin`)
+    const body = new Response(form)
+    const response = await app.inject({
+      ...{ method, url, payload: Buffer.from(await body.arrayBuffer()) },
+      headers: { authorization: 'Bearer good', 'content-type': body.headers.get('content-type') ?? '' },
+    })
+    return { status: response.statusCode, json: response.json() }
+  }
+
   return {
     accountId,
     request,
+    raw,
+    upload,
     get: (url: string) => request('GET', url),
     post: (url: string, body: object, headers?: object) => request('POST', url, body, headers),
     put: (url: string, body: object, headers?: object) => request('PUT', url, body, headers),

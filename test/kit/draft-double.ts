@@ -15,20 +15,28 @@ export function doubleDrafts(box: MailboxDouble, request: (what: string) => Prom
   const remote = (message: DoubleMessage): RemoteDraft => foundMessage(message, 0)
 
   function contentOf(draft: NewDraft) {
-    const { from, to, cc, bcc, messageId, date, subject, body } = draft
+    const { from, to, cc, bcc, messageId, date, subject, body, attachments } = draft
     const text = body.text ?? (body.html ?? '').replace(/<[^>]*>/g, '')
-    return { subject, text, html: body.html, parsed: { from, to, cc, bcc, messageId, date } }
+    const files = attachments?.map(({ content, contentId, ...file }, index) => {
+      const about = { ...file, id: `${index + 2}`, sizeBytes: content.length, inline: contentId !== null, contentId }
+      return { about, content: content.toString('base64') }
+    })
+    return {
+      ...{ subject, text, html: body.html },
+      ...(files && { files: Object.fromEntries(files.map(({ about, content }) => [about.id, content])) }),
+      parsed: { from, to, cc, bcc, messageId, date, ...(files && { attachments: files.map(({ about }) => about) }) },
+    }
   }
 
-  function put(draft: NewDraft, parsed: DoubleMessage['parsed'] = {}): RemoteDraft {
+  function put(draft: NewDraft, kept: Pick<DoubleMessage, 'parsed' | 'files'> = {}): RemoteDraft {
     const id = `draft-${box.state.number}`
     const draftId = box.kind === 'whole' ? { draftId: `of ${id}` } : {}
     const content = contentOf(draft)
     box.deliver(id, {
-      ...content,
+      ...{ ...kept, ...content },
       folders: ['DRAFT'],
       unread: false,
-      parsed: { ...content.parsed, ...draftId, ...parsed },
+      parsed: { ...content.parsed, ...draftId, ...kept.parsed },
     })
     return remote(box.state.messages[id] as DoubleMessage)
   }
@@ -51,7 +59,9 @@ export function doubleDrafts(box: MailboxDouble, request: (what: string) => Prom
       const { draftId, messageId = content.messageId } = before.parsed ?? {}
       if (box.kind === 'whole') {
         box.remove(before.id)
-        return put(content, { messageId, ...(draftId !== undefined && { draftId }) })
+        const parsed = { messageId, ...(draftId !== undefined && { draftId }) }
+        const { files = {}, parsed: { attachments = [] } = {} } = before
+        return put(content, content.attachments ? { parsed } : { files, parsed: { ...parsed, attachments } })
       }
       const { parsed, ...fields } = contentOf(content)
       box.set(before.id, { ...fields, parsed: { ...before.parsed, ...parsed, messageId } })

@@ -4,6 +4,9 @@ import { timestamp } from '../../lib/json-schema.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
 import {
+  attachmentList,
+  attachmentSchema,
+  attachmentView,
   draftIdOf,
   type MessageRow,
   parseFields,
@@ -30,6 +33,10 @@ export const draftSchema = Type.Object(
     accountId: Type.String(),
     messageId: Type.String({ description: 'The message that is the draft, in the Drafts folder.' }),
     ...fields,
+    attachments: Type.Array(attachmentSchema, {
+      description:
+        'Download them with the messageId: `GET /accounts/{accountId}/messages/{messageId}/attachments/{id}`.',
+    }),
     providerDraftId: Type.String({
       description:
         'The id of the draft at Gmail or Graph; for imap its Message-ID. It stays the same when the draft is edited.',
@@ -54,6 +61,7 @@ export const createBody = Type.Object(
     subject: Type.String({ minLength: 1, maxLength: 5000 }),
     body: Type.String({ minLength: 1, description: BODY }),
     isHtml: Type.Optional(Type.Boolean({ default: false, description: IS_HTML })),
+    attachments: Type.Optional(attachmentList),
   },
   { title: 'NewDraft' },
 )
@@ -65,9 +73,10 @@ export const createBodyWithAccount = Type.Object({
 })
 
 export const updateBody = Type.Optional(
-  Type.Partial(Type.Object(fields), {
+  Type.Partial(Type.Object({ ...fields, attachments: attachmentList }), {
     title: 'DraftChanges',
-    description: 'Absent fields keep their value; a list replaces the stored one.',
+    description:
+      'Absent fields keep their value; a list replaces the stored one. To keep an attachment, name it by the `messageId` of the draft and its `attachmentId`.',
   }),
 )
 export type UpdateBody = Partial<CreateBody>
@@ -94,7 +103,7 @@ export interface DraftBodyView {
 }
 
 export function draftView(row: MessageRow, providerDraftId: string | null, { text, html }: DraftBodyView): Draft {
-  const { to, cc, bcc, messageId } = parseFields(row.fields)
+  const { to, cc, bcc, messageId, attachments } = parseFields(row.fields)
   return {
     id: draftIdOf(row.id),
     accountId: row.accountId,
@@ -103,6 +112,7 @@ export function draftView(row: MessageRow, providerDraftId: string | null, { tex
     subject: row.subject,
     body: html ?? text ?? '',
     isHtml: html !== null,
+    attachments: attachments.map(attachmentView),
     // Messages with a location have ids that change with each edit.
     providerDraftId: providerDraftId ?? (row.uidValidity === null ? null : messageId) ?? row.providerMessageId,
     version: row.version,

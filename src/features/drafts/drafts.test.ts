@@ -51,6 +51,59 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
       expect(await types()).toEqual(['draft.created 1', 'draft.updated 2', 'draft.deleted 3'])
     })
 
+    it('saves attachments from base64, files and stored messages, and replaces them when given', async () => {
+      const { box, api, same } = await served(kind, open)
+      const file = {
+        id: '2',
+        filename: 'old.txt',
+        contentType: 'text/plain',
+        sizeBytes: 3,
+        inline: false,
+        contentId: null,
+      }
+      box.deliver('received', { parsed: { attachments: [file] }, files: { 2: Buffer.from('old').toString('base64') } })
+      await same()
+      const [received] = (await api.get(`/accounts/${api.accountId}/messages`)).json.messages
+      const base64 = { filename: 'a.txt', contentType: 'text/plain', content: Buffer.from('one').toString('base64') }
+      const stored = { messageId: received.id, attachmentId: '2' }
+      const created = await api.upload('POST', '/drafts', {
+        message: {
+          accountId: api.accountId,
+          ...NEW,
+          attachments: [base64, { part: 'logo', contentId: 'logo' }, stored],
+        },
+        files: { logo: 'PNG', report: 'report' },
+      })
+      expect(created.status).toBe(200)
+      const shown = (draft: { attachments: { filename: string; inline: boolean }[] }) =>
+        draft.attachments.map(({ filename, inline }) => `${filename}${inline ? ' inline' : ''}`)
+      expect(shown(created.json)).toEqual(['a.txt', 'logo.bin inline', 'old.txt', 'report.bin'])
+      const { id, messageId, attachments } = created.json
+      const bytes = async (attachmentId: string) =>
+        (await api.raw(`/accounts/${api.accountId}/messages/${messageId}/attachments/${attachmentId}`)).body
+      expect(await Promise.all(attachments.map((one: { id: string }) => bytes(one.id)))).toEqual([
+        'one',
+        'PNG',
+        'old',
+        'report',
+      ])
+
+      const kept = await api.put(`/drafts/${id}`, { subject: 'Changed' })
+      expect(shown(kept.json)).toEqual(shown(created.json))
+      const second = { messageId, attachmentId: kept.json.attachments[1].id, contentId: 'logo' }
+      const replaced = await api.upload('PUT', `/drafts/${id}`, {
+        message: { attachments: [second] },
+        files: { new: 'x' },
+      })
+      expect(shown(replaced.json)).toEqual(['logo.bin inline', 'new.bin'])
+      expect(await bytes(replaced.json.attachments[0].id)).toBe('PNG')
+      expect(shown((await api.put(`/drafts/${id}`, { attachments: [] })).json)).toEqual([])
+      await same()
+      expect((await api.get(`/drafts/${id}`)).json).toMatchObject({ subject: 'Changed', attachments: [] })
+      const refused = await api.put(`/drafts/${id}`, { to: ['x'], attachments: [{ part: 'logo' }] })
+      expect(refused.json.error.details).toMatchObject([{ path: 'body.to.0' }, { path: 'body.attachments.0.part' }])
+    })
+
     it('returns the save result with every tracking value', async () => {
       const { api } = await served(kind, open)
       const { status, json } = await api.post(`/accounts/${api.accountId}/drafts`, NEW)
@@ -159,13 +212,13 @@ describe.each(['whole', 'folders'] as const)('drafts of a mailbox with message i
 
     it('ends with one draft when the process dies between the response of the provider and the commit', async () => {
       const { db, box, api, same, types, service, messages } = await served(kind, open)
-      await service.drafts.create(api.accountId, NEW, 'key')
+      await service.drafts.create(api.accountId, NEW, { requestKey: 'key' })
       expect(Object.values(box.state.messages)).toHaveLength(1)
       expect(await messages()).toEqual([])
       await same()
       const [{ id = '' }] = await messages()
       expect(await types()).toEqual(['draft.created 1'])
-      const commit = await service.drafts.create(api.accountId, NEW, 'key')
+      const commit = await service.drafts.create(api.accountId, NEW, { requestKey: 'key' })
       const { draft } = await db.transaction((tx) => commit(tx))
       expect(draft).toMatchObject({ ...NEW, messageId: id })
       expect(Object.values(box.state.messages)).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type App, done, type Idempotency } from '../../infra/http/index.ts'
 import { invalid } from '../../lib/errors.ts'
-import { sendResult } from '../messages/index.ts'
+import { attachmentRoute, sendResult } from '../messages/index.ts'
 import {
   createBody,
   createBodyWithAccount,
@@ -52,7 +52,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
   app.post(
     '/accounts/:accountId/drafts',
     {
-      config: WRITE,
+      ...attachmentRoute,
       schema: {
         tags,
         summary: 'Save a draft, with its tracking values',
@@ -63,8 +63,8 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
         response: { 200: saveResult },
       },
     },
-    idempotency.writing(async ({ params, body }, _reply, requestKey) => {
-      const store = await drafts.createTracked(params.accountId, body, requestKey)
+    idempotency.writing(async ({ params, body, files }, _reply, requestKey) => {
+      const store = await drafts.createTracked(params.accountId, body, { requestKey, files })
       return async (tx) => {
         const { row, draft, tracking } = await store(tx)
         const { id: draftId, messageId } = draft
@@ -80,7 +80,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
   app.post(
     '/drafts',
     {
-      config: WRITE,
+      ...attachmentRoute,
       schema: {
         tags,
         summary: 'Save a draft',
@@ -90,8 +90,8 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
         response: { 200: draftSchema },
       },
     },
-    idempotency.writing(async ({ body }, reply, requestKey) => {
-      const store = await drafts.create(body.accountId, body, requestKey)
+    idempotency.writing(async ({ body, files }, reply, requestKey) => {
+      const store = await drafts.create(body.accountId, body, { requestKey, files })
       return async (tx) => {
         const { draft } = await store(tx)
         reply.header('etag', `"${draft.version}"`)
@@ -116,12 +116,12 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
   app.put(
     '/drafts/:draftId',
     {
-      config: WRITE,
+      ...attachmentRoute,
       schema: {
         tags,
         summary: 'Change a draft',
         description:
-          'Replaces the given fields, at the provider too; attachments stay. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current draft in `error.current`.',
+          'Replaces the given fields, at the provider too. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current draft in `error.current`.',
         params: draftParams,
         headers: ifMatchHeader,
         body: updateBody,
@@ -129,8 +129,9 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       },
     },
     async (request, reply) => {
-      const version = versionOf(request.headers['if-match'])
-      const draft = await drafts.update(request.params.draftId, request.body ?? {}, version)
+      const ifMatch = versionOf(request.headers['if-match'])
+      const { params, body = {}, files } = request
+      const draft = await drafts.update(params.draftId, body, { ifMatch, files })
       reply.header('etag', `"${draft.version}"`)
       return draft
     },

@@ -1,4 +1,5 @@
 import type { Tx } from '../../infra/db/index.ts'
+import type { UploadedFile } from '../../infra/http/index.ts'
 import { AppError, type ErrorDetail, invalidFields } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../lib/page.ts'
@@ -18,8 +19,12 @@ import {
   draftIdOf,
   liveContents,
   messageStore,
+  openReferences,
+  type ParsedAttachment,
+  parseAttachments,
   parseFields,
   parseRecipients,
+  readAttachments,
   reserveMessage,
   storeDraft,
 } from '../messages/index.ts'
@@ -66,6 +71,11 @@ export function draftService(deps: DraftsDeps) {
     return saved
   }
 
+  /** Undefined without attachments in the request. */
+  async function contentsOf(accountId: string, attachments: ParsedAttachment[] | undefined) {
+    return attachments && readAttachments(openReferences(deps.reader, accountId, attachments))
+  }
+
   async function saveNew(mailbox: MailDrafts, draft: NewDraft, mayExist: boolean): Promise<RemoteDraft> {
     try {
       return await mailbox.create(draft, { mayExist })
@@ -77,10 +87,10 @@ export function draftService(deps: DraftsDeps) {
   }
 
   /** Saves a new draft at the provider. */
-  async function save(idOrAlias: string, given: CreateBody, requestKey: string | null) {
+  async function save(idOrAlias: string, given: CreateBody, { requestKey, files }: RequestParts) {
     const { id: accountId } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(accountId)
-    const { to = [], cc = [], bcc = [] } = recipientsOf(given)
+    const { to = [], cc = [], bcc = [], attachments } = parseInput(given, files)
     const { labels, folder } = await draftsFolder(account)
     const mailbox = await stored.open({ account, folder })
     const nowMs = clock.now()
@@ -98,7 +108,9 @@ export function draftService(deps: DraftsDeps) {
     const body = bodyOf(given.body, given.isHtml === true)
     const from = { name: '', email: account.email }
     const rfcMessageId = rfcIdOf(messageId, account)
-    const draft: NewDraft = { to, cc, bcc, subject, body, from, messageId: rfcMessageId, date: nowMs }
+    const attached = await contentsOf(accountId, attachments)
+    const about = { from, messageId: rfcMessageId, date: nowMs }
+    const draft: NewDraft = { to, cc, bcc, subject, body, attachments: attached, ...about }
     const saved = await readLive('The folder for drafts', () => saveNew(mailbox, draft, mayExist))
     const read = await savedBody(accountId, folder, saved, body)
     return {
@@ -139,17 +151,16 @@ export function draftService(deps: DraftsDeps) {
     },
 
     /**
-     * Saves a new draft at the provider; the function returned stores it. `requestKey` identifies a request that may be repeated: the
-     * draft that its first attempt saved is then found again.
+     * Saves a new draft at the provider; the function returned stores it.
      */
-    async create(idOrAlias: string, given: CreateBody, requestKey: string | null) {
-      const { store } = await save(idOrAlias, given, requestKey)
+    async create(idOrAlias: string, given: CreateBody, request: RequestParts) {
+      const { store } = await save(idOrAlias, given, request)
       return store
     },
 
     /** As `create`, with a tracking. */
-    async createTracked(idOrAlias: string, given: CreateBody, requestKey: string | null) {
-      const { store, ...saved } = await save(idOrAlias, given, requestKey)
+    async createTracked(idOrAlias: string, given: CreateBody, request: RequestParts) {
+      const { store, ...saved } = await save(idOrAlias, given, request)
       const tracking = await deps.tracking.prepare({ ...saved, insert: false })
       return async (tx: Tx) => {
         const result = await store(tx)
@@ -159,8 +170,8 @@ export function draftService(deps: DraftsDeps) {
     },
 
     /** `ifMatch`: the version that the change is for. Throws `conflict` with the current draft for another one. */
-    async update(draftId: string, changes: UpdateBody, ifMatch: number | undefined): Promise<Draft> {
-      const parsed = recipientsOf(changes)
+    async update(draftId: string, changes: UpdateBody, { ifMatch, files }: UpdateParts): Promise<Draft> {
+      const { attachments, ...parsed } = parseInput(changes, files)
       const { row, account } = await stored.find(draftId)
       return withDraftLock(deps, { messageId: row.id, accountId: account.id }, async () => {
         const found = await stored.find(draftId)
@@ -177,6 +188,7 @@ export function draftService(deps: DraftsDeps) {
           subject: changes.subject ?? draft.row.subject,
           body: keepsBody ? { text: before.text, html: before.html } : bodyOf(text, isHtml),
           from: from ?? { name: '', email: account.email },
+          attachments: await contentsOf(account.id, attachments),
           messageId: rfcIdOf(row.id, account),
           date: clock.now(),
         }
@@ -212,13 +224,31 @@ function bodyOf(text: string, isHtml: boolean): DraftBody {
   return isHtml ? { text: null, html: text } : { text, html: null }
 }
 
-type Recipients<T> = { to?: T; cc?: T; bcc?: T }
+interface RequestParts {
+  /** Identifies a request that may be repeated: the draft that its first attempt saved is then found again. */
+  requestKey: string | null
+  files?: readonly UploadedFile[] | undefined
+}
 
-/** Parses the lists that are given. Throws `validation_failed` with one error per invalid address. */
-function recipientsOf(given: Recipients<string[] | undefined>): Recipients<RemoteAddress[]> {
+interface UpdateParts extends Pick<RequestParts, 'files'> {
+  /** The version that the change is for. */
+  ifMatch: number | undefined
+}
+
+interface ParsedDraft {
+  to?: RemoteAddress[]
+  cc?: RemoteAddress[]
+  bcc?: RemoteAddress[]
+  attachments?: ParsedAttachment[]
+}
+
+/** Parses the lists that are given. Throws `validation_failed` with one error per invalid entry. */
+function parseInput(given: UpdateBody, files: RequestParts['files'] = []): ParsedDraft {
   const errors: ErrorDetail[] = []
-  const list = (name: keyof typeof given) => given[name] && parseRecipients(name, given[name], errors)
+  const list = (name: 'to' | 'cc' | 'bcc') => given[name] && parseRecipients(name, given[name], errors)
   const [to, cc, bcc] = [list('to'), list('cc'), list('bcc')]
+  const attachments = parseAttachments(given.attachments, files, errors)
   if (errors.length > 0) throw invalidFields(errors)
-  return { ...(to && { to }), ...(cc && { cc }), ...(bcc && { bcc }) }
+  const hasAttachments = given.attachments !== undefined || files.length > 0
+  return { ...(to && { to }), ...(cc && { cc }), ...(bcc && { bcc }), ...(hasAttachments && { attachments }) }
 }

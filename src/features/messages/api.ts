@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox'
 import { addressSchema, providerSchema } from '../../events/index.ts'
 import { jsonWriter, nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
-import type { ProviderName } from '../../providers/contract/index.ts'
+import type { ProviderName, RemoteAttachment } from '../../providers/contract/index.ts'
 import { isAllMail, type MessageRow } from './store.ts'
 import { parseFields } from './storing/row.ts'
 
-const attachment = Type.Object(
+export const attachmentSchema = Type.Object(
   {
     id: Type.String({ description: 'Identifies the attachment within its message.' }),
     filename: Type.String(),
@@ -49,7 +49,7 @@ const messageContentSchema = Type.Object({
   unread: Type.Boolean(),
   starred: Type.Boolean(),
   hasAttachments: Type.Boolean({ description: 'True when the message has an attachment that is not inline.' }),
-  attachments: Type.Array(attachment),
+  attachments: Type.Array(attachmentSchema),
   size: Type.Integer({ description: 'Size in bytes.' }),
   error: nullable(
     Type.String({ description: 'Which part of the message could not be read or stored; null without a problem.' }),
@@ -135,12 +135,16 @@ function messageContent(row: MessageRow, labelIds: string[]): MessageContent {
     unread: row.unread === 1,
     starred: row.starred === 1,
     hasAttachments: row.hasAttachments === 1,
-    attachments: attachments.map(({ sizeBytes, ...attachment }) => ({ ...attachment, size: sizeBytes })),
+    attachments: attachments.map(attachmentView),
     size: row.sizeBytes,
     error: row.error,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }
+}
+
+export function attachmentView({ sizeBytes, ...attachment }: RemoteAttachment): Static<typeof attachmentSchema> {
+  return { ...attachment, size: sizeBytes }
 }
 
 /** The label ids of the JSON, from those in `messageLabels`. A message of a folder that is not synced has no labels there. */

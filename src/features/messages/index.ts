@@ -14,7 +14,7 @@ export {
   type MessageEventType,
   messageEvent,
 } from './announce.ts'
-export type { Message, MessageContext } from './api.ts'
+export { attachmentSchema, attachmentView, type Message, type MessageContext } from './api.ts'
 export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
 export { bodyStore, putBody } from './bodies/store.ts'
 export { type MessageChanger, messageChanger } from './changing/changer.ts'
@@ -33,11 +33,10 @@ export {
   type TrackingResult,
 } from './outgoing/api.ts'
 export {
-  type AttachmentReference,
   attachmentList,
   attachmentRoute,
-  bytesOf,
-  type ParsedAttachments,
+  openReferences,
+  type ParsedAttachment,
   parseAttachments,
   readAttachments,
   type UnreadAttachment,

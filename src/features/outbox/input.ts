@@ -4,7 +4,7 @@ import type { RemoteAddress } from '../../providers/contract/index.ts'
 import { isOwnHeader } from '../../providers/mime/index.ts'
 import {
   MAX_RECIPIENTS,
-  type ParsedAttachments,
+  type ParsedAttachment,
   parseAttachments,
   parseRecipient,
   parseRecipients,
@@ -15,13 +15,14 @@ import type { SendBody } from './api.ts'
 const MAX_HEADERS = 50
 
 /** The fields of a request, parsed. Absent lists are empty. */
-export interface ParsedInput extends ParsedAttachments {
+export interface ParsedInput {
   from: RemoteAddress | undefined
   to: RemoteAddress[]
   cc: RemoteAddress[]
   bcc: RemoteAddress[]
   replyTo: RemoteAddress[]
   headers: { name: string; value: string }[]
+  attachments: ParsedAttachment[]
   sendAt: number | null
 }
 
@@ -43,7 +44,7 @@ export function parseInput(body: SendBody, files: readonly UploadedFile[] | unde
   const parsed: ParsedInput = {
     from: body.from === undefined ? undefined : parseRecipient('body.from', body.from, errors)[0],
     ...{ to: list('to'), cc: list('cc'), bcc: list('bcc'), replyTo: list('replyTo') },
-    ...{ headers: fields, ...parseAttachments(body.attachments, files, errors) },
+    ...{ headers: fields, attachments: parseAttachments(body.attachments, files, errors) },
     sendAt: parseSendAt(body.sendAt, nowMs, errors),
   }
   if (parsed.to.length + parsed.cc.length + parsed.bcc.length > MAX_RECIPIENTS) {

@@ -9,9 +9,8 @@ import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/
 import { composeMessage, newMessageId, type OutgoingMessage } from '../../providers/mime/index.ts'
 import { type Account, type Accounts, requireScopes } from '../accounts/index.ts'
 import {
-  type AttachmentReference,
-  bytesOf,
   type MessageReader,
+  openReferences,
   readAttachments,
   releaseReserved,
   reserveMessage,
@@ -164,9 +163,9 @@ export function outbox(deps: OutboxDeps) {
       const subject = subjectOf(body, replied, forwarded)
       if (body.body === undefined && forwarded === undefined) throw invalid('body.body', 'is required')
       const text = body.body ?? ''
-      const unread = input.references.map((reference) => referenced(account, reference))
-      if (forwarded !== undefined) unread.push(forwardedMessage(account, forwarded))
-      const attachments = [...input.attachments, ...(await readAttachments(unread, bytesOf(input.attachments)))]
+      const given = openReferences(reader, account.id, input.attachments)
+      if (forwarded !== undefined) given.push(forwardedMessage(account, forwarded))
+      const attachments = await readAttachments(given)
       const references = replied === undefined ? [] : [...replied.references, replied.messageId ?? []].flat()
       const { cc, bcc, replyTo, headers, sendAt } = input
       const composition: Composition = {
@@ -236,11 +235,6 @@ export function outbox(deps: OutboxDeps) {
       }
       throw error
     })
-  }
-
-  function referenced({ id }: Account, reference: AttachmentReference): UnreadAttachment {
-    const { path, messageId, attachmentId, contentId } = reference
-    return { path, contentId, open: () => reader.openAttachment(id, messageId, attachmentId) }
   }
 
   function forwardedMessage(account: Account, { id, subject }: { id: string; subject: string }): UnreadAttachment {

@@ -101,6 +101,49 @@ export function draftsConformance(name: string, open: () => Promise<DraftsFixtur
       expect(Buffer.from(mail.attachments[0]?.content as ArrayBuffer).equals(content)).toBe(true)
     })
 
+    it('saves attachments, keeps them in order, and replaces them by those that are given', async () => {
+      const large = Buffer.from(Array.from({ length: 3_200_000 }, (_, i) => (i * 31) % 251))
+      const file = (filename: string, content: Buffer, contentId: string | null = null) => {
+        return { filename, contentType: contentId ? 'image/png' : 'text/plain', content, contentId }
+      }
+      const body = { text: null, html: '<img src="cid:logo@x">' }
+      const attachments = [file('größe.txt', Buffer.from('one')), file('logo.png', large, 'logo@x')]
+      const saved = await box.drafts.create({ ...DRAFT, body, attachments }, { mayExist: false })
+      const shown = ({ message }: RemoteDraft) =>
+        message.attachments.map(({ filename, inline, contentId }) => [filename, inline ? contentId : null])
+      expect(shown(saved)).toEqual(
+        expect.arrayContaining([
+          ['größe.txt', null],
+          ['logo.png', 'logo@x'],
+        ]),
+      )
+      const contents = async () =>
+        new Map(
+          (await only()).mail.attachments.map(({ filename, content }) => [
+            filename,
+            Buffer.from(content as ArrayBuffer),
+          ]),
+        )
+      const first = await contents()
+      expect([first.size, first.get('größe.txt')?.toString(), first.get('logo.png')?.equals(large)]).toEqual([
+        2,
+        'one',
+        true,
+      ])
+      const again = await box.drafts.create({ ...DRAFT, body, attachments }, { mayExist: true })
+      expect(shown(again)).toEqual(shown(saved))
+
+      const replaced = await box.drafts.replace(refOf(saved), {
+        ...{ ...DRAFT, body, attachments: [file('two.txt', Buffer.from('two'))] },
+      })
+      expect(shown(replaced)).toEqual([['two.txt', null]])
+      expect([...(await contents()).entries()].map(([name, bytes]) => [name, bytes.toString()])).toEqual([
+        ['two.txt', 'two'],
+      ])
+      const without = await box.drafts.replace(refOf(replaced), { ...DRAFT, body, attachments: [] })
+      expect(shown(without)).toEqual([])
+    })
+
     it('replaces the newest version, which another program wrote', async () => {
       const first = refOf(await box.drafts.create(DRAFT, { mayExist: false }))
       await box.edit('edited')

@@ -7,6 +7,17 @@ export interface DraftContent {
   bcc: RemoteAddress[]
   subject: string
   body: DraftBody
+  /** Absent: none for a new draft; those of the current version for a change. */
+  attachments?: OutgoingAttachment[] | undefined
+}
+
+/** A file to send or save. */
+export interface OutgoingAttachment {
+  filename: string
+  contentType: string
+  content: Buffer
+  /** Set: shown inside the HTML body, which refers to it as `cid:<contentId>`. */
+  contentId: string | null
 }
 
 /** With `html` only, the words of the HTML become the text for programs that show none. */
@@ -43,13 +54,13 @@ export interface RemoteDraft {
  * `not_found` and `rejected`, the change may or may not have been made; each method may be called again. One call per draft at a time.
  */
 export interface MailDrafts {
-  /** `mayExist`: an earlier call with this Message-ID may have saved the draft, which is then returned as it is. */
+  /** `mayExist`: an earlier call with this Message-ID may have saved the draft, which is then returned as it is, with all attachments. */
   create(draft: NewDraft, options: { mayExist: boolean }): Promise<RemoteDraft>
   /** The current version, whichever program wrote it. Undefined when the draft was deleted, moved or sent. */
   find(draft: DraftRef): Promise<RemoteDraft | undefined>
   /**
-   * Replaces the content of the current version, whichever program wrote it. Attachments, the thread and the sender stay; `date`, and
-   * for a draft without them also `from` and `messageId`, come from `content`. Throws `not_found` where `find` returns undefined.
+   * Replaces the content of the current version, whichever program wrote it. The thread, the sender, and without `attachments` also the
+   * attachments stay; `date`, and for a draft without them also `from` and `messageId`, come from `content`. Throws `not_found` where `find` returns undefined.
    */
   replace(draft: DraftRef, content: NewDraft): Promise<RemoteDraft>
   /** Deletes all versions for good. A draft that does not exist counts as deleted. */

@@ -3,20 +3,31 @@ import {
   type DraftContent,
   type DraftRef,
   type MailDrafts,
+  type OutgoingAttachment,
   ProviderError,
   type RemoteAddress,
   type RemoteDraft,
 } from '../contract/index.ts'
 import { type Json, object, text } from '../rest/index.ts'
+import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
 import { AS_TEXT, ATTACHMENT_FIELDS, attachmentsOf, foundMessage, MESSAGE_FIELDS, mayHaveAttachments } from './map.ts'
 
 const SAVING = 'saving a draft'
 const READING = 'reading a draft'
 const MAX_DRAFT_BYTES = 24 * 1024 * 1024
+/** For all attachments of a change, which holds the draft's lock. */
+const ATTACHING_MS = 60_000
 
-/** Drafts at Graph, which edits a message in place: it keeps its id, its attachments and its thread. */
-export function microsoftDrafts(graph: Graph, folderId: string, clock: Clock): MailDrafts {
+/**
+ * Drafts at Graph, which edits a message in place: it keeps its id, its attachments and its thread. `attach` adds files one by one, so
+ * for a moment a draft has only some of them.
+ */
+export function microsoftDrafts(
+  graph: Graph,
+  folderId: string,
+  { clock, attach }: { clock: Clock; attach: Attach },
+): MailDrafts {
   async function read(id: string): Promise<RemoteDraft | undefined> {
     const request = { query: MESSAGE_FIELDS, prefer: [AS_TEXT], doing: READING, maxBytes: MAX_DRAFT_BYTES }
     const item = await unlessMissing(graph.get(messagePath(id), request, object))
@@ -42,20 +53,50 @@ export function microsoftDrafts(graph: Graph, folderId: string, clock: Clock): M
     return saved
   }
 
+  async function attachAll(id: string, attachments: readonly OutgoingAttachment[]): Promise<void> {
+    const late = new AbortController()
+    const error = new ProviderError('unavailable', `${SAVING}: its attachments take too long`, { timedOut: true })
+    const timer = setTimeout(() => late.abort(error), ATTACHING_MS)
+    try {
+      for (const { content, ...file } of attachments) {
+        await attach(id, { ...file, content: async () => content }, { doing: SAVING, signal: late.signal })
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   return {
     async create(draft, { mayExist }) {
+      const { attachments = [] } = draft
       const existing = mayExist ? await findByMessageId(draft.messageId) : undefined
-      if (existing !== undefined) return existing
+      if (existing !== undefined) {
+        // An earlier call may have ended between two attachments.
+        const missing = attachments.slice(existing.message.attachments.length)
+        if (missing.length === 0) return existing
+        const id = existing.message.providerMessageId ?? ''
+        await attachAll(id, missing)
+        return readSaved(id)
+      }
       const body = { ...contentOf(draft), internetMessageId: draft.messageId }
-      return readSaved(text((await graph.send('POST', '/me/messages', { body, doing: SAVING })).id))
+      const id = text((await graph.send('POST', '/me/messages', { body, doing: SAVING })).id)
+      if (id !== undefined) await attachAll(id, attachments)
+      return readSaved(id)
     },
 
     find: ({ providerMessageId }: DraftRef) => read(providerMessageId),
 
     async replace({ providerMessageId }, content) {
-      await readSaved(providerMessageId)
+      const current = await readSaved(providerMessageId)
       const body = contentOf(content)
       await graph.send('PATCH', messagePath(providerMessageId), { body, doing: SAVING })
+      if (content.attachments !== undefined) {
+        await attachAll(providerMessageId, content.attachments)
+        for (const { id } of current.message.attachments) {
+          const path = `${messagePath(providerMessageId)}/attachments/${segment(id)}`
+          await unlessMissing(graph.send('DELETE', path, { doing: SAVING }))
+        }
+      }
       return readSaved(providerMessageId)
     },
 

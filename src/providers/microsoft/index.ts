@@ -18,6 +18,7 @@ import {
   type SendProvider,
 } from '../contract/index.ts'
 import { object, restClient } from '../rest/index.ts'
+import { attacher } from './attachments.ts'
 import { microsoftCalendars } from './calendar/index.ts'
 import { microsoftChanges } from './changes.ts'
 import { Graph } from './client.ts'
@@ -85,7 +86,11 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
       liveReads: (access) => microsoftLiveReads(graph(access, true)),
       changes: (access) => microsoftChanges(graph(access, true)),
-      drafts: (access, folderPath) => microsoftDrafts(graph(access, true), folderPath, clock),
+      drafts(access, folderPath) {
+        const urgent = graph(access, true)
+        const attach = attacher(urgent, outbound, access.accountId)
+        return microsoftDrafts(urgent, folderPath, { clock, attach })
+      },
       endPause: client.endPause,
       closeConnections: (accountId) => client.close(accountId),
     },

@@ -1,5 +1,5 @@
 import { truncateCharacters, truncateText } from '../../lib/text.ts'
-import type { RemoteAddress } from '../contract/index.ts'
+import type { OutgoingAttachment, RemoteAddress } from '../contract/index.ts'
 import { cleanField } from './headers.ts'
 import { htmlToText } from './text.ts'
 
@@ -25,14 +25,6 @@ export interface OutgoingMessage {
   sentToken: string | null
   /** Further fields, with names that `isOwnHeader` accepts; others are left out. */
   headers: { name: string; value: string }[]
-}
-
-export interface OutgoingAttachment {
-  filename: string
-  contentType: string
-  content: Buffer
-  /** Set: shown inside the HTML body, which refers to it as `cid:<contentId>`. */
-  contentId: string | null
 }
 
 /**

@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers'
-import type { NewDraft, RemoteFile, RemoteMessage } from '../contract/index.ts'
-import { composeMessage, type OutgoingAttachment } from './compose.ts'
+import type { NewDraft, OutgoingAttachment, RemoteFile, RemoteMessage } from '../contract/index.ts'
+import { composeMessage } from './compose.ts'
 
 /** Composes a new draft. It names every recipient, so that other programs show them. */
 export function composeDraft(draft: NewDraft): Promise<Buffer> {
-  return compose(draft, [])
+  return compose(draft, draft.attachments ?? [])
 }
 
 /** Composes the next version of a draft. What `content` does not say comes from the current version. */
@@ -13,6 +13,20 @@ export async function composeNextVersion(
   content: NewDraft,
   openAttachment: (id: string) => Promise<RemoteFile>,
 ): Promise<Buffer> {
+  const attachments = content.attachments ?? (await readAll(current, openAttachment))
+  const { from, messageId, inReplyTo, references, replyTo } = current
+  const kept = { inReplyTo, references, replyTo }
+  return compose(
+    { ...content, from: from ?? content.from, messageId: messageId ?? content.messageId },
+    attachments,
+    kept,
+  )
+}
+
+async function readAll(
+  current: RemoteMessage,
+  openAttachment: (id: string) => Promise<RemoteFile>,
+): Promise<OutgoingAttachment[]> {
   const attachments: OutgoingAttachment[] = []
   // One after the other: each is in memory as a whole.
   for (const { id, inline, contentId } of current.attachments) {
@@ -24,13 +38,7 @@ export async function composeNextVersion(
       contentId: inline ? contentId : null,
     })
   }
-  const { from, messageId, inReplyTo, references, replyTo } = current
-  const kept = { inReplyTo, references, replyTo }
-  return compose(
-    { ...content, from: from ?? content.from, messageId: messageId ?? content.messageId },
-    attachments,
-    kept,
-  )
+  return attachments
 }
 
 const NEW = { inReplyTo: null, references: [], replyTo: [] }

@@ -10,7 +10,6 @@ export {
   isMessageId,
   isOwnHeader,
   newMessageId,
-  type OutgoingAttachment,
   type OutgoingMessage,
   SENT_TOKEN_HEADER,
 } from './compose.ts'

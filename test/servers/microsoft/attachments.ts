@@ -34,42 +34,46 @@ interface AttachmentDeps {
   boxes: Mailboxes
   /** Where the addresses of upload sessions lead. */
   uploadOrigin(): string
+  onChange(user: string, id: string): Promise<void>
 }
 
 /** Writing attachments of drafts, in one request or over an upload session, whose address needs no token and refuses one. */
-export function attachmentRoutes({ emulator, boxes, uploadOrigin }: AttachmentDeps): Route[] {
+export function attachmentRoutes({ emulator, boxes, uploadOrigin, onChange }: AttachmentDeps): Route[] {
   const sessions = new Map<string, Session>()
   const draftOf = ({ user, params }: Routed) => {
     const id = boxes.find(user ?? '', params.id ?? '')
     return boxes.messages(user ?? '').find((row) => row.microsoft_id === id && row.is_draft)?.microsoft_id
   }
 
-  function attach(user: string, id: string, item: AttachmentItem, content: Buffer): string | Response {
+  async function attach(user: string, id: string, item: AttachmentItem, content: Buffer): Promise<string | Response> {
     const stored = emulator.microsoft.attachments.findBy('message_microsoft_id', id)
     if (stored.reduce((sum, { size }) => sum + size, content.length) > MAX_MESSAGE_BYTES) {
       return graphError(413, 'ErrorMessageSizeExceeded', 'The message exceeds the maximum supported size.')
     }
     const { name = 'attachment', contentType = 'application/octet-stream', isInline = false, contentId = null } = item
-    return boxes.attach(user, id, { name, contentType, content, isInline, contentId })
+    const attachmentId = boxes.attach(user, id, { name, contentType, content, isInline, contentId })
+    await onChange(user, id)
+    return attachmentId
   }
 
-  function add(request: Routed): Response {
+  async function add(request: Routed): Promise<Response> {
     const id = draftOf(request)
     if (id === undefined) return itemNotFound()
     const given = JSON.parse(request.body.toString() || '{}') as AttachmentItem & Record<string, unknown>
     if (given['@odata.type'] !== '#microsoft.graph.fileAttachment') return badRequest('The type is not supported.')
     const content = Buffer.from(String(given.contentBytes ?? ''), 'base64')
-    const added = attach(request.user ?? '', id, given, content)
+    const added = await attach(request.user ?? '', id, given, content)
     if (typeof added !== 'string') return added
     return Response.json({ '@odata.type': given['@odata.type'], id: added, name: given.name }, { status: 201 })
   }
 
-  function remove(request: Routed): Response {
+  async function remove(request: Routed): Promise<Response> {
     const id = draftOf(request)
     const rows = emulator.microsoft.attachments.findBy('message_microsoft_id', id ?? '')
     const row = rows.find(({ microsoft_id }) => microsoft_id === request.params.attachment)
     if (id === undefined || row === undefined) return itemNotFound()
     emulator.microsoft.attachments.delete(row.id)
+    await onChange(request.user ?? '', id)
     return new Response(null, { status: 204 })
   }
 
@@ -89,7 +93,7 @@ export function attachmentRoutes({ emulator, boxes, uploadOrigin }: AttachmentDe
     return Response.json({ uploadUrl, ...progress(0, '0-') }, { status: 201 })
   }
 
-  function put(request: Routed): FakeResponse {
+  async function put(request: Routed): Promise<FakeResponse> {
     const key = /^AttachmentSessions\('(.+)'\)$/.exec(request.params.session ?? '')?.[1] ?? ''
     const session = sessions.get(key)
     if (request.headers.has('authorization')) {
@@ -106,7 +110,7 @@ export function attachmentRoutes({ emulator, boxes, uploadOrigin }: AttachmentDe
     const stored = before + request.body.length
     if (stored < (item.size ?? 0)) return Response.json(progress(stored))
     sessions.delete(key)
-    const added = attach(user, id, item, Buffer.concat(received))
+    const added = await attach(user, id, item, Buffer.concat(received))
     if (typeof added !== 'string') return added
     const location = `${uploadOrigin()}/api/v2.0/Users('x')/Messages('${id}')/Attachments('${added}')`
     return new Response(null, { status: 201, headers: { location } })

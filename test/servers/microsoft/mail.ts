@@ -220,7 +220,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
 
   return [
     ...sendRoutes({ ...deps, emulator, boxes, drafts, show: one }),
-    ...attachmentRoutes({ ...deps, emulator, boxes }),
+    ...attachmentRoutes({ ...deps, emulator, boxes, onChange: drafts.compose }),
     { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: userOf(request) }) },
     { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../../infra/http/index.ts'
 import { type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { nullable } from '../../../lib/json-schema.ts'
-import type { RemoteFile } from '../../../providers/contract/index.ts'
-import type { OutgoingAttachment } from '../../../providers/mime/index.ts'
+import type { OutgoingAttachment, RemoteFile } from '../../../providers/contract/index.ts'
+import type { MessageReader } from '../reading/reader.ts'
 
 /** Of one message. */
 const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
@@ -46,8 +46,10 @@ export const attachmentList = Type.Array(attachmentInput, {
   description: 'At most 25 MB together.',
 })
 
-/** An attachment of a stored message, still to be read. */
-export interface AttachmentReference {
+/** An attachment of a request: its content, or which attachment of a stored message it is. */
+export type ParsedAttachment = OutgoingAttachment | AttachmentReference
+
+interface AttachmentReference {
   /** The field that names it. */
   path: string
   messageId: string
@@ -55,63 +57,62 @@ export interface AttachmentReference {
   contentId: string | null
 }
 
-export interface ParsedAttachments {
-  attachments: OutgoingAttachment[]
-  references: AttachmentReference[]
-}
-
 /**
- * Parses the attachments of a request, and adds one error per invalid entry. Files of the request that no entry names follow the
- * entries as they are.
+ * Parses the attachments of a request in their order, and adds one error per invalid entry. Files of the request that no entry names
+ * follow the entries as they are.
  */
 export function parseAttachments(
   given: Static<typeof attachmentList> = [],
   files: readonly UploadedFile[] = [],
   errors: ErrorDetail[],
-): ParsedAttachments {
+): ParsedAttachment[] {
   const fail = (path: string, message: string) => {
     errors.push({ path, message })
     return []
   }
-  const attachments = given.flatMap((entry, index): OutgoingAttachment[] => {
+
+  function parse(entry: Static<typeof attachmentInput>, index: number): ParsedAttachment[] {
     const path = `body.attachments.${index}`
-    const { filename, contentType, content, part, contentId = null } = entry
-    if (part !== undefined && content === undefined) {
+    const { filename, contentType, content, part, messageId, attachmentId, contentId = null } = entry
+    if (content !== undefined) {
+      if (!filename) fail(`${path}.filename`, 'is required')
+      const base64 = content.replace(/\s+/g, '')
+      if (!BASE64.test(base64)) fail(`${path}.content`, 'must be base64')
+      const bytes = Buffer.from(base64, 'base64')
+      return [{ filename: filename ?? '', contentType: contentType ?? DEFAULT_TYPE, content: bytes, contentId }]
+    }
+    if (part !== undefined) {
       const [file, second] = files.filter((one) => one.part === part)
       if (file === undefined) return fail(`${path}.part`, 'is not the name of a file part of this request')
       if (second !== undefined) return fail(`${path}.part`, 'is the name of several file parts')
       const about = { filename: filename ?? file.filename, contentType: contentType ?? file.contentType }
       return [{ ...about, content: file.content, contentId }]
     }
-    if (content === undefined) return []
-    if (!filename) fail(`${path}.filename`, 'is required')
-    const base64 = content.replace(/\s+/g, '')
-    if (!BASE64.test(base64)) fail(`${path}.content`, 'must be base64')
-    const bytes = Buffer.from(base64, 'base64')
-    return [{ filename: filename ?? '', contentType: contentType ?? DEFAULT_TYPE, content: bytes, contentId }]
-  })
-  const references = given.flatMap((entry, index): AttachmentReference[] => {
-    const path = `body.attachments.${index}`
-    const { content, part, messageId, attachmentId, contentId = null } = entry
-    if (content !== undefined || part !== undefined) return []
     if (messageId !== undefined && attachmentId !== undefined) return [{ path, messageId, attachmentId, contentId }]
     return fail(path, 'must have content, part, or messageId and attachmentId')
-  })
-  const named = new Set(given.map(({ part }) => part))
-  for (const { part, filename, contentType, content } of files) {
-    if (!named.has(part)) attachments.push({ filename, contentType, content, contentId: null })
   }
-  if (attachments.length + references.length > MAX_ATTACHMENTS) {
+
+  const named = new Set(given.map(({ part }) => part))
+  const unnamed = files.filter(({ part }) => !named.has(part))
+  const parsed = [
+    ...given.flatMap(parse),
+    ...unnamed.map(({ filename, contentType, content }) => ({ filename, contentType, content, contentId: null })),
+  ]
+  if (parsed.length > MAX_ATTACHMENTS) {
     fail('body.attachments', `must not have more than ${MAX_ATTACHMENTS} items together with the files`)
   }
-  if (bytesOf(attachments) > MAX_ATTACHMENT_BYTES) fail('body.attachments', 'must not be larger than 25 MB together')
-  return { attachments, references }
+  if (bytesOf(parsed) > MAX_ATTACHMENT_BYTES) fail('body.attachments', 'must not be larger than 25 MB together')
+  return parsed
 }
 
 const DEFAULT_TYPE = 'application/octet-stream'
 
-export function bytesOf(attachments: readonly OutgoingAttachment[]): number {
-  return attachments.reduce((sum, { content }) => sum + content.length, 0)
+/** Of those whose content is known. */
+function bytesOf(attachments: readonly object[]): number {
+  return attachments.reduce(
+    (sum, one) => sum + ('content' in one && Buffer.isBuffer(one.content) ? one.content.length : 0),
+    0,
+  )
 }
 
 /** An attachment that is still to be read. */
@@ -122,25 +123,41 @@ export interface UnreadAttachment {
   open(): Promise<Pick<RemoteFile, 'contentType' | 'filename' | 'read'>>
 }
 
+/** Makes attachments readable that are references. */
+export function openReferences(
+  reader: Pick<MessageReader, 'openAttachment'>,
+  accountId: string,
+  attachments: readonly ParsedAttachment[],
+): (OutgoingAttachment | UnreadAttachment)[] {
+  return attachments.map((one) => {
+    if ('content' in one) return one
+    const { path, contentId, messageId, attachmentId } = one
+    return { path, contentId, open: () => reader.openAttachment(accountId, messageId, attachmentId) }
+  })
+}
+
 /**
- * Reads attachments one after the other. Throws `validation_failed` as soon as they are larger than a message may be, together with
- * the `readBytes` read before.
+ * Reads attachments one after the other, in their order. Throws `validation_failed` as soon as all together are larger than a message
+ * may be.
  */
 export async function readAttachments(
-  unread: readonly UnreadAttachment[],
-  readBytes = 0,
+  attachments: readonly (OutgoingAttachment | UnreadAttachment)[],
 ): Promise<OutgoingAttachment[]> {
   const read: OutgoingAttachment[] = []
-  let total = readBytes
-  for (const { path, contentId, open } of unread) {
-    const { contentType, filename, read: readContent } = await open()
+  let total = bytesOf(attachments)
+  for (const one of attachments) {
+    if ('content' in one) {
+      read.push(one)
+      continue
+    }
+    const { contentType, filename, read: readContent } = await one.open()
     const chunks: Buffer[] = []
     for await (const chunk of await readContent()) {
       total += chunk.length
-      if (total > MAX_ATTACHMENT_BYTES) throw invalid(path, 'makes the attachments larger than 25 MB together')
+      if (total > MAX_ATTACHMENT_BYTES) throw invalid(one.path, 'makes the attachments larger than 25 MB together')
       chunks.push(chunk)
     }
-    read.push({ filename, contentType, contentId, content: Buffer.concat(chunks) })
+    read.push({ filename, contentType, contentId: one.contentId, content: Buffer.concat(chunks) })
   }
   return read
 }

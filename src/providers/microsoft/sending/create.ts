@@ -11,12 +11,11 @@ import {
 import { type Json, list, object, text } from '../../rest/index.ts'
 import { type Graph, type GraphChange, messagePath } from '../client.ts'
 import { recipients } from '../drafts.ts'
-import type { addAttachment } from './attachments.ts'
 import { DOING, MAX_MIME_BYTES, MAX_REQUEST_BYTES, TRANSFER_MS } from './limits.ts'
 
 export interface DraftWriter {
   graph: Graph
-  attach(messageId: string, attachment: ComposedParts['attachments'][number]): ReturnType<typeof addAttachment>
+  attach(messageId: string, attachment: ComposedParts['attachments'][number]): Promise<void>
   onDraft(providerMessageId: string): Promise<void>
   signal: AbortSignal
 }

@@ -11,8 +11,8 @@ import {
   type SentMessageRef,
 } from '../../contract/index.ts'
 import { isRefusal, object, once, outcomeOf, text } from '../../rest/index.ts'
+import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
-import { addAttachment, uploader } from './attachments.ts'
 import { createDraft, type DraftWriter, isOwnField } from './create.ts'
 import { DOING } from './limits.ts'
 
@@ -29,7 +29,7 @@ export function microsoftSending(open: (access: MailAccess) => Graph, outbound: 
 }
 
 function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): Sender {
-  const upload = uploader(graph, outbound, accountId)
+  const attach = attacher(graph, outbound, accountId)
 
   /** `missing`: deleted, or Exchange has taken it out of Drafts and not yet stored it in Sent. */
   async function stateOf(id: string, doing: string, signal?: AbortSignal): Promise<'draft' | 'sent' | 'missing'> {
@@ -98,7 +98,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
     const writer: DraftWriter = {
       graph,
       signal,
-      attach: (id, attachment) => addAttachment(graph, upload, id, attachment, signal),
+      attach: (id, attachment) => attach(id, attachment, { doing: DOING, signal }),
       async onDraft(id) {
         draftId = id
         await steps.onDraft(id)

@@ -1,12 +1,17 @@
-import { type Outbound, OutboundError } from '../../../infra/http/index.ts'
-import { ProviderError } from '../../contract/index.ts'
-import type { ComposedAttachment } from '../../mime/index.ts'
-import { type Json, list, object, parseJson, text } from '../../rest/index.ts'
-import { type Graph, messagePath } from '../client.ts'
-import { DOING, MAX_MIME_BYTES, TRANSFER_MS } from './limits.ts'
+import { type Outbound, OutboundError } from '../../infra/http/index.ts'
+import { ProviderError } from '../contract/index.ts'
+import type { ComposedAttachment } from '../mime/index.ts'
+import { type Json, list, object, parseJson, text } from '../rest/index.ts'
+import { type Graph, messagePath } from './client.ts'
+import { MAX_MIME_BYTES, TRANSFER_MS } from './sending/limits.ts'
+
+interface AttachOptions {
+  doing: string
+  signal: AbortSignal
+}
 
 /** Sends one range of a file to the address of an upload session. */
-type Upload = (url: URL, headers: Record<string, string>, bytes: Buffer, signal: AbortSignal) => Promise<Json>
+type Upload = (url: URL, headers: Record<string, string>, bytes: Buffer, options: AttachOptions) => Promise<Json>
 
 /** Ranges of OneDrive must be multiples of 320 KiB; those of Outlook less than 4 MB. */
 const RANGE_BYTES = 12 * 320 * 1024
@@ -15,25 +20,32 @@ const UPLOAD_HOSTS =
   /^([\w-]+\.)*(outlook\.(office|office365|live)\.com|outlook(-dod)?\.office365\.us|partner\.outlook\.cn)$/
 
 /** Adds a file to a draft: in one request, or if it is too large over an upload session. */
-export async function addAttachment(
+export type Attach = (messageId: string, attachment: ComposedAttachment, options: AttachOptions) => Promise<void>
+
+export function attacher(graph: Graph, outbound: Outbound, accountId: string): Attach {
+  const upload = uploader(graph, outbound, accountId)
+  return (messageId, attachment, options) => addAttachment(graph, upload, messageId, attachment, options)
+}
+
+async function addAttachment(
   graph: Graph,
   upload: Upload,
   messageId: string,
   { filename, contentType, contentId, content }: ComposedAttachment,
-  signal: AbortSignal,
+  { doing, signal }: AttachOptions,
 ): Promise<void> {
   const path = `${messagePath(messageId)}/attachments`
   const bytes = await content()
   const file = { name: filename, contentType, isInline: contentId !== null, ...(contentId !== null && { contentId }) }
   if (bytes.length <= MAX_MIME_BYTES) {
     const body = { '@odata.type': '#microsoft.graph.fileAttachment', ...file, contentBytes: bytes.toString('base64') }
-    await graph.send('POST', path, { body, doing: DOING, signal, timeoutMs: TRANSFER_MS })
+    await graph.send('POST', path, { body, doing, signal, timeoutMs: TRANSFER_MS })
     return
   }
   const body = { AttachmentItem: { attachmentType: 'file', size: bytes.length, ...file } }
-  const session = await graph.send('POST', `${path}/createUploadSession`, { body, doing: DOING, signal })
+  const session = await graph.send('POST', `${path}/createUploadSession`, { body, doing, signal })
   const link = text(session.uploadUrl) ?? ''
-  if (!URL.canParse(link)) throw new ProviderError('unavailable', `${DOING}: Graph returned no address for the upload`)
+  if (!URL.canParse(link)) throw new ProviderError('unavailable', `${doing}: Graph returned no address for the upload`)
   for (let start = 0; start < bytes.length; ) {
     const range = bytes.subarray(start, start + RANGE_BYTES)
     const end = start + range.length
@@ -41,9 +53,9 @@ export async function addAttachment(
       'content-type': 'application/octet-stream',
       'content-range': `bytes ${start}-${end - 1}/${bytes.length}`,
     }
-    const expected = nextExpected(await upload(new URL(link), headers, range, signal)) ?? end
+    const expected = nextExpected(await upload(new URL(link), headers, range, { doing, signal })) ?? end
     if (expected <= start || expected > end)
-      throw new ProviderError('unavailable', `${DOING}: Microsoft did not store what was uploaded`)
+      throw new ProviderError('unavailable', `${doing}: Microsoft did not store what was uploaded`)
     start = expected
   }
 }
@@ -56,19 +68,19 @@ function nextExpected(session: Json): number | undefined {
 }
 
 /** The address contains a token, so it goes into no error, and its requests carry no other. */
-export function uploader(graph: Graph, outbound: Outbound, accountId: string): Upload {
-  return async (url, headers, bytes, signal) => {
-    if (graph.isOwn(url)) return graph.put(url, headers, bytes, { doing: DOING, signal, timeoutMs: TRANSFER_MS })
+function uploader(graph: Graph, outbound: Outbound, accountId: string): Upload {
+  return async (url, headers, bytes, { doing, signal }) => {
+    if (graph.isOwn(url)) return graph.put(url, headers, bytes, { doing, signal, timeoutMs: TRANSFER_MS })
     if (url.protocol !== 'https:' || !UPLOAD_HOSTS.test(url.hostname)) {
-      throw new ProviderError('unavailable', `${DOING}: Graph returned an upload address at another host (${url.host})`)
+      throw new ProviderError('unavailable', `${doing}: Graph returned an upload address at another host (${url.host})`)
     }
     const request = { method: 'PUT' as const, url: url.href, headers, body: bytes, connectionsOf: accountId }
     const response = await outbound.send({ ...request, timeoutMs: TRANSFER_MS, signal }).catch((error: unknown) => {
       if (!(error instanceof OutboundError)) throw error
-      throw new ProviderError('unavailable', `${DOING}: the upload failed. ${error.message}`, { cause: error })
+      throw new ProviderError('unavailable', `${doing}: the upload failed. ${error.message}`, { cause: error })
     })
     const body = parseJson(response.body.toString())
-    if (response.status >= 300) throw graph.errorOf({ ...response, body }, DOING)
+    if (response.status >= 300) throw graph.errorOf({ ...response, body }, doing)
     return object(body)
   }
 }
