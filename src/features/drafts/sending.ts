@@ -101,13 +101,13 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
     /** Deletes a draft that was sent. Keeps one with another hash: it was changed since the request that sent it. May be repeated. */
     async deleteSent(accountId: string, { id, hash }: { id: string; hash: string }): Promise<void> {
       await withDraftLock(deps, { messageId: messageIdOf(id) ?? id, accountId }, async () => {
-        const draft = await unlessReplaced(async () => {
-          const found = await stored.find(id)
-          const mailbox = await stored.open(found)
-          return { ...(await stored.refresh(found, mailbox)), mailbox }
-        })
-        if (draft === undefined) return
-        if (draftHash(draft.row) === hash) return stored.delete(draft, draft.mailbox)
+        const found = await unlessReplaced(() => stored.find(id))
+        if (found === undefined) return
+        const mailbox = await stored.open(found)
+        const draft = await unlessReplaced(() => stored.refresh(found, mailbox))
+        // A process may have been killed after it deleted the draft at the provider.
+        if (draft === undefined) return stored.forget(found)
+        if (draftHash(draft.row) === hash) return stored.delete(draft, mailbox)
         log.info('A draft was changed after the request that sent it. It stays in the mailbox.', {
           ...{ accountId, operation: 'drafts.send', metadata: { draftId: id } },
         })

@@ -78,6 +78,13 @@ export function storedDrafts(deps: StoredDraftsDeps) {
     return draftView(row, (await providerDraftIds(db.read, [row.id])).get(row.id) ?? null, body)
   }
 
+  async function forget(draft: StoredDraft): Promise<void> {
+    await db.transaction(async (tx) => {
+      await accounts.hold(tx, draft.account.id)
+      await storeApiDeletions(tx, contextOf(draft), [draft.row])
+    })
+  }
+
   return {
     find,
     open,
@@ -125,10 +132,10 @@ export function storedDrafts(deps: StoredDraftsDeps) {
     async delete(draft: StoredDraft, mailbox: MailDrafts): Promise<void> {
       const ref = await refOf(draft)
       await readLive('The draft', () => mailbox.delete(ref))
-      await db.transaction(async (tx) => {
-        await accounts.hold(tx, draft.account.id)
-        await storeApiDeletions(tx, contextOf(draft), [draft.row])
-      })
+      await forget(draft)
     },
+
+    /** For a draft that the provider no longer has. */
+    forget,
   }
 }
