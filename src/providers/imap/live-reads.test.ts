@@ -34,6 +34,20 @@ describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
     return { server, mail, live, placeOf, connections }
   }
 
+  it('find a message that arrived after the folder was selected', async () => {
+    const { server, live, placeOf } = await mailbox()
+    await server.deliver('ann', plainMail({ subject: 'first', text: 'one' }))
+    const first = await placeOf('first')
+    await live.getBody(first)
+    await server.deliver('ann', plainMail({ subject: 'second', text: 'two' }))
+    const second = { ...first, uid: first.uid + 1 }
+    expect((await live.getBody(second)).text?.trim()).toBe('two')
+    await server.deliver('ann', plainMail({ subject: 'third', text: 'three' }))
+    const raw = await buffer(await (await live.openRaw({ ...first, uid: first.uid + 2 })).read())
+    expect(raw.toString()).toContain('Subject: third')
+    await expect(live.getBody({ ...first, uid: first.uid + 3 })).rejects.toMatchObject({ kind: 'not_found' })
+  })
+
   it('stream a 30 MB message and its attachment in bounded memory, while other reads run', async () => {
     const { server, live, placeOf } = await mailbox()
     const raw = hugeMail(30 * 1024 * 1024, { subject: 'huge' })

@@ -10,13 +10,12 @@ import {
   ProviderError,
   type RemoteMessage,
 } from '../contract/index.ts'
-import { attachmentName, parseHeaders } from '../mime/index.ts'
+import { attachmentName, parseHeaders, transferDecoder } from '../mime/index.ts'
 import { bytesOf, fetchMessages } from './fetch.ts'
 import { listFolders, uidValidityOf } from './folders.ts'
 import { decodeText, isBodyText, type Leaf, leaves, parseSource } from './parts.ts'
 import type { RequestConnection } from './request-connection.ts'
 import { searchUids } from './search.ts'
-import { transferDecoder } from './transfer-decoding.ts'
 import { countBelow, uidsAt } from './uids.ts'
 import type { WorkLimits } from './work-limits.ts'
 
@@ -34,19 +33,26 @@ interface LiveReadOptions {
 
 /** Reads over an account's request connection. `connection` returns the current one, because an earlier one may have closed. */
 export function imapLiveReads(connection: () => RequestConnection, { clock, read }: LiveReadOptions): FolderLiveReads {
-  function atMessage<T>(
+  async function atMessage<T>(
     location: MessageLocation,
     doing: string,
     work: (imap: ImapFlow, range: string, box: MailboxObject) => Promise<T>,
   ): Promise<T> {
-    return connection().useFolder(location.folderPath, {
-      ...read,
-      doing,
-      async work({ imap }, box) {
-        if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
-        return work(imap, String(location.uid), box)
-      },
-    })
+    const attempt = (fresh: boolean) =>
+      connection().useFolder(location.folderPath, {
+        ...{ ...read, doing, fresh },
+        async work({ imap }, box) {
+          if (String(box.uidValidity) !== location.uidValidity) throw notFound(doing)
+          return work(imap, String(location.uid), box)
+        },
+      })
+    try {
+      return await attempt(false)
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
+      // Servers show a message that arrived after the folder was selected only once it is selected again.
+      return attempt(true)
+    }
   }
 
   /** Reads from a part, or from the entire message, in chunks. Other tasks use the connection between two chunks. */
