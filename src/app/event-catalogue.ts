@@ -1,5 +1,6 @@
 import { eventCatalogue, plannedEvents } from '../events/index.ts'
 import { accountEvents } from '../features/accounts/index.ts'
+import { bounceEvents } from '../features/bounces/index.ts'
 import { calendarEvents } from '../features/calendars/index.ts'
 import { folderEvents } from '../features/labels/index.ts'
 import { draftEvents, messageEvents } from '../features/messages/index.ts'
@@ -13,6 +14,7 @@ const recordedEvents = {
   ...folderEvents,
   ...draftEvents,
   ...outboxEvents,
+  ...bounceEvents,
   ...trackingEvents,
   ...calendarEvents,
   ...accountEvents,

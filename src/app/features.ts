@@ -11,6 +11,7 @@ import {
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
+import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import { type CalendarTiming, calendarReader, calendarSync, eraseCalendars } from '../features/calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
@@ -157,27 +158,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const merger = threadMerger({ ...shared, accounts })
   const labels = labelChanger({ ...shared, accounts, events, mail })
   const bodies = bodyFetcher({ ...shared, accounts, mail })
-  const sync = syncFeature({
-    ...shared,
-    accounts,
-    ownership,
-    fence,
-    events: replyRecorder({ db, events, ids }),
-    mail,
-    ...(config.syncStoreBodies && { requestBodies: bodies.request }),
-    push,
-    settings: syncSettings(config),
-    ...(options.sync && { timing: options.sync }),
-  })
 
   const { sending, calendars } = mailboxes
-  const calendarLists = calendarReader({ ...shared, accounts, calendars })
-  const calendarRuns = calendarSync({
-    ...{ ...shared, events, accounts, ownership, fence, calendars },
-    windowMonths: { past: 1, future: 12 },
-    ...(options.calendars && { timing: options.calendars }),
-  })
-
   const tracking = trackingOf({ ...shared, events, accounts, baseUrl: config.trackingBaseUrl ?? config.publicUrl })
   const outbox = outboxOf({
     ...{ ...shared, accounts, reader, sending, tracking },
@@ -188,6 +170,31 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...{ ...shared, events, accounts, sending, deleteDraft: drafts.deleteSent },
     messagesPerMinute: config.outboxMessagesPerMinute,
     ...(options.outbox && { timing: options.outbox }),
+  })
+  const bounces = bounceReader({
+    ...{ ...shared, events, accounts, reader },
+    ...{ findByToken: outbox.findSent, findByRfcId: tracking.findSent },
+  })
+
+  const sync = syncFeature({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    events: replyRecorder({ db, events, ids }),
+    mail,
+    ...(config.syncStoreBodies && { requestBodies: bodies.request }),
+    requestReports: bounces.request,
+    push,
+    settings: syncSettings(config),
+    ...(options.sync && { timing: options.sync }),
+  })
+
+  const calendarLists = calendarReader({ ...shared, accounts, calendars })
+  const calendarRuns = calendarSync({
+    ...{ ...shared, events, accounts, ownership, fence, calendars },
+    windowMonths: { past: 1, future: 12 },
+    ...(options.calendars && { timing: options.calendars }),
   })
 
   const endpoints = endpointsFeature(shared)
@@ -208,6 +215,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       eraseThreadReferences,
       eraseReserved,
       eraseOutbox,
+      eraseBounces,
       eraseDraftRequests,
       eraseSync,
       eraseLabels,
@@ -233,6 +241,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: erasure.start, stop: erasure.stop, stopsWith: 'work' },
     { start: retention.start, stop: retention.stop, stopsWith: 'work' },
     ...(config.syncStoreBodies ? [{ start: bodies.start, stop: bodies.stop, stopsWith: 'work' as const }] : []),
+    { start: bounces.start, stop: bounces.stop, stopsWith: 'work' },
     { start: search.start, stop: search.stop, stopsWith: 'work' },
     { start: merger.start, stop: merger.stop, stopsWith: 'work' },
     { start: sender.start, stop: sender.stop, stopsWith: 'work' },
@@ -264,6 +273,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     drafts,
     labels,
     bodies,
+    bounces,
     endpoints,
     claims,
     webhooks,

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import { purgeEvents } from '../events/index.ts'
 import { purgeAuthSessions } from '../features/auth/index.ts'
+import { purgeBounces } from '../features/bounces/index.ts'
 import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
 import { purgeDraftRequests } from '../features/drafts/index.ts'
 import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
@@ -56,6 +57,7 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
     [purgeOutbox, OUTBOX_KEPT_MS],
     [purgeTracking, retention.retentionTrackingDays * DAY_MS],
+    [purgeBounces, retention.retentionTrackingDays * DAY_MS],
     [purgeReserved, RESERVATIONS_KEPT_MS],
     [purgeDraftRequests, 2 * DAY_MS],
   ]

@@ -23,6 +23,7 @@ import * as drafts from './0021-drafts.ts'
 import * as draftRequests from './0022-draft-requests.ts'
 import * as tracking from './0023-tracking.ts'
 import * as sentDrafts from './0024-sent-drafts.ts'
+import * as bounces from './0025-bounces.ts'
 import * as threadReferences from './0027-thread-references.ts'
 import * as dataVersion from './0028-data-version.ts'
 import * as calendars from './0029-calendars.ts'
@@ -53,6 +54,7 @@ export const migrations: readonly Migration[] = [
   draftRequests,
   tracking,
   sentDrafts,
+  bounces,
   threadReferences,
   dataVersion,
   calendars,

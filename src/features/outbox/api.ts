@@ -4,6 +4,7 @@ import { listOf, pageQuery } from '../../infra/http/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/time.ts'
 import type { RefusedRecipient } from '../../providers/contract/index.ts'
+import type { BouncedRecipient } from '../bounces/index.ts'
 import { attachmentList, recipientList, SEND_STATUSES, sendOptions, sendStatus } from '../messages/index.ts'
 import type { Envelope, OutboxRow } from './tables.ts'
 
@@ -49,6 +50,18 @@ const refusedSchema = Type.Object(
   { title: 'RefusedRecipient' },
 )
 
+const bouncedSchema = Type.Object(
+  {
+    email: Type.String(),
+    kind: Type.Enum(['permanent', 'temporary'], { description: 'temporary: a mail server keeps retrying.' }),
+    status: nullable(Type.String({ description: 'Enhanced status code (RFC 3463).', examples: ['5.1.1'] })),
+    diagnostic: nullable(Type.String({ description: 'The words of the mail server.' })),
+    reportMessageId: Type.String({ description: 'The delivery report.' }),
+    bouncedAt: timestamp(),
+  },
+  { title: 'BouncedRecipient' },
+)
+
 const outboxError = Type.Object({
   reason: Type.Enum(['rejected', 'auth_expired', 'unavailable', 'uncertain']),
   message: Type.String(),
@@ -69,6 +82,10 @@ export const outboxSchema = Type.Object(
     subject: Type.String(),
     size: Type.Integer({ description: 'Bytes.' }),
     refused: Type.Array(refusedSchema, { description: 'Recipients that the mail server refused.' }),
+    bounced: Type.Array(bouncedSchema, {
+      description:
+        'What delivery reports say, oldest first. A report may name addresses to which the message was forwarded.',
+    }),
     error: nullable(outboxError),
     attempts: Type.Integer(),
     sendAt: nullable(timestamp()),
@@ -99,7 +116,7 @@ export const resolveBody = Type.Object({
   }),
 })
 
-export function outboxView(row: OutboxRow): OutboxView {
+export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] = []): OutboxView {
   const waits = row.status === 'scheduled' || row.status === 'queued'
   return {
     ...{ id: row.id, accountId: row.accountId, messageId: row.messageId, draftId: row.draftId, status: row.status },
@@ -107,6 +124,7 @@ export function outboxView(row: OutboxRow): OutboxView {
     subject: row.subject,
     size: row.sizeBytes,
     refused: refusedOf(row),
+    bounced: bounced.map((one) => ({ ...one, bouncedAt: isoTime(one.bouncedAt) })),
     error: row.error === null ? null : (JSON.parse(row.error) as OutboxError),
     attempts: row.attempts,
     sendAt: isoTimeOrNull(row.sendAt),

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Db, Handle, Tx } from '../../infra/db/index.ts'
 import type { UploadedFile } from '../../infra/http/index.ts'
 import type { Queue } from '../../infra/queue/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -8,6 +8,7 @@ import { cleanText } from '../../lib/text.ts'
 import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/contract/index.ts'
 import { composeMessage, newMessageId, type OutgoingMessage } from '../../providers/mime/index.ts'
 import { type Account, type Accounts, requireScopes } from '../accounts/index.ts'
+import { bouncedRecipients } from '../bounces/index.ts'
 import {
   type MessageReader,
   openReferences,
@@ -177,12 +178,19 @@ export function outbox(deps: OutboxDeps) {
       return prepare(account, composition, { sendAt, repliesTo, draft: null, tracked: body.tracking })
     },
 
-    async list(query: Parameters<ReturnType<typeof outboxStore>['list']>[0]) {
-      const { items, pagination } = await outboxStore(db.read, db.dialect).list(query)
-      return { items: items.map(outboxView), pagination }
+    /** The message that was sent, or may have been, with this value of `X-Posthorn-Id`. */
+    async findSent(tx: Tx, accountId: string, sentToken: string) {
+      const row = await store(tx).findByToken(sentToken)
+      const wasAttempted = row?.accountId === accountId && row.committedAt !== null
+      return wasAttempted ? { messageId: row.messageId, subject: row.subject } : undefined
     },
 
-    get: async (id: string): Promise<OutboxView> => outboxView(await outboxStore(db.read, db.dialect).get(id)),
+    async list(query: Parameters<ReturnType<typeof outboxStore>['list']>[0]) {
+      const { items, pagination } = await outboxStore(db.read, db.dialect).list(query)
+      return { items: await views(db.read, items), pagination }
+    },
+
+    get: async (id: string): Promise<OutboxView> => view(db.read, await outboxStore(db.read, db.dialect).get(id)),
 
     /** Cancels a message that has not been sent. Throws not_found, and conflict once sending has begun. */
     async cancel(tx: Tx, id: string): Promise<void> {
@@ -201,7 +209,7 @@ export function outbox(deps: OutboxDeps) {
         throw conflict(`A message that is ${row.status} cannot be resolved as ${as}.`)
       }
       const nowMs = clock.now()
-      if (as === 'discard') return outboxView(await end(tx, row, { status: 'cancelled' }))
+      if (as === 'discard') return view(tx, await end(tx, row, { status: 'cancelled' }))
       await accounts.hold(tx, row.accountId)
       if (as === 'retry') await ensureOnlyOne(tx, row)
       const { accountId, messageId, rfcMessageId, sentToken } = row
@@ -212,7 +220,7 @@ export function outbox(deps: OutboxDeps) {
         as === 'sent'
           ? { status: 'sent' as const, sentAt: row.committedAt ?? nowMs, remaining: 'copy' as const }
           : { status: 'queued' as const, committedAt: null }
-      return outboxView(await store(tx).update(id, { ...common, ...changes, lease: null, leasedUntil: null }))
+      return view(tx, await store(tx).update(id, { ...common, ...changes, lease: null, leasedUntil: null }))
     },
   }
 
@@ -248,6 +256,18 @@ export function outbox(deps: OutboxDeps) {
     const other = draftId === null ? undefined : await store(tx).findOpenOfDraft(draftId, id)
     if (other !== undefined) throw conflict(`The draft is being sent already: see GET /outbox/${other}.`)
   }
+}
+
+async function view(handle: Handle, row: OutboxRow): Promise<OutboxView> {
+  return outboxView(row, (await bouncedRecipients(handle, [row.messageId])).get(row.messageId))
+}
+
+async function views(handle: Handle, rows: readonly OutboxRow[]): Promise<OutboxView[]> {
+  const bounced = await bouncedRecipients(
+    handle,
+    rows.map(({ messageId }) => messageId),
+  )
+  return rows.map((row) => outboxView(row, bounced.get(row.messageId)))
 }
 
 function trackingHeaders({ headers }: TrackingResult) {

@@ -31,6 +31,10 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return row
     },
 
+    /** By the random value of `X-Posthorn-Id`. */
+    findByToken: (sentToken: string): Promise<OutboxRow | undefined> =>
+      handle.selectFrom('outbox').selectAll().where('sentToken', '=', sentToken).executeTakeFirst(),
+
     /** The row, locked until the transaction ends. Throws not_found. */
     async lock(id: string): Promise<OutboxRow> {
       const query = handle.selectFrom('outbox').selectAll().where('id', '=', id).modifyEnd(dialect.forUpdate)

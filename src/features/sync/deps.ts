@@ -1,6 +1,6 @@
 import type { Recorder } from '../../events/index.ts'
 import type { Bus } from '../../infra/bus/index.ts'
-import type { Db } from '../../infra/db/index.ts'
+import type { Db, Tx } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
@@ -38,6 +38,8 @@ export interface SyncDeps {
   mail(provider: ProviderName): MailProvider | undefined
   /** Requests the bodies of messages just stored. Set where bodies are stored. */
   requestBodies?: BodyFetcher['request']
+  /** Requests that received messages be read that are perhaps reports about the delivery of sent ones. */
+  requestReports(tx: Tx, accountId: string, messageIds: readonly string[]): Promise<void>
   /** Without it, every mailbox is polled. */
   push?: PushNotifications
   settings: SyncSettings

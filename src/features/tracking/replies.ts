@@ -3,6 +3,7 @@ import type { EventOf, NewEvent, Recorder } from '../../events/index.ts'
 import { type Db, type Dialect, type Tx, updateEach } from '../../infra/db/index.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { parseTime } from '../../lib/time.ts'
+import { isMailSystem } from '../../providers/mime/index.ts'
 import type { MessageEventData } from '../messages/index.ts'
 import type { trackingEvents } from './events.ts'
 import { counted, MAX_EVENTS, type TrackingRow, trackingStore } from './store.ts'
@@ -116,13 +117,13 @@ async function recordReplies(
   return events
 }
 
-const BOUNCE_SENDER = /^(mailer-daemon|postmaster)@/i
 /** The subjects of out-of-office notes of common mail programs. Escaped, because the bundle is ASCII and patterns are not rewritten. */
 const AUTOMATIC =
   /^(automatic reply|automatische antwort|r\u00e9ponse automatique|respuesta autom\u00e1tica|risposta automatica|resposta autom\u00e1tica|automatisch antwoord|\u81ea\u52d5\u5fdc\u7b54|out of office|autoreply|auto:|abwesend|abwesenheit)/i
 
-function isBounce({ from }: MessageEventData): boolean {
-  return from !== null && BOUNCE_SENDER.test(from.email)
+function isBounce({ from, attachments }: MessageEventData): boolean {
+  if (from !== null && isMailSystem(from.email)) return true
+  return attachments.some(({ contentType }) => contentType === 'message/delivery-status')
 }
 
 function isAutomaticReply({ subject }: MessageEventData): boolean {

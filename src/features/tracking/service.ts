@@ -143,6 +143,12 @@ export function tracking({ db, clock, ids, events, accounts, baseUrl }: Tracking
       return url
     },
 
+    /** The sent message with this Message-ID, which may be the one that the provider gave it. */
+    async findSent(tx: Tx, accountId: string, rfcMessageId: string) {
+      const row = await trackingStore(tx).findByRfcId(accountId, rfcIdHashOf(rfcMessageId))
+      return row && { messageId: row.messageId, subject: row.subject }
+    },
+
     /** The tracking of a message, by its own id or the message's. Throws not_found. */
     async get(id: string): Promise<{ row: TrackingRow; events: TrackingEventRow[] }> {
       const store = trackingStore(db.read)

@@ -53,6 +53,15 @@ export function trackingStore(handle: Handle) {
         .executeTakeFirst()
     },
 
+    /** By the hash of the Message-ID. Of several, the newest: a draft and what was sent of it share the Message-ID. */
+    findByRfcId: (accountId: string, rfcIdHash: string): Promise<TrackingRow | undefined> =>
+      rows()
+        .where('accountId', '=', accountId)
+        .where('rfcIdHash', '=', rfcIdHash)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
+
     /** By message. */
     async byMessages(messageIds: readonly string[]): Promise<Map<string, TrackingRow>> {
       if (messageIds.length === 0) return new Map()

@@ -53,6 +53,8 @@ export interface RemoteMessage {
   sentToken?: string | null
   /** The provider's id of a draft, where it survives edits and the message's own id does not (gmail). */
   draftId?: string
+  /** Its header is that of a report about the delivery of another message. */
+  mayBeReport?: boolean
   inReplyTo: string | null
   references: string[]
   subject: string

@@ -10,6 +10,7 @@ import {
   headerFields,
   headerValue,
   htmlToText,
+  mayBeDeliveryReport,
   SENT_TOKEN_HEADER,
   searchText,
   snippet,
@@ -58,6 +59,7 @@ export function foundMessage(
     message: {
       ...{ providerMessageId: id, isNew, emailId: null, threadId: text(fields.threadId) ?? null },
       ...known,
+      mayBeReport: mayBeDeliveryReport(headers, known.from),
       sentToken: headerValue(headers, SENT_TOKEN_HEADER.toLowerCase()) ?? null,
       receivedAt: Number.isSafeInteger(receivedMs) && receivedMs >= 0 ? receivedMs : (known.date ?? nowMs),
       sizeBytes: typeof fields.sizeEstimate === 'number' ? Math.max(0, Math.trunc(fields.sizeEstimate)) : 0,
@@ -109,12 +111,12 @@ export interface Part {
   data: string | undefined
 }
 
-/** The parts with content, in order. An attached message is one part, without its own parts. */
+/** The parts with content, in order. An attached message is one part, without its own parts, and so are the fields of a report. */
 export function leafParts(payload: unknown, depth = 0): Part[] {
   const fields = object(payload)
   const type = text(fields.mimeType)?.toLowerCase() ?? 'text/plain'
   const children = list(fields.parts)
-  if (type !== 'message/rfc822' && children.length > 0 && depth < MAX_DEPTH) {
+  if (!type.startsWith('message/') && children.length > 0 && depth < MAX_DEPTH) {
     return children.flatMap((child) => leafParts(child, depth + 1))
   }
   if (type.startsWith('multipart/')) return []

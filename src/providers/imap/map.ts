@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow'
 import type { RemoteMessage } from '../contract/index.ts'
-import { cleanField, headerFields, parseHeaders, snippet } from '../mime/index.ts'
+import { cleanField, headerFields, mayBeDeliveryReport, parseHeaders, snippet } from '../mime/index.ts'
 import { attachmentsOf, firstText, type Leaf, leaves, searchTextOf, TEXT_BYTES, unstructuredText } from './parts.ts'
 
 const MAX_HEADER_BYTES = 128 * 1024
@@ -51,13 +51,15 @@ export function remoteMessage(row: FetchMessageObject, context: MapContext): Pro
 async function readMessage(row: FetchMessageObject, context: MapContext): Promise<Mapped> {
   const header = row.headers || Buffer.alloc(0)
   const { text, missingText, error } = await textOf(row, header)
-  const fields = headerFields(parseHeaders(header))
+  const headers = parseHeaders(header)
+  const fields = headerFields(headers)
   const message: RemoteMessage = {
     ...emptyMessage(row.uid, context),
     providerMessageId: row.emailId ?? null,
     emailId: row.emailId === undefined ? null : cleanField(row.emailId, MAX_ID),
     threadId: row.threadId === undefined ? null : cleanField(row.threadId, MAX_ID),
     ...fields,
+    mayBeReport: mayBeDeliveryReport(headers, fields.from),
     receivedAt: row.internalDate instanceof Date ? row.internalDate.getTime() : (fields.date ?? context.nowMs),
     sizeBytes: row.size ?? 0,
     ...flagState(row.flags),

@@ -2,8 +2,7 @@ import type { MessageStructureObject } from 'imapflow'
 import PostalMime from 'postal-mime'
 import { cleanText, truncateText } from '../../lib/text.ts'
 import type { RemoteAttachment } from '../contract/index.ts'
-import { attachmentName, bareContentId, decodeBytes, htmlToText, searchText } from '../mime/index.ts'
-import { transferDecoder } from './transfer-decoding.ts'
+import { attachmentName, bareContentId, decodeBytes, htmlToText, searchText, transferDecoder } from '../mime/index.ts'
 
 /** A part with content, as BODYSTRUCTURE describes it. */
 export interface Leaf {

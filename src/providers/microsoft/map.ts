@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { cleanText, truncateCharacters } from '../../lib/text.ts'
 import type { FoundMessage, RemoteAddress, RemoteAttachment } from '../contract/index.ts'
-import { oneLine, searchText } from '../mime/index.ts'
+import { isMailSystem, oneLine, searchText } from '../mime/index.ts'
 import { type Json, list, object, text, time, wholeNumber } from '../rest/index.ts'
 
 /**
  * What `foundMessage` needs of each message. Headers are left out because they are larger than all the rest; MAPI properties hold the
- * three values that matter.
+ * values that matter.
  */
 export const MESSAGE_FIELDS = {
   $select: [
@@ -15,7 +15,7 @@ export const MESSAGE_FIELDS = {
     ...['hasAttachments', 'bodyPreview', 'body'],
   ].join(','),
   $expand:
-    "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039')",
+    "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039' or id eq 'String 0x1a')",
 }
 
 /** Requests bodies as text, of which 4 KB are stored for search. */
@@ -23,7 +23,12 @@ export const AS_TEXT = 'outlook.body-content-type="text"'
 
 export const ATTACHMENT_FIELDS = 'id,name,contentType,size,isInline,microsoft.graph.fileAttachment/contentId'
 
-const PROPERTIES = { size: 'integer 0xe08', inReplyTo: 'string 0x1042', references: 'string 0x1039' }
+const PROPERTIES = {
+  size: 'integer 0xe08',
+  inReplyTo: 'string 0x1042',
+  references: 'string 0x1039',
+  messageClass: 'string 0x1a',
+}
 
 const MAX_SNIPPET = 200
 /** In characters; the other limits are in UTF-16 units. */
@@ -86,6 +91,8 @@ export function foundMessage(item: Json, { isNew, folder, attachments, nowMs, er
       providerMessageId: text(item.id) ?? '',
       isNew,
       emailId: null,
+      // [MS-OXCMAIL]: Exchange turns a report into an item of this class.
+      mayBeReport: /^REPORT\./i.test(property(PROPERTIES.messageClass) ?? '') || isMailSystem(from?.email ?? ''),
       threadId: clean(item.conversationId, MAX_NAME) || null,
       messageId,
       inReplyTo: firstId(property(PROPERTIES.inReplyTo)),

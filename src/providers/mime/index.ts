@@ -13,6 +13,14 @@ export {
   type OutgoingMessage,
   SENT_TOKEN_HEADER,
 } from './compose.ts'
+export {
+  type DeliveryReport,
+  isMailSystem,
+  MAX_REPORT_BYTES,
+  mayBeDeliveryReport,
+  parseDeliveryReport,
+  type ReportedRecipient,
+} from './delivery-report.ts'
 export { composeDraft, composeNextVersion } from './drafts.ts'
 export {
   cleanField,
@@ -26,3 +34,4 @@ export {
 } from './headers.ts'
 export { type ComposedAttachment, type ComposedParts, composedParts } from './parts.ts'
 export { htmlToText, oneLine, searchText, snippet } from './text.ts'
+export { type TransferDecoder, transferDecoder } from './transfer-decoding.ts'

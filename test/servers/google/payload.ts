@@ -35,7 +35,13 @@ export function attachmentOf(message: GoogleMessage, id: string): object | undef
   return data && { size: data.length, data: data.toString('base64url') }
 }
 
+/** As Gmail does, with the fields of a delivery report in a part below theirs. */
 function part(entity: MimePart, partId: string): object {
+  if (entity.type === 'message/delivery-status') {
+    const { headers, filename, type: mimeType } = entity
+    const fields = { ...entity, type: 'text/plain', disposition: '', filename: '', headers: [] }
+    return { partId, mimeType, filename, headers, body: { size: 0 }, parts: [part(fields, childId(partId, 0))] }
+  }
   return {
     partId,
     mimeType: entity.type,

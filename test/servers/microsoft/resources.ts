@@ -1,4 +1,4 @@
-import { headerOf, parseMime } from '../fake/mime.ts'
+import { headerOf, type MimePart, parseMime, walk } from '../fake/mime.ts'
 import type { Routed } from '../fake/router.ts'
 import type { Emulator, FolderRow } from './emulator.ts'
 import type { Mailboxes } from './mailbox.ts'
@@ -60,7 +60,7 @@ export function messageView(shown: Resource, boxes: Mailboxes, view: View): Reso
   return Object.fromEntries(Object.entries(complete).filter(([name]) => wanted.includes(name)))
 }
 
-/** The supported MAPI properties: the message size and the two threading headers. */
+/** The supported MAPI properties: the message size, the two threading headers, and the class. */
 function extendedProperties(expand: string, raw: Buffer): { id: string; value: string }[] {
   if (!expand.includes('singleValueExtendedProperties')) return []
   const root = parseMime(raw)
@@ -68,10 +68,20 @@ function extendedProperties(expand: string, raw: Buffer): { id: string; value: s
     'Integer 0xe08': String(raw.length),
     'String 0x1042': headerOf(root, 'in-reply-to'),
     'String 0x1039': headerOf(root, 'references'),
+    'String 0x1a': messageClass(root),
   }
   return Object.entries(values).flatMap(([id, value]) =>
     value !== undefined && expand.toLowerCase().includes(id.toLowerCase()) ? [{ id, value }] : [],
   )
+}
+
+/** [MS-OXCMAIL] 2.2.3.7.1.1, for the actions of a failure and a delay. */
+function messageClass(root: MimePart): string {
+  const status = [...walk(root)].find(({ type }) => type === 'message/delivery-status')
+  if (root.type !== 'multipart/report' || status === undefined) return 'IPM.Note'
+  const fields = status.body.toString()
+  if (/^action:\s*failed/im.test(fields)) return 'REPORT.IPM.Note.NDR'
+  return /^action:\s*delayed/im.test(fields) ? 'REPORT.IPM.Note.Delayed.DR' : 'REPORT.IPM.Note.DR'
 }
 
 /** A folder as v1.0 returns it, without `wellKnownName`, which only the beta has. */

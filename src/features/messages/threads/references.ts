@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Dialect, insertRows, type Tx } from '../../../infra/db/index.ts'
+import { type Dialect, type Handle, insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { MessageRow } from '../store.ts'
 import { parseFields, threadIdOf } from '../storing/row.ts'
 import { currentThreads, type ThreadMerge, threadSize } from './merges.ts'
@@ -144,6 +144,17 @@ function visit(known: ReadonlyMap<string, Reference>, { own, ancestors }: Named)
     if (ancestor?.isStored) break
   }
   return { joined, unknown }
+}
+
+/** The thread that a Message-ID was stored or named in. For providers without threads. */
+export async function threadNaming(handle: Handle, accountId: string, messageId: string): Promise<string | undefined> {
+  const row = await handle
+    .selectFrom('threadReferences')
+    .select('threadId')
+    .where('accountId', '=', accountId)
+    .where('reference', '=', hash(messageId))
+    .executeTakeFirst()
+  return row && (await currentThreads(handle, [row.threadId]))(row.threadId)
 }
 
 async function findReferences(

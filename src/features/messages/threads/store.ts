@@ -5,6 +5,7 @@ import type { RemoteAddress } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { isAllMail, type MessageRow, messageStore } from '../store.ts'
 import { parseFields } from '../storing/row.ts'
+import { threadNaming } from './references.ts'
 
 export interface ThreadSummary {
   threadId: string
@@ -190,4 +191,18 @@ export async function findInThread(
   const found = rows.filter((row) => row.accountId === accountId && parseFields(row.fields).messageId === rfcMessageId)
   const folders = await labelStore(handle).byIds(found.flatMap(({ folderId }) => folderId ?? []))
   return found.find(({ folderId }) => folders.get(folderId ?? '')?.role !== 'drafts')
+}
+
+/** The message with this Message-ID that the user sent, with any program: from the thread that names it, or from `threadId`. */
+export async function findSentByUser(
+  handle: Handle,
+  { accountId, email, threadId }: { accountId: string; email: string; threadId: string | null },
+  rfcMessageId: string,
+): Promise<MessageRow | undefined> {
+  const threads = new Set([await threadNaming(handle, accountId, rfcMessageId), threadId ?? undefined])
+  for (const one of threads) {
+    const found = one === undefined ? undefined : await findInThread(handle, { accountId, threadId: one }, rfcMessageId)
+    if (found !== undefined && parseFields(found.fields).from?.email.toLowerCase() === email.toLowerCase()) return found
+  }
+  return undefined
 }

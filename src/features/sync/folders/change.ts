@@ -245,6 +245,7 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
         return [
           {
             isNew: isNew || reservation !== undefined,
+            mayBeReport: message.mayBeReport === true,
             row: newMessageRow(row, { accountId, labelId: label.id, id, nowMs }),
           },
         ]
@@ -270,9 +271,14 @@ export async function folderChange(deps: SyncDeps, tx: Tx, context: FolderContex
       }
       counts.added += stored.length
       warnIncomplete(deps, context, label.id, arrivals.length, stored)
-      const newIds = new Set(arrivals.filter(({ isNew }) => isNew).map(({ row }) => row.id))
+      const newArrivals = arrivals.filter(({ isNew }) => isNew)
+      const newIds = new Set(newArrivals.map(({ row }) => row.id))
       const type = arrivalType(label.role)
       if (type === undefined) return
+      if (type === 'message.received') {
+        const reports = newArrivals.flatMap(({ mayBeReport, row }) => (mayBeReport ? row.id : []))
+        await deps.requestReports(tx, accountId, reports)
+      }
       for (const row of stored) {
         if (newIds.has(row.id)) events.push(messageEvent(type, row, label, provider, context.bodies.get(row.uid ?? -1)))
       }

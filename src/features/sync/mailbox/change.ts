@@ -266,6 +266,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
             row: newMessageRow(incoming, { accountId, labelId: location.folder?.id ?? null, id, nowMs }),
             labelIds,
             location,
+            mayBeReport: message.mayBeReport === true,
             // A message to oneself is in the inbox too, and was sent all the same.
             type: reservation?.as === 'sent' ? ('message.sent' as const) : type,
           },
@@ -279,6 +280,12 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
           const arrival = byRow.get(id)
           return arrival === undefined ? [] : listedLabels(arrival.labelIds, arrival.location)
         },
+      )
+      const reports = arrivals.filter(({ type, mayBeReport }) => type === 'message.received' && mayBeReport)
+      await deps.requestReports(
+        tx,
+        accountId,
+        reports.map(({ row }) => row.id),
       )
       const edited = updates.filter((one) => one.rewritten).map(({ row }) => row)
       await deps.requestBodies?.(

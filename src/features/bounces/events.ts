@@ -1,11 +1,15 @@
 import { Type } from 'typebox'
+import { declareEvent, EXAMPLE_ACCOUNT } from '../../events/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
-import { declareEvent, EXAMPLE_ACCOUNT } from '../catalogue.ts'
 
 const bounced = Type.Object(
   {
-    messageId: nullable(Type.String({ description: 'Id of the sent message; null when the report does not name it.' })),
-    reportMessageId: Type.String({ description: 'Id of the delivery report.' }),
+    messageId: nullable(
+      Type.String({ description: 'Id of the sent message; null when the report names none that is known.' }),
+    ),
+    reportMessageId: Type.String({
+      description: 'Id of the delivery report, which has its own `message.received` event.',
+    }),
     subject: nullable(Type.String({ description: 'Subject of the sent message.' })),
     kind: Type.Enum(['permanent', 'temporary'], { description: 'temporary: a mail server keeps retrying.' }),
     recipients: Type.Array(
@@ -14,6 +18,7 @@ const bounced = Type.Object(
         status: nullable(Type.String({ description: 'Enhanced status code (RFC 3463).', examples: ['5.1.1'] })),
         diagnostic: nullable(Type.String({ description: 'Response of the mail server.' })),
       }),
+      { description: 'Those whom the message did not reach, at most 50.' },
     ),
     bouncedAt: timestamp(),
   },
@@ -23,7 +28,7 @@ const bounced = Type.Object(
 const MESSAGE_ID = 'msg_01k9zw8r2c4e6g8j1m3p5r7t9v'
 const ofMessage = <Data>(data: Data) => ({ ...EXAMPLE_ACCOUNT, objectId: MESSAGE_ID, version: 1, data })
 
-export const sendingEvents = {
+export const bounceEvents = {
   'message.bounced': declareEvent(
     'A mail server reported that it could not deliver a sent message.',
     bounced,
