@@ -132,7 +132,9 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
   })
-  const { calendars, routes: calendarRoutes } = microsoftCalendar()
+  const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
+    void subscriptions.eventChanged(user, id, type)
+  })
   const find = router([...oauth.routes, ...mail, ...calendarRoutes, ...subscriptions.routes])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {

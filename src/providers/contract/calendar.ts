@@ -1,5 +1,6 @@
 import type { CalendarChanges, CalendarFreeBusy } from './calendar-changes.ts'
 import type { MailAccess } from './provider.ts'
+import type { CalendarPush } from './push.ts'
 
 /** Calendars of an account. The counterpart of the mail side; also for imap accounts, through CalDAV. */
 export interface CalendarProvider {
@@ -7,6 +8,7 @@ export interface CalendarProvider {
   open(access: MailAccess): CalendarAccount
   changes?(access: MailAccess): CalendarChanges
   freeBusy?(access: MailAccess): CalendarFreeBusy
+  readonly push?: CalendarPush
 }
 
 /** Every method rejects with `ProviderError`, or the signal's reason. */

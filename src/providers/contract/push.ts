@@ -23,3 +23,14 @@ export interface PushProvider {
   /** Best effort; succeeds when the subscription no longer exists. */
   end(access: MailAccess, id: string): Promise<void>
 }
+
+/** Subscribes to changes of events. Throws `ProviderError`, `rejected` for a calendar whose changes the provider does not report. */
+export interface CalendarPush {
+  /** What a subscription covers. Where it is the account, `calendarId` is ignored. */
+  readonly covers: 'calendar' | 'account'
+  begin(access: MailAccess, calendarId: string, target: PushTarget): Promise<PushSubscription>
+  /** Throws `not_found` when the subscription no longer exists. The result may have another id: Google's channels cannot be renewed. */
+  renew(access: MailAccess, calendarId: string, id: string, target: PushTarget): Promise<PushSubscription>
+  /** Succeeds when the subscription no longer exists. */
+  end(access: MailAccess, id: string): Promise<void>
+}

@@ -100,6 +100,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     push: microsoftPush(
       (access) => graph(access, false),
       () => clock.now(),
+      'me/messages',
     ),
   }
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { plainMail } from '../../../test/servers/messages.ts'
-import { startMicrosoft } from '../../../test/servers/microsoft.ts'
+import { MICROSOFT_SCOPES, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 
 const USER = 'ada@example.test'
@@ -11,10 +11,10 @@ const WEBHOOK = {
   ...{ url: 'https://posthorn.test/changes', lifecycleUrl: 'https://posthorn.test/lifecycle' },
 }
 
-async function subscribing() {
+async function subscribing(scopes = MICROSOFT_SCOPES) {
   const graph = await startMicrosoft()
   graph.addUser(USER)
-  const { accessToken } = await graph.grant(USER)
+  const { accessToken } = await graph.grant(USER, scopes)
   // Graph's handshake: return the token unchanged.
   const hook = createServer((req, res) => {
     const token = new URL(req.url ?? '', 'http://hook').searchParams.get('validationToken')
@@ -22,7 +22,7 @@ async function subscribing() {
   })
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
   graph.subscriptions.route('https://posthorn.test', `http://127.0.0.1:${(hook.address() as AddressInfo).port}`)
-  const { mail, push } = microsoftAt(graph.url)
+  const { mail, push, calendar } = microsoftAt(graph.url)
   onTestFinished(async () => {
     await mail.closeConnections()
     await graph.close()
@@ -33,7 +33,7 @@ async function subscribing() {
     ...{ accountId: 'acc_1', email: USER, settings: {}, secrets: {} },
     accessToken: async () => accessToken,
   }
-  return { graph, push, access }
+  return { graph, push, calendarPush: calendar.push, access }
 }
 
 it('begins, receives notifications with immutable ids, renews and ends a subscription', async () => {
@@ -72,4 +72,25 @@ it('throws rejected for an address that does not respond, and for a topic', asyn
   await expect(push.begin(access, elsewhere)).rejects.toMatchObject({ kind: 'rejected' })
   const topic = { kind: 'topic' as const, topicName: 'projects/x/topics/y' }
   await expect(push.begin(access, topic)).rejects.toMatchObject({ kind: 'rejected' })
+})
+
+it('subscribes to the events of all calendars', async () => {
+  const { graph, access, calendarPush } = await subscribing([...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES])
+  const begun = await calendarPush.begin(access, 'calendar', WEBHOOK)
+  expect(calendarPush.covers).toBe('account')
+  expect(graph.subscriptions.of(USER)).toMatchObject([{ id: begun.id, resource: 'me/events' }])
+  graph.calendars.add(USER, { id: 'other' })
+  const time = { dateTime: '2026-11-20T09:00:00', timeZone: 'UTC' }
+  const id = graph.calendars.put(USER, 'other', { start: time, end: time })
+  graph.calendars.delete(USER, id)
+  await graph.deliver(USER, plainMail())
+  await graph.subscriptions.flush()
+  const sent = graph.subscriptions.sent.filter(({ kind }) => kind === 'change')
+  expect(sent.map(({ body }) => body)).toMatchObject([
+    { value: [{ changeType: 'created', resourceData: { id } }] },
+    { value: [{ changeType: 'deleted', resourceData: { id } }] },
+  ])
+  expect((await calendarPush.renew(access, 'calendar', begun.id, WEBHOOK)).id).toBe(begun.id)
+  await calendarPush.end(access, begun.id)
+  expect(graph.subscriptions.of(USER)).toEqual([])
 })

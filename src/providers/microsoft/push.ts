@@ -8,21 +8,25 @@ import {
 import { type Json, text, time } from '../rest/index.ts'
 import { type Graph, segment } from './client.ts'
 
-/** Graph allows a subscription to messages just under 10,080 minutes. */
+/** Graph allows a subscription to messages or events just under 10,080 minutes. */
 const LIFETIME_MS = 10_000 * 60_000
 
 /**
- * One subscription for all messages of a mailbox. One per folder would say which folder changed, but each counts against the
+ * One subscription for all messages, or events, of a mailbox. One per folder would say which folder changed, but each counts against the
  * application's limit, and new folders would have none.
  */
-export function microsoftPush(graphOf: (access: MailAccess) => Graph, nowMs: () => number): PushProvider {
+export function microsoftPush(
+  graphOf: (access: MailAccess) => Graph,
+  nowMs: () => number,
+  resource: 'me/messages' | 'me/events',
+): PushProvider {
   const expiration = () => new Date(nowMs() + LIFETIME_MS).toISOString()
   return {
     async begin(access, target) {
       const doing = 'subscribing to changes'
       const { url, lifecycleUrl, clientState } = webhookOf(target, doing)
       const body = {
-        ...{ changeType: 'created,updated,deleted', resource: 'me/messages', clientState },
+        ...{ changeType: 'created,updated,deleted', resource, clientState },
         ...{ notificationUrl: url, lifecycleNotificationUrl: lifecycleUrl, expirationDateTime: expiration() },
       }
       return subscription(await graphOf(access).send('POST', '/subscriptions', { body, doing }), doing)

@@ -1,6 +1,7 @@
 import type { Route, Routed } from '../fake/router.ts'
 import { type CalendarEntry, CalendarStore, type GoogleEvent, resource } from './calendar-store.ts'
 import { type SentUpdate, writeRoutes } from './calendar-writes.ts'
+import { Channels } from './channels.ts'
 import { badRequest, googleError, notFound } from './errors.ts'
 import { partial } from './fields.ts'
 
@@ -25,6 +26,7 @@ export interface GoogleCalendars {
   withhold(user: string): void
   /** Emails about changes that the API made. */
   readonly sent: readonly SentUpdate[]
+  channels: Pick<Channels, 'sent' | 'of' | 'route' | 'flush'>
 }
 
 /** Google Calendar v3: lists, pages, sync tokens, partial responses and expansion. */
@@ -32,6 +34,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
   const users = new Map<string, Map<string, CalendarStore>>()
   const withheld = new Set<string>()
   const sent: SentUpdate[] = []
+  const channels = new Channels()
   let afterRead = () => {}
   let created = 0
 
@@ -99,7 +102,8 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
       { method: 'GET', pattern: `${BASE}/users/me/calendarList/{calendarId}`, handle: calendarEntry },
       { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events`, handle: listEvents },
       { method: 'GET', pattern: `${BASE}/calendars/{calendarId}/events/{eventId}`, handle: getEvent },
-      ...writeRoutes({ storeOf, changed: () => {}, sent }),
+      ...writeRoutes({ storeOf, changed: (user, calendarId) => channels.changed(user, calendarId), sent }),
+      ...channels.routes((user, id) => (id.endsWith('#holiday') ? 'unsupported' : storeOf(user, id) !== undefined)),
     ],
     calendars: {
       add: (user, entry) => void storesOf(user).set(entry.id, new CalendarStore(entryOf(entry))),
@@ -112,6 +116,7 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
           ...event,
           id,
         })
+        channels.changed(user, calendarId)
         return id
       },
       get: (user, calendarId, eventId) => required(user, calendarId).get(eventId),
@@ -120,12 +125,14 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
       },
       cancel(user, calendarId, eventId) {
         if (!required(user, calendarId).cancel(eventId)) throw new Error(`no event ${eventId}`)
+        channels.changed(user, calendarId)
       },
       expireSyncTokens(user) {
         for (const store of storesOf(user).values()) store.horizon = ++store.version
       },
       withhold: (user) => void withheld.add(user),
       sent,
+      channels,
     },
   }
 }

@@ -38,15 +38,23 @@ export interface GraphCalendar {
   defaultOnlineMeetingProvider: string
 }
 
+export type EventChange = 'created' | 'updated' | 'deleted'
+
 /** The calendars of one mailbox, with a number for each change. */
 export class CalendarStore {
+  readonly #onChange: (id: string, change: EventChange) => void
   readonly calendars = new Map<string, GraphCalendar>()
   readonly #events = new Map<string, Stored>()
   /** By calendar: the number of the last change of each event. */
   readonly #changes = new Map<string, Map<string, number>>()
   seq = 0
 
-  note(calendarId: string, id: string): void {
+  constructor(onChange: (id: string, change: EventChange) => void) {
+    this.#onChange = onChange
+  }
+
+  #note(calendarId: string, id: string, change: EventChange): void {
+    this.#onChange(id, change)
     this.seq += 1
     const changes = this.#changes.get(calendarId) ?? new Map<string, number>()
     this.#changes.set(calendarId, changes)
@@ -70,7 +78,7 @@ export class CalendarStore {
 
   put(calendarId: string, event: GraphEvent): void {
     const { exceptions, cancelled } = this.#events.get(event.id) ?? { exceptions: new Map(), cancelled: new Set() }
-    this.note(calendarId, event.id)
+    this.#note(calendarId, event.id, this.#events.has(event.id) ? 'updated' : 'created')
     const version = { changeKey: `key${this.seq}`, '@odata.etag': `W/"key${this.seq}"` }
     this.#events.set(event.id, { event: { ...event, ...version }, calendarId, exceptions, cancelled })
   }
@@ -87,15 +95,15 @@ export class CalendarStore {
     const stored = this.#events.get(id)
     if (stored === undefined) throw new Error(`no event ${id}`)
     this.#events.delete(id)
-    this.note(stored.calendarId, id)
+    this.#note(stored.calendarId, id, 'deleted')
   }
 
   move(id: string, calendarId: string): void {
     const stored = this.#events.get(id)
     if (stored === undefined) throw new Error(`no event ${id}`)
-    this.note(stored.calendarId, id)
+    this.#note(stored.calendarId, id, 'deleted')
     this.#events.set(id, { ...stored, calendarId })
-    this.note(calendarId, id)
+    this.#note(calendarId, id, 'created')
   }
 }
 

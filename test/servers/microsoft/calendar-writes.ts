@@ -26,11 +26,10 @@ interface WriteDeps {
   shown(event: Resource, request: Routed): Response
   /** Personal accounts have no schedules. */
   isPersonal(user: string): boolean
-  changed(user: string, eventId: string, changeType: 'created' | 'updated' | 'deleted'): void
 }
 
 /** Changes of events, their instances, and schedules. */
-export function writeRoutes({ storeOf, sent, shown, isPersonal, changed }: WriteDeps): Route[] {
+export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Route[] {
   const bodyOf = (request: Routed) => JSON.parse(request.body.toString() || '{}') as Resource
 
   function create(request: Routed): Response {
@@ -59,7 +58,6 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, changed }: Write
       ...meetingOf(written, id),
       id,
     })
-    changed(user, id, 'created')
     if (Array.isArray(written.attendees) && written.attendees.length > 0)
       sent.push({ user, eventId: id, what: 'request' })
     return withStatus(shown(store.find(id)?.event ?? {}, request), 201)
@@ -87,7 +85,6 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, changed }: Write
         exceptions.set(date, { ...(after as GraphEvent), id: `${masterId}.x${date}`, type: 'exception' })
       })
     }
-    changed(user, id, 'updated')
     return shown(find(store, id) ?? find(store, `${masterId}.x${date}`) ?? {}, request)
   }
 
@@ -97,7 +94,6 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal, changed }: Write
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
     drop(store, id)
-    changed(user, id, 'deleted')
     if (current.isOrganizer === true && Array.isArray(current.attendees) && current.attendees.length > 0) {
       sent.push({ user, eventId: id, what: 'cancel' })
     }

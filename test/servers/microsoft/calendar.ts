@@ -3,6 +3,7 @@ import { DateTime } from 'luxon'
 import type { Route, Routed } from '../fake/router.ts'
 import {
   CalendarStore,
+  type EventChange,
   type GraphCalendar,
   type GraphEvent,
   type GraphTime,
@@ -46,8 +47,14 @@ interface Round {
   seq: number
 }
 
-/** Calendars of Graph v1.0: lists, events, the calendar view and its delta query. */
-export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCalendars } {
+/**
+ * Calendars of Graph v1.0: lists, events, the calendar view and its delta query, changes of events. `changed` is called for every
+ * change.
+ */
+export function microsoftCalendar(changed: (user: string, id: string, type: EventChange) => void): {
+  routes: Route[]
+  calendars: MicrosoftCalendars
+} {
   const stores = new Map<string, CalendarStore>()
   const rounds = new Map<string, Round>()
   const sent: SentMeetingMessage[] = []
@@ -56,7 +63,7 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
   function storeOf(user: string): CalendarStore {
     const known = stores.get(user)
     if (known !== undefined) return known
-    const store = new CalendarStore()
+    const store = new CalendarStore((id, change) => changed(user, id, change))
     stores.set(user, store)
     store.calendars.set('calendar', calendarOf(user, { id: 'calendar', name: 'Calendar', isDefaultCalendar: true }))
     return store
@@ -174,7 +181,7 @@ export function microsoftCalendar(): { routes: Route[]; calendars: MicrosoftCale
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/calendarView/delta`, handle: delta },
       { method: 'GET', pattern: `${ME}/calendars/{calendar}/events/{event}`, handle: get },
       { method: 'GET', pattern: `${ME}/events/{event}/calendar`, handle: calendarOfEvent },
-      ...writeRoutes({ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal, changed: () => {} }),
+      ...writeRoutes({ storeOf, sent, shown: shownEvent, isPersonal: () => calendars.personal }),
     ],
     calendars,
   }

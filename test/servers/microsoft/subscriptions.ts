@@ -94,7 +94,29 @@ export class Subscriptions {
   changed(change: MailChange): Promise<void> {
     return this.#queue(async () => {
       if (!this.enabled) return
-      for (const found of this.of(change.user)) await this.#notify(found, change)
+      for (const found of this.of(change.user)) {
+        if (/messages$/i.test(found.resource)) await this.#notify(found, change)
+      }
+    })
+  }
+
+  /** Notifies the subscriptions to events. */
+  eventChanged(user: string, id: string, changeType: 'created' | 'updated' | 'deleted'): Promise<void> {
+    return this.#queue(async () => {
+      if (!this.enabled) return
+      const own = this.of(user).filter(({ resource }) => /^\/?me\/events$/i.test(resource))
+      for (const found of own.filter((one) => one.changeType.split(',').includes(changeType))) {
+        const resource = `Users/${this.#emulator.microsoft.users.findOneBy('email', user)?.oid}/Events/${id}`
+        const resourceData = { '@odata.type': '#Microsoft.Graph.Event', '@odata.id': resource, id }
+        const notification = {
+          ...this.#common(found),
+          changeType,
+          resource,
+          resourceData,
+          tenantId: this.#tenant(user),
+        }
+        await this.#post(found.notificationUrl, 'change', { value: [notification] })
+      }
     })
   }
 

@@ -34,6 +34,10 @@ const API = {
 export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
   const error = googleError(response, doing, nowMs, API)
   const hasNoCalendar = error.kind === 'rejected' && reasonsOf(response.body).includes('notACalendarUser')
+  // Not the token is refused, but our address, such as one of a domain that is not verified.
+  if (reasonsOf(response.body).some((reason) => reason.startsWith('push.') || reason.startsWith('webhookUrl'))) {
+    return new ProviderError('rejected', `${doing}: Google does not send notifications to this address`)
+  }
   if (error.kind === 'rejected' && response.status === 409) {
     return new ProviderError('exists', `${doing}: an event with this id exists`)
   }

@@ -13,6 +13,7 @@ import { googleCalendarChanges } from './changes.ts'
 import { calendarPage, eventPage } from './client.ts'
 import { googleFreeBusy } from './free-busy.ts'
 import { remoteCalendar } from './map.ts'
+import { googleCalendarPush } from './push.ts'
 import { itemsOf, syncEvents } from './sync.ts'
 
 export { calendarError, RATE_LIMIT } from './client.ts'
@@ -34,6 +35,7 @@ export function googleCalendars(client: RestClient, clock: Clock, maxEvents = MA
     },
     changes: (access) => googleCalendarChanges(client.mailbox(access, { urgent: true })),
     freeBusy: (access) => googleFreeBusy(client.mailbox(access, { urgent: true })),
+    push: googleCalendarPush(client, () => clock.now()),
   }
 }
 

@@ -3,13 +3,16 @@ import type { Clock } from '../../../lib/clock.ts'
 import type {
   CalendarAccount,
   CalendarProvider,
+  CalendarPush,
   EventRangeRequest,
   MailAccess,
+  PushProvider,
   RemoteCalendar,
   RemoteEvent,
 } from '../../contract/index.ts'
 import { text } from '../../rest/index.ts'
 import type { Graph } from '../client.ts'
+import { microsoftPush } from '../push.ts'
 import { microsoftCalendarChanges } from './changes.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { CALENDAR_FIELDS, ownerOf, remoteCalendar, remoteEvent } from './map.ts'
@@ -37,6 +40,23 @@ export function microsoftCalendars(
     },
     changes: (access) => microsoftCalendarChanges(graphOf(access, true), access.email),
     freeBusy: (access) => microsoftFreeBusy(graphOf(access, true), access.email),
+    push: calendarPush(
+      microsoftPush(
+        (access) => graphOf(access, false),
+        () => clock.now(),
+        'me/events',
+      ),
+    ),
+  }
+}
+
+/** One subscription for the events of all calendars. */
+function calendarPush({ begin, renew, end }: PushProvider): CalendarPush {
+  return {
+    covers: 'account',
+    begin: (access, _calendarId, target) => begin(access, target),
+    renew: (access, _calendarId, id, target) => renew(access, id, target),
+    end,
   }
 }
 
