@@ -59,6 +59,10 @@ function isNamed(line: string, name: string): boolean {
   return (end === ':' || end === ';') && line.slice(0, name.length).toUpperCase() === name
 }
 
+export function withoutProperties({ lines }: Component, names: readonly string[]): string[] {
+  return lines.filter((line) => !names.some((name) => isNamed(line, name)))
+}
+
 /** The value of a TEXT property. */
 export function textOf(component: Component, name: string): string {
   const value = property(component, name)?.value ?? ''

@@ -10,6 +10,15 @@ export interface ContentLine {
 const PARAMETER = /;([\w-]+)=("[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*/y
 const NAME = /[\w-]+/y
 
+const ESCAPES: Record<string, string> = { n: '\n', "'": '"', '^': '^' }
+
+/** RFC 6868 */
+function decoded(value: string): string {
+  return value.includes('^')
+    ? value.replaceAll(/\^([n'^])/g, (_match, escaped: string) => ESCAPES[escaped] ?? '')
+    : value
+}
+
 /** Undefined when the text is not a content line. The line must be unfolded. */
 export function parseContentLine(line: string): ContentLine | undefined {
   NAME.lastIndex = 0
@@ -21,7 +30,7 @@ export function parseContentLine(line: string): ContentLine | undefined {
     PARAMETER.lastIndex = at
     const [text = '', parameter = '', value = ''] = PARAMETER.exec(line) ?? []
     if (text === '') return undefined
-    parameters.set(parameter.toUpperCase(), value.startsWith('"') ? value.slice(1, -1) : value)
+    parameters.set(parameter.toUpperCase(), decoded(value.startsWith('"') ? value.slice(1, -1) : value))
     at += text.length
   }
   if (line[at] !== ':') return undefined

@@ -36,7 +36,8 @@ export interface WeekdayOfRule {
 }
 
 const MAX_LENGTH = 4000
-const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
+/** By number: 0 is Monday. */
+export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const WEEKDAY = /^([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)$/
 const INTEGER = /^[+-]?\d{1,10}$/
 

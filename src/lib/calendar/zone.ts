@@ -15,6 +15,15 @@ export interface Zone {
   toUtc(localMs: number): number
   /** The smallest and largest wall clock that may belong to these times, whatever clock change is near. */
   localRange(fromMs: number, toMs: number): { from: number; to: number }
+  /** The clock changes of some years, in order. */
+  changes(fromYear: number, toYear: number): ClockChange[]
+}
+
+/** Offsets are what is added to UTC. */
+export interface ClockChange {
+  atMs: number
+  beforeMs: number
+  afterMs: number
 }
 
 /** From one clock change to the next, within a year. */
@@ -45,6 +54,7 @@ export const UTC: Zone = {
   readOffset: () => 0,
   toUtc: (localMs) => localMs,
   localRange: (from, to) => ({ from, to }),
+  changes: () => [],
 }
 
 /** Undefined unless the name is in the time zone database. */
@@ -111,6 +121,20 @@ class IntlZone implements Zone {
     return { from: fromMs + Math.min(...near(fromMs)), to: toMs + Math.max(...near(toMs)) }
   }
 
+  changes(fromYear: number, toYear: number): ClockChange[] {
+    const changes: ClockChange[] = []
+    let previous: Segment | undefined
+    for (let year = fromYear; year <= toYear; year += 1) {
+      for (const segment of this.#yearOf(year)) {
+        if (previous !== undefined && segment.offset !== previous.offset) {
+          changes.push({ atMs: segment.from, beforeMs: previous.offset, afterMs: segment.offset })
+        }
+        previous = segment
+      }
+    }
+    return changes
+  }
+
   #offsetAt(utcMs: number): number {
     if (utcMs < this.#latest.from || utcMs >= this.#latest.until) this.#latest = this.#segmentAt(utcMs)
     return this.#latest.offset
@@ -118,14 +142,18 @@ class IntlZone implements Zone {
 
   #segmentAt(utcMs: number): Segment {
     const { year } = civilDate(Math.floor(utcMs / DAY_MS))
+    const found = this.#yearOf(year).find(({ until }) => utcMs < until)
+    return found ?? { from: utcMs, until: utcMs + 1, offset: this.#measure(utcMs) }
+  }
+
+  #yearOf(year: number): Segment[] {
     let segments = this.#years.get(year)
     if (segments === undefined) {
       segments = this.#segmentsOf(year)
       if (this.#years.size >= MAX_YEARS) this.#years.clear()
       this.#years.set(year, segments)
     }
-    const found = segments.find(({ until }) => utcMs < until)
-    return found ?? { from: utcMs, until: utcMs + 1, offset: this.#measure(utcMs) }
+    return segments
   }
 
   #segmentsOf(year: number): Segment[] {

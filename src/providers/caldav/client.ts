@@ -18,7 +18,7 @@ export interface DavClientOptions {
 }
 
 export interface DavRequest {
-  method: 'PROPFIND' | 'REPORT' | 'GET'
+  method: 'PROPFIND' | 'REPORT' | 'PUT' | 'DELETE'
   url: URL
   depth?: '0' | '1'
   body?: string
@@ -26,6 +26,7 @@ export interface DavRequest {
   doing: string
   signal: AbortSignal
   maxBytes?: number
+  headers?: Record<string, string>
   /** Discovery asks without the password whether there is a CalDAV server. */
   isAnonymous?: boolean
 }
@@ -36,6 +37,8 @@ export interface DavResponse extends OutboundResponse {
 }
 
 export interface DavClient {
+  /** For `statusError`. */
+  errors(): { nowMs: number; refusal: DavClientOptions['refusal'] }
   /** Any response but a redirect. Rejects with `ProviderError` or the signal's reason. */
   send(request: DavRequest): Promise<DavResponse>
   /** A multistatus. Any other response is an error; `onError` may make another one of it. */
@@ -57,7 +60,8 @@ export function davClient(options: DavClientOptions): DavClient {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
   async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
-    const { method, depth, body, doing, signal, isAnonymous = false, maxBytes = MAX_BYTES } = request
+    const { method, depth, body, headers = {}, doing, signal, isAnonymous = false, maxBytes = MAX_BYTES } = request
+    const isRead = method === 'PROPFIND' || method === 'REPORT'
     if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
     const send = () =>
       outbound.send({
@@ -68,14 +72,15 @@ export function davClient(options: DavClientOptions): DavClient {
           ...(!isAnonymous && { authorization }),
           ...(depth !== undefined && { depth }),
           ...(body !== undefined && { 'content-type': 'application/xml; charset=utf-8' }),
+          ...headers,
           'user-agent': 'Posthorn',
         },
         ...(body !== undefined && { body }),
       })
     try {
       return await send().catch((error: unknown) => {
-        // The server closed an idle connection as the request was sent. These methods change nothing.
-        if (error instanceof OutboundError && error.kind === 'reset' && !signal.aborted) return send()
+        // The server closed an idle connection as the request was sent.
+        if (isRead && error instanceof OutboundError && error.kind === 'reset' && !signal.aborted) return send()
         throw error
       })
     } catch (error) {
@@ -96,7 +101,10 @@ export function davClient(options: DavClientOptions): DavClient {
     throw new ProviderError('unavailable', `${request.doing}: the CalDAV server redirects in circles`)
   }
 
+  const errors = () => ({ nowMs: clock.now(), refusal })
+
   return {
+    errors,
     send,
     async read(request, onError) {
       const response = await send(request)
@@ -110,7 +118,7 @@ export function davClient(options: DavClientOptions): DavClient {
   }
 
   function notMultistatus(response: DavResponse, doing: string): ProviderError {
-    if (response.status >= 300) return statusError(response, doing, { nowMs: clock.now(), refusal })
+    if (response.status >= 300) return statusError(response, doing, errors())
     return new ProviderError('unavailable', `${doing}: the response is not one of a CalDAV server`)
   }
 }

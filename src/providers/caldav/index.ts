@@ -9,7 +9,8 @@ import type { DnsRecords } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type CalendarAccount, type CalendarProvider, type MailAccess, ProviderError } from '../contract/index.ts'
 import { listCalendars } from './calendars.ts'
-import { davClient } from './client.ts'
+import { caldavChanges } from './changes.ts'
+import { type DavClient, davClient } from './client.ts'
 import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
 import { urlOf } from './hrefs.ts'
 import { type Collection, collectionUrl, readRange } from './objects.ts'
@@ -41,14 +42,29 @@ export function caldavProvider(deps: CaldavDeps): CalendarProvider {
     ttlResolution: 0,
     perf: { now: () => deps.clock.monotonic() },
   })
-  return { open: (access) => openAccount(deps, homes, access) }
+  return {
+    open: (access) => openAccount(deps, openAccess(deps, homes, access)),
+    changes: (access) => {
+      const { collectionOf } = openAccess(deps, homes, access)
+      return caldavChanges({ collectionOf, email: access.email, now: deps.clock.now })
+    },
+  }
 }
 
-function openAccount(
-  { outbound, records, clock, log, maxEvents = MAX_EVENTS }: CaldavDeps,
+/** One account at its server. */
+interface OpenAccess {
+  client: DavClient
+  homeOf(signal: AbortSignal, isKnown: boolean): Promise<FoundHome>
+  forgetHome(): void
+  /** Throws `not_found` for what cannot be a calendar of the account. */
+  collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
+}
+
+function openAccess(
+  { outbound, records, clock, log }: CaldavDeps,
   homes: LRUCache<string, { home: FoundHome }>,
   access: MailAccess,
-): CalendarAccount {
+): OpenAccess {
   const { accountId, email, secrets } = access
   const { caldav, imap } = access.settings
   const configured = caldav === undefined ? undefined : urlOf(caldav.url, undefined)
@@ -101,6 +117,13 @@ function openAccount(
     return { client, url: collectionUrl(calendarId, base), context: { zones: new ObjectZones(), addresses }, signal }
   }
 
+  return { client, homeOf, forgetHome: () => homes.delete(homeKey), collectionOf }
+}
+
+function openAccount(
+  { clock, maxEvents = MAX_EVENTS }: CaldavDeps,
+  { client, homeOf, forgetHome, collectionOf }: OpenAccess,
+): CalendarAccount {
   return {
     async listCalendars(signal, isKnown = false) {
       const home = await homeOf(signal, isKnown)
@@ -108,7 +131,7 @@ function openAccount(
         return home === null ? [] : await listCalendars(client, home, { nowMs: clock.now(), signal })
       } catch (error) {
         // The server may have moved.
-        homes.delete(homeKey)
+        forgetHome()
         throw error
       }
     },

@@ -20,27 +20,39 @@ export interface MapContext {
   addresses: ReadonlySet<string>
 }
 
+/** An event and its VEVENT. */
+export interface MappedComponent {
+  event: RemoteEvent
+  component: Component
+}
+
 const MAX_EVENTS = 2000
 const MAX_DATE_LINES = 2000
 
 /** The master or single event of an object, and its exceptions. Empty for what is not an event, or cannot be read. */
 export function eventsOf(object: CalendarObject, context: MapContext): RemoteEvent[] {
+  return readObject(object, context)?.mapped.map(({ event }) => event) ?? []
+}
+
+/** The same with the components, for changing them. Undefined where there is no event. */
+export function readObject(
+  object: CalendarObject,
+  context: MapContext,
+): { calendar: Component; mapped: MappedComponent[] } | undefined {
   const calendar = parseObject(object.text)
-  const events = calendar?.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS) ?? []
-  const master = events.find((event) => property(event, 'RECURRENCE-ID') === undefined)
-  const found: RemoteEvent[] = []
-  if (calendar === undefined) return found
+  if (calendar === undefined) return undefined
+  const components = calendar.components.filter(({ name }) => name === 'VEVENT').slice(0, MAX_EVENTS)
   const mapper = new ObjectMapper(object, calendar, context)
-  if (master !== undefined) found.push(...mapper.event(master, undefined))
-  const seen = new Set<string>()
-  for (const event of events) {
-    const original = property(event, 'RECURRENCE-ID')
-    const [mapped] = original === undefined ? [] : mapper.event(event, original)
-    if (mapped === undefined || seen.has(mapped.eventId)) continue
-    seen.add(mapped.eventId)
-    found.push(mapped)
+  const mapped = new Map<string, MappedComponent>()
+  for (const component of components) {
+    const event = mapper.event(component, property(component, 'RECURRENCE-ID'))
+    if (event !== undefined && !mapped.has(event.eventId)) mapped.set(event.eventId, { event, component })
   }
-  return found
+  // The master may come after its exceptions.
+  const inOrder = [...mapped.values()].sort(
+    (left, right) => Number(left.event.originalStart !== null) - Number(right.event.originalStart !== null),
+  )
+  return mapped.size === 0 ? undefined : { calendar, mapped: inOrder }
 }
 
 class ObjectMapper {
@@ -54,14 +66,14 @@ class ObjectMapper {
     this.#context = context
   }
 
-  /** None where the event has no start. */
-  event(event: Component, original: ContentLine | undefined): RemoteEvent[] {
+  /** Undefined where the event has no start. */
+  event(event: Component, original: ContentLine | undefined): RemoteEvent | undefined {
     const { path, etag } = this.#object
     const start = this.#time(property(event, 'DTSTART'))
     const originalStart = original === undefined ? null : this.#time(original)
-    if (start === undefined || originalStart === undefined) return []
+    if (start === undefined || originalStart === undefined) return undefined
     const { organizer, attendees } = peopleOf(event, this.#context.addresses)
-    const mapped = boundedEvent({
+    return boundedEvent({
       eventId: originalStart === null ? path : `${path}#${idOf(originalStart)}`,
       iCalUid: textOf(event, 'UID'),
       etag,
@@ -84,7 +96,6 @@ class ObjectMapper {
       createdAt: instantOf(property(event, 'CREATED')),
       updatedAt: instantOf(property(event, 'LAST-MODIFIED') ?? property(event, 'DTSTAMP')),
     })
-    return [mapped]
   }
 
   /** Undefined for what is not a time. */
@@ -155,7 +166,7 @@ class ObjectMapper {
 }
 
 /** `20261120T080000Z`, `20261120`, or for a floating time `20261120T090000`. */
-function idOf(time: EventTime): string {
+export function idOf(time: EventTime): string {
   if ('date' in time) return time.date.replaceAll('-', '')
   const zone = time.timeZone === null ? undefined : zoneOf(time.timeZone)
   const localMs = parseLocal(time.dateTime) ?? 0

@@ -2,7 +2,7 @@ import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { pathOf, urlOf } from './hrefs.ts'
-import { eventsOf, type MapContext } from './map.ts'
+import { type CalendarObject, eventsOf, type MapContext } from './map.ts'
 import { calendarQueryBody, multigetBody, propfindBody } from './requests.ts'
 
 /** A calendar whose objects are read. */
@@ -96,25 +96,33 @@ export async function* readObjects(
 }
 
 async function readBatch(collection: Collection, paths: readonly string[]): Promise<ObjectBatch> {
-  const { client, url, signal, context } = collection
-  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
-  const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing: 'reading events' })
   const batch: ObjectBatch = { events: [], complete: [], absent: [] }
   const wanted = new Set(paths)
-  for (const { href, status, properties } of found.resources) {
-    const path = pathOf(href, found.url)
-    const text = properties.get('C:calendar-data')?.text
-    if (path === undefined || !wanted.has(path) || status !== 200 || text === undefined) continue
-    const etag = properties.get('D:getetag')?.text.trim() ?? null
-    const events = eventsOf({ path, etag, text }, context)
-    if (events.length === 0) continue
-    wanted.delete(path)
+  for (const object of await readTexts(collection, paths, 'reading events')) {
+    const events = eventsOf(object, collection.context)
+    if (events.length === 0 || !wanted.delete(object.path)) continue
     batch.events.push(...events)
-    batch.complete.push(path)
+    batch.complete.push(object.path)
     await yieldIfHeld(TURN_MS)
   }
   batch.absent.push(...wanted)
   return batch
+}
+
+/** The objects that exist, of one batch. */
+export async function readTexts(
+  { client, url, signal }: Collection,
+  paths: readonly string[],
+  doing: string,
+): Promise<CalendarObject[]> {
+  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
+  const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
+  return found.resources.flatMap(({ href, status, properties }) => {
+    const path = pathOf(href, found.url)
+    const text = properties.get('C:calendar-data')?.text
+    if (path === undefined || !paths.includes(path) || status !== 200 || text === undefined) return []
+    return [{ path, text, etag: properties.get('D:getetag')?.text.trim() || null }]
+  })
 }
 
 /** Everything that overlaps the range. */

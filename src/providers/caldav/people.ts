@@ -39,7 +39,7 @@ function personOf(
 }
 
 /** iCloud and Google write addresses that are not the person's own as EMAIL. */
-function emailOf({ value, parameters }: ContentLine): string {
+export function emailOf({ value, parameters }: ContentLine): string {
   const [, email] = /^mailto:(.*)$/i.exec(value.trim()) ?? []
   const given = parameters.get('EMAIL')
   return given?.includes('@') ? given : (email ?? '')

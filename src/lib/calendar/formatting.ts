@@ -1,0 +1,55 @@
+import type { Component } from './components.ts'
+
+const MAX_OCTETS = 75
+
+/** The text of an object, with folded lines (RFC 5545, 3.1). */
+export function formatObject(calendar: Component): string {
+  return `${linesOf(calendar).map(folded).join('\r\n')}\r\n`
+}
+
+function linesOf({ name, lines, components }: Component): string[] {
+  return [`BEGIN:${name}`, ...lines, ...components.flatMap(linesOf), `END:${name}`]
+}
+
+/** Never inside a character: programs read each line by itself. */
+function folded(line: string): string {
+  if (Buffer.byteLength(line) <= MAX_OCTETS) return line
+  const parts: string[] = []
+  let part = ''
+  let octets = 0
+  for (const character of line) {
+    const size = Buffer.byteLength(character)
+    if (octets + size > MAX_OCTETS) {
+      parts.push(part)
+      part = ''
+      // The space at the beginning of the next line.
+      octets = 1
+    }
+    part += character
+    octets += size
+  }
+  return [...parts, part].join('\r\n ')
+}
+
+/** A property of type TEXT. */
+export function textLine(name: string, text: string): string {
+  const escaped = text
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/[\\;,]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+  return `${name}:${withoutControls(escaped)}`
+}
+
+/** A parameter value, in quotes where it needs them. Quotes and line breaks are written as RFC 6868 says. */
+export function parameterValue(text: string): string {
+  const encoded = text
+    .replaceAll('^', '^^')
+    .replaceAll('"', "^'")
+    .replaceAll(/\r\n?|\n/g, '^n')
+  const clean = withoutControls(encoded)
+  return /[:;,]/.test(clean) ? `"${clean}"` : clean
+}
+
+function withoutControls(text: string): string {
+  return text.replaceAll(/[\u0000-\u0008\u000a-\u001f\u007f]/g, '')
+}
