@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/calendar/days.ts'
 import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
@@ -22,6 +23,8 @@ export interface ObjectBatch {
   absent: string[]
 }
 
+/** Of a time in one zone and in another. */
+export const MARGIN_MS = DAY_MS
 const OBJECTS_PER_BATCH = 100
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_OBJECTS = 50_000
@@ -125,12 +128,12 @@ export async function readTexts(
   })
 }
 
-/** Everything that overlaps the range. */
+/** Everything that overlaps the range, and perhaps some more: servers read floating times and dates in a zone of their own. */
 export async function readRange(collection: Collection, range: TimeRange, maxEvents: number): Promise<RemoteEvent[]> {
   const doing = 'reading events'
   const tooMany = () =>
     new ProviderError('limit_exceeded', `${doing}: more than ${maxEvents} events. Ask for a shorter range.`)
-  const paths = await pathsInRange(collection, range)
+  const paths = await pathsInRange(collection, { from: range.from - MARGIN_MS, to: range.to + MARGIN_MS })
   if (paths.length > maxEvents) throw tooMany()
   const events: RemoteEvent[] = []
   for await (const batch of readObjects(collection, paths)) {

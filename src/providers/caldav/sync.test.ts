@@ -63,7 +63,7 @@ describe('sync of a CalDAV calendar', () => {
     const steps = await sync(account, null)
     expect(idsOf(steps).sort()).toEqual([...paths].sort())
     const query = calls.find(({ body }) => body.includes('calendar-query'))?.body
-    expect(query).toContain('<C:time-range start="20260929T000000Z"/>')
+    expect(query).toContain('<C:time-range start="20260930T000000Z"/>')
     expect(calls.filter(({ body }) => body.includes('multiget'))).toHaveLength(3)
     // A first sync that was interrupted begins again.
     await expect(sync(account, steps[0]?.cursor ?? '')).rejects.toMatchObject({ kind: 'cursor_expired' })

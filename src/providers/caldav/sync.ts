@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { DAY_MS } from '../../lib/calendar/days.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import { child } from './multistatus.ts'
-import {
+import { MARGIN_MS,
   type Collection,
   listEtags,
   MAX_LISTING_BYTES,
@@ -19,8 +18,6 @@ import { propfindBody, syncCollectionBody } from './requests.ts'
  */
 type Cursor = { kind: 'sync' | 'state'; value: string } | { kind: 'begun' }
 
-/** Floating times may be a day earlier or later. */
-const MARGIN_MS = 2 * DAY_MS
 const MAX_CURSOR = 3500
 /** Pages of one sync token. A server that says each time that there is another would never end. */
 const MAX_PAGES = 100

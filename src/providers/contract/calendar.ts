@@ -25,8 +25,8 @@ export interface CalendarAccount {
    */
   syncEvents(request: EventSyncRequest): AsyncIterable<EventStep>
   /**
-   * Reads a time range that is not stored: masters, exceptions and single events that overlap it, as `syncEvents` returns them, so
-   * that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
+   * Reads a time range that is not stored: masters, exceptions and single events that overlap it, and perhaps others within a day of
+   * it, as `syncEvents` returns them, so that one function expands both. At most 10,000 events, otherwise `limit_exceeded`.
    */
   readRange(request: EventRangeRequest): Promise<RemoteEvent[]>
 }
