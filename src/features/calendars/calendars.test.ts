@@ -155,6 +155,17 @@ describeEachDatabase('calendars', (open) => {
     expect((await list()).events).toHaveLength(0)
   })
 
+  it('gives the instances of a stored series the same ids outside of the stored time', async () => {
+    const { list, synced } = await connected([daily('long', -402, 500)])
+    await synced()
+    const [stored] = (await list('singleEvents=true')).events
+    const [prefix, master] = stored?.id.split('_') ?? []
+    const range = `timeMin=${day(-410)}T00:00:00Z&timeMax=${day(-390)}T00:00:00Z&singleEvents=true`
+    const { events, source } = await list(range)
+    expect({ source, some: events.length > 5 }).toEqual({ source: 'provider', some: true })
+    for (const { id } of events) expect(id.split('_').slice(0, 2)).toEqual([prefix, master])
+  })
+
   it('announces what changes after the first sync once, also when the sync token expires', async () => {
     const { put, cancel, sync, synced, announced, user } = await connected([single('known', 1), daily('series', 1, 9)])
     await synced()

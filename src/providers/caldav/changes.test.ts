@@ -15,6 +15,8 @@ const INPUT: EventInput = {
   ...{ attendees: [{ email: 'bob@example.com', displayName: 'Bob: the "boss"', optional: true }] },
   ...{ reminders: [{ method: 'popup', minutes: 30 }], conference: false },
 }
+/** An attendee with values that this code does not read. */
+const OTHER = 'ATTENDEE;MEMBER="mailto:a@b.c","mailto:d@e.f":urn:uuid:1\r\n'
 const WEEKLY: Partial<EventInput> = {
   ...{ start: at('2026-11-02T09:00:00'), end: at('2026-11-02T09:30:00') },
   recurrence: ['RRULE:FREQ=WEEKLY;COUNT=5', 'EXDATE;TZID=Europe/Berlin:20261123T090000'],
@@ -145,7 +147,7 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     const request = { ...instance(series, '2026-11-09T09:00:00'), changes: { summary: 'Other' }, etag: null, ...silent }
     await changes.updateEvent(request)
     expect(await stored(series)).toHaveLength(2)
-    const renamed = await update(series, { summary: 'All' })
+    const renamed = await update(series, { summary: 'All', start: series.start as EventInput['start'] })
     expect((await stored(series)).map(({ summary }) => summary)).toEqual(['All', 'Other'])
     const daily = ['RRULE:FREQ=DAILY;COUNT=3']
     const moved = await update(renamed, { ...INPUT, recurrence: daily })
@@ -162,20 +164,16 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     const answer = (where: { calendarId: string; eventId: string; instance: ReturnType<typeof at> | null }) =>
       changes.respond({ ...where, response: 'tentative', comment: 'Perhaps;\nlater', ...silent })
     await expect(answer(target(series))).rejects.toMatchObject({ kind: 'rejected' })
-    const invitation = (await textOf(series)).replace(/ORGANIZER.*\r\n/, 'ORGANIZER:mailto:bob@example.com\r\n')
+    const invitation = (await textOf(series)).replace(/ORGANIZER.*\r\n/, `ORGANIZER:mailto:bob@example.com\r\n${OTHER}`)
     await radicale.request(USER, 'PUT', series.eventId, invitation)
+    const selfOf = (event: RemoteEvent | null) => event?.attendees.find(({ self }) => self)
     const one = await answer(instance(series, '2026-11-09T09:00:00'))
-    expect(one).toMatchObject({
-      recurringEventId: series.eventId,
-      attendees: [{ self: true, responseStatus: 'tentative' }],
-    })
-    expect(await changes.getEvent(target(series), signal)).toMatchObject({
-      attendees: [{ responseStatus: 'needsAction' }],
-    })
-    expect(await answer(target(series))).toMatchObject({
-      attendees: [{ responseStatus: 'tentative', displayName: 'Ada' }],
-    })
+    expect(one?.recurringEventId).toBe(series.eventId)
+    expect(selfOf(one)).toMatchObject({ responseStatus: 'tentative', displayName: 'Ada' })
+    expect(selfOf(await changes.getEvent(target(series), signal))?.responseStatus).toBe('needsAction')
+    expect(selfOf(await answer(target(series)))?.responseStatus).toBe('tentative')
     expect(await textOf(series)).toContain('COMMENT:Perhaps\\;\\nlater')
+    expect(await textOf(series)).toContain(OTHER)
   })
 
   it('makes a change again when another program was quicker', async () => {
@@ -190,7 +188,16 @@ describe.skipIf(!radicaleAvailable())('changes of CalDAV calendars', () => {
     for (const line of ['X-EVIL:1', 'RRULE:FREQ=DAILY\r\nX-EVIL:1', 'no line', 'ATTENDEE:mailto:a@example.com']) {
       await expect(create({ recurrence: [line] })).rejects.toMatchObject({ kind: 'rejected' })
     }
-    for (const eventId of ['/other/1.ics', `${calendarId}../x.ics`, `${calendarId}a/b.ics`, calendarId, '', '#']) {
+    for (const eventId of [
+      '/other/1.ics',
+      `${calendarId}..`,
+      `${calendarId}a?b.ics`,
+      `${calendarId}../x.ics`,
+      `${calendarId}a/b.ics`,
+      calendarId,
+      '',
+      '#',
+    ]) {
       const request = changes.getEvent({ calendarId, eventId, instance: null }, signal)
       await expect(request).rejects.toMatchObject({ kind: 'not_found' })
     }

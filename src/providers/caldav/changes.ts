@@ -1,11 +1,17 @@
 import { type Component, property } from '../../lib/calendar/components.ts'
 import { formatObject, textLine } from '../../lib/calendar/formatting.ts'
-import { type CalendarChanges, type EventTarget, ProviderError } from '../contract/index.ts'
+import {
+  type CalendarChanges,
+  type EventInput,
+  type EventTarget,
+  ProviderError,
+  type RemoteEvent,
+} from '../contract/index.ts'
 import { answer, type Editing, editingOf, eventIn, exclude, missing, removeExceptions } from './editing.ts'
 import { statusError } from './errors.ts'
 import { applyInput, describeZones, replace, touch } from './input.ts'
 import { type CalendarObject, eventsOf } from './map.ts'
-import { type Collection, readTexts } from './objects.ts'
+import { type Collection, ownPaths, readTexts } from './objects.ts'
 
 export interface ChangesDeps {
   /** The calendar, ready for requests. */
@@ -94,15 +100,20 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       if (changes.conference === true) {
         throw new ProviderError('rejected', `${UPDATING}: calendars over CalDAV cannot create online meetings`)
       }
-      const object = await edit(target, { doing: UPDATING, etag, signal }, ({ component, calendar, context }) => {
-        const event = component(target)
-        const isSeries = property(event, 'RECURRENCE-ID') === undefined
-        const { recurrence, ...ofInstance } = changes
-        applyInput(event, isSeries || recurrence === undefined ? changes : ofInstance, context)
-        // The instances are others now, so exceptions of the earlier ones have no place.
-        if (isSeries && (changes.start !== undefined || recurrence !== undefined)) removeExceptions(calendar)
-        return true
-      })
+      const object = await edit(
+        target,
+        { doing: UPDATING, etag, signal },
+        ({ component, calendar, mapped, context }) => {
+          const changed = component(target)
+          const before = mapped.find((each) => each.component === changed)?.event
+          const { recurrence: _recurrence, ...ofInstance } = changes
+          const isSeries = before !== undefined && before.originalStart === null
+          applyInput(changed, isSeries ? changes : ofInstance, context)
+          // The instances are others now, so exceptions of the earlier ones have no place.
+          if (isSeries && isMoved(before, changes)) removeExceptions(calendar)
+          return true
+        },
+      )
       return result(object, target, signal, UPDATING)
     },
 
@@ -139,6 +150,11 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
   }
 }
 
+function isMoved({ start, recurrence }: RemoteEvent, changes: Partial<EventInput>): boolean {
+  const after = [changes.start ?? start, changes.recurrence ?? recurrence]
+  return JSON.stringify(after) !== JSON.stringify([start, recurrence])
+}
+
 function emptyObject(uid: string, nowMs: number): { calendar: Component; component: Component } {
   const created = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
   const lines = [textLine('UID', uid), `CREATED:${created}Z`, 'SEQUENCE:-1']
@@ -149,8 +165,8 @@ function emptyObject(uid: string, nowMs: number): { calendar: Component; compone
 /** The object of an event: its path is the id of the master, and begins those of exceptions. */
 function pathOfEvent({ eventId }: EventTarget, { url }: Collection, doing: string): string {
   const [path = ''] = eventId.split('#')
-  const folder = url.pathname.replace(/\/?$/, '/')
-  if (!path.startsWith(folder) || path.slice(folder.length).includes('/') || path === folder) throw missing(doing)
+  // In its one spelling, without `..` and a query.
+  if (path === '' || ownPaths([path], url, url)[0] !== path) throw missing(doing)
   return path
 }
 

@@ -1,4 +1,5 @@
-import { type Component, properties, property } from '../../lib/calendar/components.ts'
+import { type Component, property } from '../../lib/calendar/components.ts'
+import { type ContentLine, parseContentLine } from '../../lib/calendar/content-line.ts'
 import { type EventTarget, type EventTime, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import { type EditContext, personLine, replace, timeLine, touch } from './input.ts'
 import { type CalendarObject, idOf, type MapContext, type MappedComponent, readObject } from './map.ts'
@@ -99,20 +100,19 @@ const ANSWERS = { accepted: 'ACCEPTED', declined: 'DECLINED', tentative: 'TENTAT
 
 /** False when the user is not invited. */
 export function answer(event: Component, response: keyof typeof ANSWERS, addresses: ReadonlySet<string>): boolean {
-  const attendees = properties(event, 'ATTENDEE')
+  const isSelf = (line: ContentLine) => addresses.has(emailOf(line).toLowerCase())
   const organizer = property(event, 'ORGANIZER')
-  const isSelf = (line: (typeof attendees)[number]) => addresses.has(emailOf(line).toLowerCase())
-  if (!attendees.some(isSelf) || (organizer !== undefined && isSelf(organizer))) return false
-  const lines = attendees.map((line) => {
-    const parameters = new Map(line.parameters)
-    if (isSelf(line)) {
-      parameters.set('PARTSTAT', ANSWERS[response])
-      parameters.delete('RSVP')
-    }
+  if (organizer !== undefined && isSelf(organizer)) return false
+  let isInvited = false
+  event.lines = event.lines.map((text) => {
+    const line = parseContentLine(text)
+    if (line?.name !== 'ATTENDEE' || !isSelf(line)) return text
+    isInvited = true
+    const parameters = new Map(line.parameters).set('PARTSTAT', ANSWERS[response])
+    parameters.delete('RSVP')
     return personLine('ATTENDEE', emailOf(line), parameters)
   })
-  replace(event, ['ATTENDEE'], lines)
-  return true
+  return isInvited
 }
 
 function missingMaster(doing: string): never {

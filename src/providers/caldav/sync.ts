@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import { child } from './multistatus.ts'
-import { MARGIN_MS,
+import {
   type Collection,
   listEtags,
+  MARGIN_MS,
   MAX_LISTING_BYTES,
   type ObjectBatch,
   ownPaths,

@@ -32,7 +32,7 @@ export async function readLiveRange(
     ofSeries.push({ content: JSON.stringify(event) })
     exceptions.set(event.recurringEventId, ofSeries)
   }
-  const ids = found.flatMap(({ eventId, recurringEventId }) => [eventId, ...(recurringEventId ?? [])].flat())
+  const ids = found.flatMap(({ eventId, recurringEventId }) => [eventId, recurringEventId ?? []].flat())
   const stored = await eventStore(handle, calendar.id).byProviderIds([...new Set(ids)])
   const rows: ListedRow[] = []
   for (const event of found) {
