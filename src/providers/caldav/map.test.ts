@@ -35,6 +35,16 @@ function calendar(...lines: string[]): string {
 const event = (...lines: string[]) => mapped(calendar('BEGIN:VEVENT', 'UID:u1', ...lines, 'END:VEVENT'))[0]
 
 describe('eventsOf', () => {
+  it('keeps commas and semicolons that a program did not escape', () => {
+    const text = event(
+      'DTSTART:20261120T120000Z',
+      'SUMMARY:Planning, later; again',
+      'LOCATION:Room 4, Bonn',
+      'DESCRIPTION:a;b,c',
+    )
+    expect(text).toMatchObject({ summary: 'Planning, later; again', location: 'Room 4, Bonn', description: 'a;b,c' })
+  })
+
   it('maps every field', () => {
     const found = event(
       'SUMMARY:Lunch\\, with \\"Zo',
