@@ -46,9 +46,10 @@ export function localStarts(
     .map((date) => date.toISOString().slice(0, isAllDay ? 10 : 19))
 }
 
-/** When a local time or date occurs, in ms. */
+/** When a local time or date occurs, in ms; the first time, if a clock change repeats it. Luxon alone would choose by today's offset. */
 export function instantOf(local: string, zone: string): number {
-  return DateTime.fromISO(local, { zone }).toMillis()
+  const at = DateTime.fromISO(local, { zone })
+  return (at.getPossibleOffsets()[0] ?? at).toMillis()
 }
 
 export const LOCAL = "yyyy-MM-dd'T'HH:mm:ss"

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon'
+import { instantOf } from '../fake/recurrence.ts'
 import { datesOf, type PatternedRecurrence } from './pattern.ts'
 import type { Resource } from './resources.ts'
 
@@ -119,7 +120,7 @@ export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: nu
   const plain = datesOf(event.recurrence, dateOf(toMs, 1))
     .filter((date) => date >= earliest && !cancelled.has(date) && !exceptions.has(date))
     .map((date) => {
-      const at = DateTime.fromISO(`${date}T${start.toFormat('HH:mm:ss')}`, { zone })
+      const at = DateTime.fromMillis(instantOf(`${date}T${start.toFormat('HH:mm:ss')}`, zone), { zone })
       const end = event.isAllDay ? at.plus({ days: Math.round(lengthMs / 86_400_000) }) : at.plus(lengthMs)
       const time = (value: DateTime) => ({ dateTime: value.toFormat("yyyy-MM-dd'T'HH:mm:ss"), timeZone: zone })
       return {
@@ -137,7 +138,7 @@ export function instancesOf({ event, exceptions, cancelled }: Stored, fromMs: nu
 }
 
 export function msOf({ dateTime, timeZone }: GraphTime): number {
-  return DateTime.fromISO(dateTime, { zone: timeZone }).toMillis()
+  return instantOf(dateTime, timeZone)
 }
 
 function overlaps({ start, end, isAllDay }: GraphEvent, fromMs: number, toMs: number): boolean {

@@ -275,7 +275,8 @@ function resource(event: Resource, request: Routed): Resource {
 /** All-day events are at midnight of any zone. */
 function inUtc(time: GraphTime, { isAllDay }: Resource): GraphTime {
   const zone = isAllDay === true ? 'utc' : time.timeZone
-  const dateTime = DateTime.fromISO(time.dateTime, { zone }).toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000'")
+  const at = DateTime.fromMillis(msOf({ ...time, timeZone: zone }), { zone: 'utc' })
+  const dateTime = at.toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000'")
   return { dateTime, timeZone: 'UTC' }
 }
 
