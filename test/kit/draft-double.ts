@@ -5,7 +5,8 @@ import {
   ProviderError,
   type RemoteDraft,
 } from '../../src/providers/contract/index.ts'
-import { type DoubleMessage, foundMessage, type MailboxDouble } from './mailbox-double.ts'
+import type { DoubleMessage, MailboxDouble } from './mailbox-double.ts'
+import { foundMessage } from './mailbox-double-found.ts'
 
 /** Drafts of a `MailboxDouble`. As at Gmail, an edit of a `whole` mailbox is another message; as at Graph, otherwise the same. */
 export function doubleDrafts(box: MailboxDouble, request: (what: string) => Promise<void>): MailDrafts {

@@ -15,6 +15,7 @@ import {
 } from '../../src/providers/contract/index.ts'
 import { doubleDrafts } from './draft-double.ts'
 import { doubleFolderChanges } from './mailbox-double-folders.ts'
+import { foundMessage, searchDouble } from './mailbox-double-found.ts'
 import { contentOf } from './ranges.ts'
 
 /** A message at the provider. */
@@ -227,6 +228,10 @@ export class MailboxDouble {
       drafts: (access) => doubleDrafts(this, (what) => this.#request(access, what)),
       liveReads: (access) => ({
         listFolders: () => this.#listFolders(access),
+        search: async (request) => {
+          await this.#request(access, 'search')
+          return searchDouble(this.#within(this.state, request.folder ?? ENTIRE_MAILBOX), request)
+        },
         getBody: async ({ providerMessageId }) => {
           await this.#request(access, `body ${providerMessageId}`)
           const { text, html = null, subject } = find(providerMessageId)
@@ -418,36 +423,6 @@ export class MailboxDouble {
 
 function found(message: DoubleMessage, { baseline }: Position): FoundMessage {
   return foundMessage(message, baseline)
-}
-
-export function foundMessage(message: DoubleMessage, baseline: number): FoundMessage {
-  return {
-    folders: message.folders,
-    message: {
-      providerMessageId: message.id,
-      isNew: message.arrived > baseline,
-      emailId: null,
-      threadId: `thread of ${message.id}`,
-      messageId: `<${message.id}@x>`,
-      ...{
-        inReplyTo: null,
-        references: [],
-        from: null,
-        to: [],
-        cc: [],
-        bcc: [],
-        replyTo: [],
-        date: null,
-        sizeBytes: 1,
-      },
-      ...{ attachments: [], headerHash: message.id, error: null, text: message.text, snippet: message.text },
-      subject: message.subject,
-      receivedAt: message.receivedAt,
-      unread: message.unread,
-      starred: message.starred,
-      ...message.parsed,
-    },
-  }
 }
 
 function differs(message: DoubleMessage, stored: KnownMailboxMessage): boolean {

@@ -3,6 +3,7 @@ import type { MailDrafts } from './drafts.ts'
 import type { ProviderError } from './errors.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
+import type { MailSearch } from './search.ts'
 
 /** A mailbox whose messages are known by folder, UIDVALIDITY and UID: imap. */
 export interface FolderMailProvider extends MailProviderBase {
@@ -96,22 +97,6 @@ export interface MessageLocation {
   uid: number
 }
 
-/** Every word must match. How, the server decides: usually as a part of any word, in any case. */
-export interface FolderSearch {
-  /** Anywhere in headers and body. */
-  text?: readonly string[]
-  from?: readonly string[]
-  /** Among the recipients, cc and bcc included. */
-  to?: readonly string[]
-  subject?: readonly string[]
-  /** In ms: received at this time or later. */
-  after?: number
-  /** In ms: received before this time. */
-  before?: number
-  unread?: boolean
-  hasAttachments?: boolean
-}
-
 export interface FolderLiveReads extends LiveReads<MessageLocation> {
   /**
    * Lists a folder that is not synced, highest UID first. Use `beforeUid` for deep pages; `offset` skips that many of the
@@ -120,6 +105,6 @@ export interface FolderLiveReads extends LiveReads<MessageLocation> {
    */
   listMessages(
     folderPath: string,
-    options: { limit: number; beforeUid?: number; offset?: number; search?: FolderSearch },
+    options: { limit: number; beforeUid?: number; offset?: number; search?: MailSearch },
   ): Promise<{ messages: RemoteMessage[]; total: number }>
 }

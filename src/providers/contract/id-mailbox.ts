@@ -2,18 +2,24 @@ import type { MailChanges } from './changes.ts'
 import type { MailDrafts } from './drafts.ts'
 import type { LiveReads, RemoteFolder, RemoteMessage } from './message.ts'
 import type { MailAccess, MailProviderBase } from './provider.ts'
+import type { MailSearch } from './search.ts'
 
 /** A mailbox whose messages keep one id in every folder: gmail, microsoft. */
 export interface IdMailProvider extends MailProviderBase {
   readonly kind: 'mailbox'
   /** One per account, on the owning instance only. */
   openSession(access: MailAccess): MailboxSession
-  liveReads(access: MailAccess): LiveReads<{ providerMessageId: string }>
+  liveReads(access: MailAccess): IdLiveReads
   changes(access: MailAccess): MailChanges<{ providerMessageId: string }>
   /** `folderPath`: the folder or label with the role `drafts`. */
   drafts(access: MailAccess, folderPath: string): MailDrafts
   /** Sends the next requests of an account at once, although the provider asked for a pause. */
   endPause(accountId: string): void
+}
+
+export interface IdLiveReads extends LiveReads<{ providerMessageId: string }> {
+  /** Searches the mailbox in one request, and fetches what it found in as few as possible. */
+  search(request: MailboxSearch): Promise<FoundPage>
 }
 
 /** Syncs one mailbox. Nothing stays connected between calls. */
@@ -94,4 +100,23 @@ export interface FoundMessage {
   message: RemoteMessage & { providerMessageId: string }
   /** Paths of its folders or labels. */
   folders: string[]
+}
+
+/** Words consist of letters, digits and marks in lower case, or are addresses. */
+export interface MailboxSearch {
+  search: MailSearch
+  /** Path of a folder or label. Absent: anywhere, and providers may leave out trash and junk. */
+  folder?: string
+  /** At most 50. */
+  limit: number
+  /** `next` of the previous page. */
+  page?: string
+  signal: AbortSignal
+}
+
+export interface FoundPage {
+  /** Newest first, at most `limit`. May contain messages that do not match every limit of the search: check what the message shows. */
+  found: FoundMessage[]
+  /** Null at the end. May lead to an empty page. */
+  next: string | null
 }

@@ -45,9 +45,10 @@ export interface ListQuery {
   pageToken?: string | undefined
   q?: string | undefined
   labelIds?: string
+  includeSpamTrash?: 'false'
 }
 
-/** One page of message ids, newest first, including spam and trash. */
+/** One page of message ids, newest first; spam and trash included by default. */
 export async function listPage(
   mailbox: RestMailbox,
   query: ListQuery,

@@ -77,11 +77,11 @@ export function gmailProvider(deps: GmailDeps): Provider & {
         return { folders }
       },
       openSession: (access) => new GmailSession(client.mailbox(access), clock, limits.stepMessages ?? STEP_MESSAGES),
-      liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true })),
+      liveReads: (access) => gmailLiveReads(client.mailbox(access, { urgent: true }), clock),
       changes: (access) => gmailChanges(client.mailbox(access, { urgent: true }), clock),
       drafts: (access) => {
         const mailbox = client.mailbox(access, { urgent: true })
-        return gmailDrafts(mailbox, gmailLiveReads(mailbox), clock)
+        return gmailDrafts(mailbox, gmailLiveReads(mailbox, clock), clock)
       },
       endPause(accountId) {
         client.endPause(accountId)

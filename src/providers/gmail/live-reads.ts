@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
-import { type LiveReads, ProviderError } from '../contract/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type IdLiveReads, ProviderError } from '../contract/index.ts'
 import { attachmentName, cleanField } from '../mime/index.ts'
 import { parser, type RestMailbox, type RestRequest } from '../rest/index.ts'
 import { COST, ME } from './client.ts'
 import { listLabels } from './folders.ts'
 import { leafParts, messageBody, type Part } from './map.ts'
+import { searchMailbox } from './search.ts'
 
 /** The longest response of a text read, in base64. */
 const MAX_TEXT_BYTES = 24 * 1024 * 1024
@@ -15,7 +17,7 @@ const MAX_TYPE = 255
 const parseMessage = parser(Type.Object({ payload: Type.Unknown() }))
 const parseAttachment = parser(Type.Object({ data: Type.String() }))
 
-export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessageId: string }> {
+export function gmailLiveReads(mailbox: RestMailbox, clock: Clock): IdLiveReads {
   const pathOf = (id: string) => `${ME}/messages/${encodeURIComponent(id)}`
 
   function readPayload(id: string, doing: string): Promise<{ payload: unknown }> {
@@ -38,6 +40,7 @@ export function gmailLiveReads(mailbox: RestMailbox): LiveReads<{ providerMessag
 
   return {
     listFolders: () => listLabels(mailbox),
+    search: (request) => searchMailbox(mailbox, clock, request),
 
     async getBody({ providerMessageId: id }) {
       const doing = 'reading a message'

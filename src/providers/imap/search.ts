@@ -1,5 +1,5 @@
 import type { ImapFlow, SearchObject } from 'imapflow'
-import { type FolderSearch, ProviderError } from '../contract/index.ts'
+import { type MailSearch, ProviderError } from '../contract/index.ts'
 import { SEARCH_WINDOW, uidSet } from './uids.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
  * UIDs of the selected folder that match, ascending. Sends one SEARCH for each word, because imapflow cannot repeat a key in one
  * command. It sends words as quoted strings or literals.
  */
-export async function searchUids(imap: ImapFlow, exists: number, criteria: FolderSearch): Promise<number[]> {
+export async function searchUids(imap: ImapFlow, exists: number, criteria: MailSearch): Promise<number[]> {
   const found: number[] = []
   for (let low = 1; low <= exists; low += SEARCH_WINDOW) {
     const window = { seq: `${low}:${Math.min(exists, low + SEARCH_WINDOW - 1)}` }
@@ -31,7 +31,7 @@ async function search(imap: ImapFlow, query: SearchObject): Promise<number[]> {
 }
 
 /** SEARCH knows days only, in the zone of the server, so these days include the ones around the times. */
-function flagsAndDays({ after, before, unread, hasAttachments }: FolderSearch): SearchObject {
+function flagsAndDays({ after, before, unread, hasAttachments }: MailSearch): SearchObject {
   // Nearly every message with an attachment that is not inline has this type, and few others.
   const mixed = { header: { 'content-type': 'multipart/mixed' } }
   return {
@@ -46,7 +46,7 @@ function flagsAndDays({ after, before, unread, hasAttachments }: FolderSearch): 
 async function withinTimes(
   imap: ImapFlow,
   window: SearchObject,
-  { after, before }: FolderSearch,
+  { after, before }: MailSearch,
   uids: readonly number[],
 ): Promise<number[]> {
   let within = [...uids]
@@ -78,7 +78,7 @@ function intersection(some: readonly number[], others: readonly number[]): numbe
   return some.filter((uid) => set.has(uid))
 }
 
-function wordKeys({ text = [], from = [], to = [], subject = [] }: FolderSearch): SearchObject[] {
+function wordKeys({ text = [], from = [], to = [], subject = [] }: MailSearch): SearchObject[] {
   return [
     ...text.map((word) => ({ text: word })),
     ...from.map((word) => ({ from: word })),

@@ -84,7 +84,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
       kind: 'mailbox',
       verify,
       openSession: (access) => new MicrosoftSession(graph(access, false), clock),
-      liveReads: (access) => microsoftLiveReads(graph(access, true)),
+      liveReads: (access) => microsoftLiveReads(graph(access, true), clock),
       changes: (access) => microsoftChanges(graph(access, true)),
       drafts(access, folderPath) {
         const urgent = graph(access, true)

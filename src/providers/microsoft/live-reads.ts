@@ -1,12 +1,14 @@
 import { type ByteRange, byteRange } from '../../lib/byte-stream.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { cleanText } from '../../lib/text.ts'
-import { type LiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
+import { type IdLiveReads, type MessageBody, ProviderError } from '../contract/index.ts'
 import { type Json, object, text } from '../rest/index.ts'
 import { bodyOf, type Graph, messagePath, segment } from './client.ts'
 import { FolderList } from './folders.ts'
 import { AS_TEXT, attachmentFile, headersOf, kindOf } from './map.ts'
+import { searchMailbox } from './search.ts'
 
-export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId: string }> {
+export function microsoftLiveReads(graph: Graph, clock: Clock): IdLiveReads {
   async function read(path: string, doing: string, range: ByteRange | undefined) {
     const { body } = await graph.open(path, { doing })
     return range === undefined ? body : byteRange(body, range)
@@ -14,6 +16,7 @@ export function microsoftLiveReads(graph: Graph): LiveReads<{ providerMessageId:
 
   return {
     listFolders: () => new FolderList(graph).list(),
+    search: (request) => searchMailbox(graph, clock, request),
 
     /** Requests the original and the text version in one batch: Graph converts between them. */
     async getBody({ providerMessageId }) {

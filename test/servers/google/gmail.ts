@@ -3,6 +3,7 @@ import type { Route, Routed } from '../fake/router.ts'
 import type { Emulator } from './emulator.ts'
 import { badRequest, googleError, notFound } from './errors.ts'
 import { attachmentOf, type Format, messageResource } from './payload.ts'
+import { matching } from './query.ts'
 
 const BASE = '/gmail/v1/users/{userId}'
 const FORMATS: readonly string[] = ['full', 'metadata', 'minimal', 'raw']
@@ -203,15 +204,4 @@ function parsePageToken(token: string): Position | null {
   } catch {
     return null
   }
-}
-
-/** Supports only `after:` and `before:`, in seconds, and `rfc822msgid:` of the search language. */
-function matching(query: string): (message: GoogleMessage) => boolean {
-  const after = Number(/\bafter:(\d+)/.exec(query)?.[1] ?? 0) * 1000
-  const before = Number(/\bbefore:(\d+)/.exec(query)?.[1] ?? Number.POSITIVE_INFINITY) * 1000
-  const messageId = /\brfc822msgid:(\S+)/.exec(query)?.[1]
-  return (message) =>
-    Number(message.internal_date) >= after &&
-    Number(message.internal_date) < before &&
-    (messageId === undefined || message.message_id === `<${messageId}>`)
 }

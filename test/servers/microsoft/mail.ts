@@ -5,6 +5,7 @@ import type { ChangeLog, DeltaItem } from './delta.ts'
 import { drafts as draftsOf } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
 import { badRequest, graphError, itemNotFound } from './errors.ts'
+import { searchOf } from './kql.ts'
 import type { Mailboxes } from './mailbox.ts'
 import { folderResource, messageResource, messageView, type Resource, skippedPage, viewOf } from './resources.ts'
 import { type GraphSubmission, sendRoutes } from './sending.ts'
@@ -39,9 +40,38 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
       return id === undefined ? itemNotFound() : act(request, id)
     }
 
-  /** The emulator filters and sorts; the default order is newest first. */
-  async function list(request: Routed, path: string) {
+  /** At most 1,000 messages, by the time they were sent. Graph combines `$search` with neither `$filter` nor `$orderby`. */
+  async function search(request: Routed, folder?: string) {
     const params = request.url.searchParams
+    const user = userOf(request)
+    const test = searchOf(params.get('$search') ?? '')
+    if (test === undefined) return badRequest('Syntax error in the search query.')
+    for (const [name, code] of [
+      ['$filter', 'SearchWithFilter'],
+      ['$orderby', 'SearchWithOrderBy'],
+    ] as const) {
+      if (params.has(name))
+        return graphError(400, code, `The query parameter '${name}' is not supported with '$search'.`)
+    }
+    const found = boxes
+      .messages(user)
+      .filter((row) => folder === undefined || row.parent_folder_id === folder)
+      .filter((row) => test(row, boxes, emulator))
+      .sort((a, b) => (b.sent_date_time ?? '').localeCompare(a.sent_date_time ?? ''))
+      .slice(0, 1000)
+    const shown = found.map((row) => messageResource(emulator, boxes, user, row.microsoft_id, viewOf(request)))
+    return skippedPage(
+      request,
+      (await Promise.all(shown)).filter((message) => message !== undefined),
+      10,
+      '$skiptoken',
+    )
+  }
+
+  /** The emulator filters and sorts; the default order is newest first. */
+  async function list(request: Routed, path: string, folder?: string) {
+    const params = request.url.searchParams
+    if (params.has('$search')) return search(request, folder)
     const query = new URLSearchParams({ $top: '1000000', $orderby: params.get('$orderby') ?? 'receivedDateTime desc' })
     const filter = params.get('$filter')
     const messageId = /^internetMessageId eq '(.*)'$/.exec(filter ?? '')?.[1]?.replaceAll("''", "'")
@@ -61,7 +91,9 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
 
   async function listFolder(request: Routed) {
     const folder = boxes.folder(userOf(request), request.params.folder ?? '')
-    return folder ? list(request, `${ME}/mailFolders/${folder.microsoft_id}/messages`) : folderNotFound()
+    return folder
+      ? list(request, `${ME}/mailFolders/${folder.microsoft_id}/messages`, folder.microsoft_id)
+      : folderNotFound()
   }
 
   function delta(request: Routed) {

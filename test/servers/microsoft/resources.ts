@@ -100,12 +100,17 @@ export function folderResource(boxes: Mailboxes, user: string, row: FolderRow): 
 }
 
 /** One page of a list, by `$skip` as in Graph: messages that arrive between pages shift it. */
-export function skippedPage(request: Routed, items: Resource[], fallback: number): Response {
+export function skippedPage(
+  request: Routed,
+  items: Resource[],
+  fallback: number,
+  continuation: '$skip' | '$skiptoken' = '$skip',
+): Response {
   const query = request.url.searchParams
   const top = boundedInteger(query.get('$top'), fallback, 1000)
-  const skip = boundedInteger(query.get('$skip'), 0, Number.MAX_SAFE_INTEGER)
+  const skip = boundedInteger(query.get(continuation), 0, Number.MAX_SAFE_INTEGER)
   const next = new URL(request.url)
-  next.searchParams.set('$skip', String(skip + top))
+  next.searchParams.set(continuation, String(skip + top))
   return Response.json({
     value: items.slice(skip, skip + top),
     ...(skip + top < items.length ? { '@odata.nextLink': next.toString() } : {}),

@@ -1,7 +1,7 @@
 import type { Dialect, Tx } from '../../../infra/db/index.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { type Pagination, pageOf, pageRequest } from '../../../lib/page.ts'
-import type { FolderSearch, RemoteMessage } from '../../../providers/contract/index.ts'
+import type { MailSearch, RemoteMessage } from '../../../providers/contract/index.ts'
 import { readLive } from '../../accounts/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
@@ -57,7 +57,7 @@ function searchOf({ q, from, to, subject, after, before, unread, hasAttachments 
   }
   const limits = { after, before, unread, hasAttachments }
   const filters = Object.entries(limits).filter(([, value]) => value !== undefined)
-  return words.length + filters.length === 0 ? undefined : (Object.fromEntries([...words, ...filters]) as FolderSearch)
+  return words.length + filters.length === 0 ? undefined : (Object.fromEntries([...words, ...filters]) as MailSearch)
 }
 
 /** The server reads the whole folder for each word. */

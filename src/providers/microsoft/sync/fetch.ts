@@ -61,7 +61,12 @@ function hasOnlyFlags(item: Json): boolean {
   return changed.length > 0 && changed.every((name) => name === 'isRead' || name === 'flag')
 }
 
-async function withAttachments(graph: Graph, items: readonly Json[], context: ChangesContext): Promise<FoundMessage[]> {
+/** The messages of complete items, with the attachments that Graph left out. */
+export async function withAttachments(
+  graph: Graph,
+  items: readonly Json[],
+  context: ChangesContext,
+): Promise<FoundMessage[]> {
   const { folderId, isNew, nowMs, signal } = context
   const ids = items.filter(mayHaveAttachments).flatMap((item) => text(item.id) ?? [])
   const lists = await listAttachments(graph, ids, signal)

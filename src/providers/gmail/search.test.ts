@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { gmailMailbox } from '../../../test/servers/gmail-mailbox.ts'
+import { idSearch } from '../../../test/servers/search-fixtures.ts'
+import { searchConformance } from '../contract/search-conformance.ts'
+import { queryOf } from './search.ts'
+
+const quota = { perSecond: 1_000_000, burst: 1_000_000 }
+searchConformance('gmail', async () => idSearch(await gmailMailbox({ quota }), { findsPrefixes: false }))
+
+it('quotes every word, and leaves a second around times', () => {
+  expect(
+    queryOf({
+      ...{ text: ['größe', 'or'], from: ['ada@x.example'], to: ['bob'], subject: ['in:spam'] },
+      ...{ after: 1500, before: 2500, unread: false, hasAttachments: true },
+    }),
+  ).toBe(
+    '"größe" "or" from:"ada@x.example" {to:"bob" cc:"bob" bcc:"bob"} subject:"in:spam" after:0 before:4 is:read has:attachment',
+  )
+})
