@@ -66,13 +66,16 @@ export function httpServer(
   authRoutes(server, {
     ...shared,
     ...{ idempotency, accounts, licence, logins, records, verifications },
-    ...{ imap: mailboxes.imap, mail: mailboxes.mail },
+    ...{ imap: mailboxes.imap, smtp: mailboxes.sending('imap'), mail: mailboxes.mail },
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
     formPorts: config.formPorts,
     authScreen: authScreen(config),
   })
-  accountRoutes(server, { db, accounts, idempotency, log, mail: mailboxes.mail, login, verifications })
+  accountRoutes(server, {
+    ...{ db, accounts, idempotency, log, mail: mailboxes.mail, login, verifications },
+    smtp: mailboxes.sending('imap'),
+  })
   pushRoutes(server, { db, bus, log, accounts })
   messageRoutes(server, { reader })
   messageChangeRoutes(server, { reader, changer: features.changer, idempotency })

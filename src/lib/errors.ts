@@ -18,6 +18,17 @@ export const ERROR_CATALOGUE = {
     'provider',
     'Cannot establish a TLS connection: the certificate is not valid for this host, or the server does not offer STARTTLS.',
   ],
+  smtp_auth_failed: [400, 'provider', 'The SMTP server rejected this username or password.'],
+  smtp_unreachable: [
+    400,
+    'provider',
+    'Cannot reach an SMTP server at this host and port. Check both, and whether the port uses TLS.',
+  ],
+  smtp_tls: [
+    400,
+    'provider',
+    'Cannot establish a TLS connection to the SMTP server: the certificate is not valid for this host, or the server does not offer STARTTLS.',
+  ],
   consent_denied: [400, 'api', 'The user cancelled, or denied access at the provider. Start again and allow access.'],
   consent_incomplete: [
     400,

@@ -24,6 +24,8 @@ export interface FakeMailServer {
   failure: Error | undefined
   /** Every attempted sign-in. */
   attempts: MailAccess[]
+  /** Those at its SMTP server, which accepts every password. */
+  smtpAttempts: MailAccess[]
   /** Runs before each response. */
   beforeResponse: () => Promise<void>
 }
@@ -49,6 +51,7 @@ export interface HostedOptions
       | 'authScreen'
       | 'licence'
       | 'imap'
+      | 'smtp'
       | 'formPorts'
       | 'log'
       | 'unreachableMs'
@@ -98,6 +101,11 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     redirectUrl: undefined,
     formPorts: 'any',
     imap: { verify: mail.verify },
+    smtp: {
+      async verify(access) {
+        mail.server.smtpAttempts.push(access)
+      },
+    },
     verifications: new VerificationLimit(),
     mail: () => undefined,
     idempotency: idempotent,
@@ -139,6 +147,14 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
             .executeTakeFirst()
         )?.n,
       ),
+    /** The settings and secrets of the account that a session connected. */
+    async access(code: string): Promise<MailAccess> {
+      const { accountId } = (await call(`/auth/sessions/${code}`, { key: true }).then((one) => one.json())) as {
+        accountId: string
+      }
+      return fixture.accounts.access(accountId)
+    },
+
     close: () => app.close(),
 
     /** Creates a session. */
@@ -229,6 +245,7 @@ function fakeMailServer() {
     folders: [folder('INBOX', 'inbox'), folder('Sent', 'sent'), folder('Lists', null, false), folder('Work/Größe')],
     failure: undefined,
     attempts: [],
+    smtpAttempts: [],
     beforeResponse: async () => {},
   }
   return {

@@ -3,13 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { imapProvider } from '../../src/providers/imap/index.ts'
+import { smtpProvider } from '../../src/providers/smtp/index.ts'
 import { type ConsentSite, googleSite, microsoftSite } from '../kit/consent.ts'
 import type { Databases } from '../kit/database.ts'
 import { freePort, type Hosted, localGuard, serveHosted } from '../kit/hosted.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
 /** The mailbox of the user at the mail server, and at each provider. */
-export const MAILBOX = { email: 'ada@posthorn.test', password: 'correct horse' }
+export const MAILBOX = { email: 'ada@posthorn.test', password: 'correct horse', smtpPassword: 'battery staple' }
 export const GOOGLE_USER = 'ada@gmail.com'
 export const OTHER_GOOGLE_USER = 'grace@gmail.com'
 export const MICROSOFT_USER = 'ada@outlook.com'
@@ -20,6 +22,8 @@ export const APP_NAME = 'Northwind'
 /** The servers around the service. They are the same for every look of the pages. */
 export interface HostedServers {
   dovecot: Dovecot
+  /** Accepts another password than the mailbox. */
+  smtp: SmtpSink
   sites: Record<'gmail' | 'microsoft', ConsentSite>
   /** Where users return to: a page that says so. */
   redirectUri: string
@@ -29,26 +33,28 @@ export interface HostedServers {
 }
 
 export async function startHostedServers(): Promise<HostedServers> {
-  const [dovecot, gmail, microsoft, application, closedPort] = await Promise.all([
+  const [dovecot, smtp, gmail, microsoft, application, closedPort] = await Promise.all([
     startDovecot(),
+    startSmtpSink(),
     googleSite(),
     microsoftSite(),
     startApplicationPage(),
     freePort(),
   ])
   await dovecot.addUser(MAILBOX.email, MAILBOX.password)
+  smtp.behave({ password: MAILBOX.smtpPassword })
   await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
   for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
   microsoft.server.addUser(MICROSOFT_USER)
   gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
   const { port } = application.address() as AddressInfo
   return {
-    ...{ dovecot, sites: { gmail, microsoft }, closedPort },
+    ...{ dovecot, smtp, sites: { gmail, microsoft }, closedPort },
     redirectUri: `http://127.0.0.1:${port}/done?own=1`,
     async close() {
       application.close()
       application.closeAllConnections()
-      await Promise.all([dovecot.stop(), gmail.server.close(), microsoft.server.close()])
+      await Promise.all([dovecot.stop(), smtp.close(), gmail.server.close(), microsoft.server.close()])
     },
   }
 }
@@ -81,9 +87,10 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
       if (stage.isLicenceFull) throw new AppError('licence_limit')
     },
   }
-  const { mail } = imapProvider({ guard: localGuard, clock: systemClock })
+  const { mail, sentCopies } = imapProvider({ guard: localGuard, clock: systemClock })
+  const smtp = smtpProvider({ guard: localGuard, copies: sentCopies })
   const { gmail, microsoft } = servers.sites
-  const shared = { ...{ clock, licence, imap: mail }, accounts: { licence }, authScreen: { name: APP_NAME } }
+  const shared = { ...{ clock, licence, imap: mail, smtp }, accounts: { licence }, authScreen: { name: APP_NAME } }
   const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
   const withoutProviders = await serveHosted(db, shared)
   for (const { provider, server } of [gmail, microsoft]) {

@@ -9,6 +9,7 @@ import {
   denyConsent,
   enterAddress,
   fillServer,
+  fillSmtp,
   GOOGLE,
   goTo,
   link,
@@ -265,6 +266,40 @@ export const HOSTED_STATES: readonly HostedState[] = [
     },
     shows: (t) => t('imap_tls.title'),
     ends: CANCELLED,
+  },
+  {
+    name: 'wrong password of the SMTP server',
+    async reach(visit) {
+      await openImap(visit)
+      await fillServer(visit)
+      await fillSmtp(visit, 'wrong')
+      await submit(visit)
+    },
+    shows: (t) => t('smtp_auth_failed.title'),
+    ends: CANCELLED,
+  },
+  {
+    name: 'invalid SMTP settings',
+    async reach(visit) {
+      await openImap(visit)
+      await fillServer(visit)
+      await fillSmtp(visit, '')
+      await visit.page.getByLabel(visit.t('smtp.host'), { exact: true }).fill('https://x/')
+      await submit(visit)
+    },
+    shows: (t) => t('invalid.summary'),
+    ends: CANCELLED,
+  },
+  {
+    name: 'success with an SMTP server',
+    async reach(visit) {
+      await openImap(visit)
+      await fillServer(visit)
+      await fillSmtp(visit, MAILBOX.smtpPassword)
+      await submit(visit)
+    },
+    shows: () => 'Welcome back',
+    ends: connected('imap', MAILBOX.email),
   },
   {
     name: 'choice of a folder',

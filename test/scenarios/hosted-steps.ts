@@ -89,6 +89,13 @@ export async function fillServer(
   if (accept) await page.getByLabel(t('certificate.label')).check()
 }
 
+/** In the open settings. */
+export async function fillSmtp({ page, t, stage }: Visit, password: string): Promise<void> {
+  await page.getByLabel(t('smtp.host'), { exact: true }).fill('localhost')
+  await page.getByLabel(t('smtp.port'), { exact: true }).fill(String(stage.smtp.port))
+  await page.getByLabel(t('smtp.password'), { exact: true }).fill(password)
+}
+
 export async function submit({ page, t }: Visit): Promise<void> {
   await page.getByRole('button', { name: t('imap.connect') }).click()
 }

@@ -51,11 +51,14 @@ export interface LinkAccount {
 
 /** A connected mailbox as a sign-in recognises it. */
 export interface LinkedMailbox {
+  accountId: string
   provider: ProviderName
   email: string
   /** As in `LinkAccount`. */
   providerUser: string
   settings: MailSettings
+  /** Which parts have a password of their own. */
+  ownPasswords: { smtp: boolean; caldav: boolean }
 }
 
 export interface AccountChanges {

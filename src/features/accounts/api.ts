@@ -38,7 +38,7 @@ const imapFieldSchemas = {
   password: optionalText('Required.'),
   mailbox: optionalText('The folder to sync. Default INBOX.'),
   smtpHost: optionalText(
-    'Without it, the service derives every SMTP field from the IMAP server and tests them at the first send.',
+    'The service signs in to it before it connects the account. Without any SMTP field, it derives them from the IMAP server at the first send.',
   ),
   smtpPort: optionalPort('Usually 465 or 587.'),
   smtpSecure: optionalFlag('True: TLS from the first byte; false: STARTTLS.'),

@@ -37,6 +37,7 @@ export {
 } from './connecting/imap-connection.ts'
 export { checkMailbox } from './connecting/mailbox-check.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
+export { type VerifySmtpDeps, verifySmtp } from './connecting/smtp-check.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { accountEvents } from './events.ts'

@@ -36,6 +36,7 @@ describeEachDatabase('the accounts API', (open) => {
     const db = await open()
     const fixture = testAccounts(db)
     const tried: MailAccess[] = []
+    const triedSmtp: MailAccess[] = []
     const logged: unknown[] = []
     const verify = async (access: MailAccess) => {
       tried.push(access)
@@ -52,6 +53,12 @@ describeEachDatabase('the accounts API', (open) => {
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
       login,
+      smtp: {
+        async verify(access) {
+          triedSmtp.push(access)
+          if (access.secrets.smtpPassword === 'wrong') throw new ProviderError('auth_expired', 'refused')
+        },
+      },
       verifications: new VerificationLimit(),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
@@ -59,7 +66,7 @@ describeEachDatabase('the accounts API', (open) => {
       const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, fixture, db, tried, logged }
+    return { call, fixture, db, tried, triedSmtp, logged }
   }
 
   it('connects a mailbox after verifying its credentials, and never returns them', async () => {
@@ -84,6 +91,19 @@ describeEachDatabase('the accounts API', (open) => {
     expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret' })
     expect((await call('GET', `/accounts/${body.id}`)).body).toEqual(body)
     expect((await call('GET', '/accounts/user-1')).body).toEqual(body)
+  })
+
+  it('verifies the SMTP server that it was given, after the mailbox', async () => {
+    const { call, tried, triedSmtp, fixture } = await serve()
+    const given = { ...form, smtpHost: 'out.example.com', smtpPassword: 'wrong' }
+    expect((await call('POST', '/accounts', { ...given, password: 'wrong' })).body.error.code).toBe('imap_auth_failed')
+    expect(triedSmtp).toEqual([])
+    const refused = await call('POST', '/accounts', given)
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'smtp_auth_failed'])
+    expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
+    const { body } = await call('POST', '/accounts', { ...given, smtpPassword: 'out' })
+    expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret', smtpPassword: 'out' })
+    expect([tried.length, triedSmtp.length]).toEqual([3, 2])
   })
 
   it('creates one account for two posts with one Idempotency-Key', async () => {

@@ -9,6 +9,7 @@ import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
+import { type VerifySmtpDeps, verifySmtp } from './connecting/smtp-check.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
 
 export interface AccountRoutesDeps {
@@ -21,6 +22,7 @@ export interface AccountRoutesDeps {
   /** The OAuth login. Undefined for imap, and for a provider that is not configured. */
   login(provider: ProviderName): LoginProvider | undefined
   verifications: VerificationLimit
+  smtp: VerifySmtpDeps['smtp']
 }
 
 const READ = { access: 'key:read' } as const
@@ -157,7 +159,12 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 /** The account to link, after its credentials were verified at the server. */
 async function verifiedLink(
   body: Static<typeof createBody>,
-  { mail: mailOf, login: loginOf, verifications }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'verifications'>,
+  {
+    mail: mailOf,
+    login: loginOf,
+    smtp,
+    verifications,
+  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'smtp' | 'verifications'>,
 ): Promise<LinkAccount> {
   const { provider = 'imap' } = body
   const customUserId = body.customUserId ?? null
@@ -174,6 +181,7 @@ async function verifiedLink(
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
   await verifyImap({ mail, verifications, keepConnection: true }, connection)
+  await verifySmtp({ smtp, verifications }, connection)
   return { provider, customUserId, ...connection }
 }
 

@@ -206,12 +206,12 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async findMailboxes(customUserId, email) {
       const rows = await reader.linked(null, cleanAlias(customUserId), email)
-      return rows.map(({ settings, ...row }) => {
+      return rows.map((row) => {
+        const { id: accountId, provider, providerUser, settings } = row
+        const { smtpPassword, caldavPassword } = openSecrets(sealer, row)
         return {
-          provider: row.provider,
-          email: row.email,
-          providerUser: row.providerUser,
-          settings: JSON.parse(settings),
+          ...{ accountId, provider, email: row.email, providerUser, settings: JSON.parse(settings) },
+          ownPasswords: { smtp: smtpPassword !== undefined, caldav: caldavPassword !== undefined },
         }
       })
     },

@@ -27,9 +27,9 @@ export { type Logins, redirectUri } from './oauth/consents.ts'
 export interface AuthDeps
   extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
     Omit<ConsentsDeps, 'accounts'>,
-    Pick<ImapRoutesDeps, 'imap' | 'verifications' | 'formPorts' | 'unreachableMs'>,
+    Pick<ImapRoutesDeps, 'imap' | 'smtp' | 'verifications' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
-  accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts']
+  accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts'] & ImapRoutesDeps['accounts']
   log: Log
   /** Used to detect the provider of an address. */
   records: DnsRecords

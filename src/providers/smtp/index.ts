@@ -48,7 +48,51 @@ export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: Sm
         provider: 'imap',
       }),
   }
-  return { open: (access, options = {}) => new SmtpSender(access, options, copies(access), dialing) }
+  return {
+    open: (access, options = {}) => new SmtpSender(access, options, copies(access), dialing),
+    async verify(access, signal) {
+      const candidates = smtpCandidates(access)
+      const connectMs = Math.min(dialing.limits.connectMs, VERIFY_MS / Math.max(1, candidates.length))
+      const brief = { ...dialing, limits: { ...dialing.limits, connectMs } }
+      const { client } = await signIn(access, candidates, brief, signal, VERIFYING)
+      client.close()
+    },
+  }
+}
+
+/** For all servers together. */
+const VERIFY_MS = 9_500
+const VERIFYING = 'signing in'
+
+interface SignedIn {
+  client: SmtpClient
+  settings: SmtpSettings
+}
+
+/** Signs in at the first server that accepts it. */
+async function signIn(
+  { settings, secrets }: MailAccess,
+  candidates: readonly SmtpSettings[],
+  dialing: SmtpDialing,
+  signal: AbortSignal,
+  doing: string,
+): Promise<SignedIn> {
+  const password = secrets.smtpPassword ?? secrets.password
+  if (password === undefined || candidates.length === 0) {
+    throw new ProviderError('auth_expired', `${doing}: the account has no SMTP server or no password`)
+  }
+  let failure: unknown
+  for (const candidate of candidates) {
+    try {
+      const login = { settings: candidate, password, allowSelfSigned: settings.imap?.allowSelfSigned ?? false }
+      return { client: await connectSmtp(login, dialing, signal), settings: candidate }
+    } catch (error) {
+      failure ??= error
+      // A server that knows the user refused the password: asking others might lock the mailbox.
+      if (signal.aborted || (error instanceof ProviderError && error.kind === 'auth_expired')) throw error
+    }
+  }
+  throw failure
 }
 
 /** Signs in at the first message and keeps the connection for the next ones. */
@@ -57,7 +101,7 @@ class SmtpSender implements Sender {
   readonly #options: SenderOptions
   readonly #copies: SentCopies
   readonly #dialing: SmtpDialing
-  #open: { client: SmtpClient; settings: SmtpSettings } | undefined
+  #open: SignedIn | undefined
 
   constructor(access: MailAccess, options: SenderOptions, copies: SentCopies, dialing: SmtpDialing) {
     this.#access = access
@@ -94,27 +138,11 @@ class SmtpSender implements Sender {
 
   async #connected(signal: AbortSignal): Promise<SmtpClient> {
     if (this.#open?.client.isOpen) return this.#open.client
-    const { settings, secrets } = this.#access
-    const password = secrets.smtpPassword ?? secrets.password
     const known = this.#open?.settings ?? this.#options.smtp
     const candidates = [...(known === undefined ? [] : [known]), ...smtpCandidates(this.#access)]
-    if (password === undefined || candidates.length === 0) {
-      throw new ProviderError('auth_expired', 'sending: the account has no SMTP server or no password')
-    }
-    let failure: unknown
-    for (const candidate of candidates) {
-      try {
-        const login = { settings: candidate, password, allowSelfSigned: settings.imap?.allowSelfSigned ?? false }
-        const client = await connectSmtp(login, this.#dialing, signal)
-        this.#open = { client, settings: candidate }
-        if (!isComplete(this.#access) && candidate !== known) this.#options.onSettings?.(candidate)
-        return client
-      } catch (error) {
-        failure ??= error
-        // A server that knows the user refused the password: asking others might lock the mailbox.
-        if (signal.aborted || (error instanceof ProviderError && error.kind === 'auth_expired')) throw error
-      }
-    }
-    throw failure
+    this.#open = await signIn(this.#access, candidates, this.#dialing, signal, 'sending')
+    const { client, settings } = this.#open
+    if (!isComplete(this.#access) && settings !== known) this.#options.onSettings?.(settings)
+    return client
   }
 }

@@ -66,7 +66,8 @@ describe('the IMAP page', () => {
   })
 
   it.each([undefined, SERVER])('keeps every setting while the user chooses a folder', (proposed) => {
-    const page = render(SERVER, { proposed, folders: [{ path: 'INBOX', label: 'INBOX' }], passwordToken: 'sealed' })
+    const folders = [{ path: 'INBOX', label: 'INBOX' }]
+    const page = render(SERVER, { proposed, folders, passwordToken: 'sealed', entered: ['password'] })
     expect(fieldsInSight(page)).toEqual(['mailbox'])
     for (const name of ['email', 'host', 'port', 'username', 'secure', 'password', 'passwordToken']) {
       expect(page.split(` name="${name}"`)).toHaveLength(name === 'email' ? 3 : 2)
@@ -91,6 +92,17 @@ describe('the optional parts of the settings', () => {
     const parts = { smtp: true, caldav: true }
     expect(render({}, { parts })).not.toContain(OPEN)
     expect(render({ smtpHost: 'smtp.example.com' }, { parts })).toContain(OPEN)
+  })
+
+  it('open the settings of a connected mailbox when they differ from the stored ones', () => {
+    const parts = { smtp: true, caldav: false }
+    const proposed = { ...SERVER, smtpHost: 'smtp.example.com', smtpPort: '465', smtpSecure: '' }
+    const stored = { ...SERVER, smtpHost: 'smtp.example.com', smtpPort: '465' }
+    const page = render(stored, { proposed, parts, isReconnect: true, entered: ['smtpUsername'] })
+    expect(page).not.toContain(OPEN)
+    expect(page).toMatch(/id="smtpUsername"[^>]* value=""[^>]* placeholder="Already entered"/)
+    expect(page).not.toMatch(/id="smtpPassword"[^>]* placeholder/)
+    expect(render({ ...stored, smtpPort: '587' }, { proposed, parts, isReconnect: true })).toContain(OPEN)
   })
 
   it('keep their values while they are not shown', () => {

@@ -25,6 +25,9 @@ export const IMAP_FORM_FIELDS = [
   'caldavUsername',
 ] as const
 
+/** A field that may be empty on the page although the service has its value. */
+export type EnteredField = 'password' | `${'smtp' | 'caldav'}${'Username' | 'Password'}`
+
 export type ImapFormValues = Readonly<Record<(typeof IMAP_FORM_FIELDS)[number], string>>
 
 export interface ImapPage {
@@ -36,7 +39,7 @@ export interface ImapPage {
   state: string
   values: ImapFormValues
   /** The server that was found. The page then asks for the password only. Undefined: the user enters the server. */
-  proposed?: (Pick<ImapFormValues, 'host' | 'port' | 'username' | 'secure'> & { allowSelfSigned?: string }) | undefined
+  proposed?: (Pick<ImapFormValues, 'host' | 'port' | 'username' | 'secure'> & Partial<ImapFormValues>) | undefined
   /** `proposed` as a form field, for the next page. */
   proposedField?: string | undefined
   /** The user wants to change the settings. */
@@ -57,6 +60,8 @@ export interface ImapPage {
   folders?: readonly { path: string; label: string }[] | undefined
   /** Replaces the passwords typed in the previous step. Valid only for the same servers and users. */
   passwordToken?: string | undefined
+  /** The service has their values, and uses them when the user leaves the fields empty. */
+  entered?: readonly EnteredField[] | undefined
   /** Hosts that the server field suggests. */
   hosts: readonly string[]
   parts: ImapFormParts
@@ -83,7 +88,7 @@ ${folders === undefined && grantList(context, page.grants)}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}${
   page.proposedField !== undefined && hidden('proposed', page.proposedField)
-}
+}${page.passwordToken !== undefined && hidden('passwordToken', page.passwordToken)}
 ${errors.fields.email === undefined ? hidden('email', values.email) : emailField(t, page)}
 ${
   folders === undefined
@@ -123,9 +128,9 @@ function requirement(t: Translate, { note, guide, errors }: ImapPage): Html {
 }
 
 function passwordField(t: Translate, page: ImapPage): Html {
-  const isEntered = page.passwordToken !== undefined
+  const isEntered = page.entered?.includes('password') === true
   const hasServer = page.proposed !== undefined || page.values.host !== ''
-  return html`${isEntered && hidden('passwordToken', page.passwordToken ?? '')}${textField(t, {
+  return textField(t, {
     name: 'password',
     label: t(page.isAppPassword ? 'password.appLabel' : 'password.label'),
     value: '',
@@ -137,7 +142,7 @@ function passwordField(t: Translate, page: ImapPage): Html {
     focus: hasServer && firstInvalid(page.errors) === undefined && !isEntered && page.isEditing !== true,
     maxLength: 1024,
     errors: page.errors,
-  })}`
+  })
 }
 
 function folderSelect(t: Translate, page: ImapPage, folders: readonly { path: string; label: string }[]): Html {

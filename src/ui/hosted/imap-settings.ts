@@ -1,7 +1,7 @@
 import { type Html, html } from '../../lib/html.ts'
-import { checkField, type FormErrors, firstInvalid, hidden, selectField, textField } from './fields.ts'
+import { checkField, firstInvalid, hidden, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
-import type { ImapFormValues, ImapPage } from './imap-page.ts'
+import type { EnteredField, ImapFormValues, ImapPage } from './imap-page.ts'
 import type { Translate } from './texts/index.ts'
 
 const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPassword'] as const
@@ -24,7 +24,7 @@ export function moreSettings(t: Translate, page: ImapPage, password: Html | unde
   const { values, errors, parts, folders } = page
   return html`<details class="more" id="settings"${isOpen(page) && html` open`}>
 <summary>${ICONS.chevron}${t('imap.more')}</summary>
-<fieldset>${(parts.smtp || parts.caldav) && html`<legend>IMAP</legend>`}
+<fieldset>${(parts.smtp || parts.caldav) && html`<legend>${t('imap.legend')}</legend>`}
 ${password}
 ${isHostAbove(page) || page.isReconnect ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
 ${
@@ -68,8 +68,8 @@ ${
   })
 }
 </fieldset>
-${parts.smtp ? smtp(t, values, errors) : carried(values, SMTP)}
-${parts.caldav ? caldav(t, values, errors) : carried(values, CALDAV)}
+${parts.smtp ? smtp(t, page) : carried(page, SMTP)}
+${parts.caldav ? caldav(t, page) : carried(page, CALDAV)}
 </details>`
 }
 
@@ -118,29 +118,48 @@ function isOpen({ values, errors, parts, proposed, folders, isEditing, isReconne
   return isEditing === true || isChanged || faulty.some((name) => names.has(name))
 }
 
-/** The values of a part that the form does not show. Passwords are in the token. */
-function carried(values: ImapFormValues, names: readonly string[]): Html[] {
+/** The values of a part that the form does not show. Passwords are in the token; the service knows those of a connected mailbox. */
+function carried({ values, isReconnect }: ImapPage, names: readonly string[]): Html[] {
+  if (isReconnect) return []
   return Object.entries(values).flatMap(([name, value]) =>
     names.includes(name) && value !== '' ? hidden(name, value) : [],
   )
 }
 
-function smtp(t: Translate, values: ImapFormValues, errors: FormErrors): Html {
+function smtp(t: Translate, page: ImapPage): Html {
+  const { values, errors } = page
   return html`<fieldset><legend>${t('smtp.legend')}</legend><p class="hint">${t('smtp.hint')}</p>
 <div class="row">
 ${textField(t, { name: 'smtpHost', label: t('smtp.host'), value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
 ${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
 </div>
 ${selectField({ name: 'smtpSecure', label: t('smtp.secure'), value: values.smtpSecure, options: securityChoices(t), errors })}
-${textField(t, { name: 'smtpUsername', label: t('smtp.username'), value: values.smtpUsername, hint: t('same.username'), errors })}
-${textField(t, { name: 'smtpPassword', label: t('smtp.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
+${ownLogin(t, page, 'smtp')}
 </fieldset>`
 }
 
-function caldav(t: Translate, values: ImapFormValues, errors: FormErrors): Html {
+/** The username and the password at another server, which are those of the mailbox by default. */
+function ownLogin(t: Translate, { values, errors, entered = [] }: ImapPage, server: 'smtp' | 'caldav'): Html {
+  const username = `${server}Username` as const
+  const password = `${server}Password` as const
+  const isEntered = (name: EnteredField) => entered.includes(name)
+  const placeholder = (name: EnteredField) => (isEntered(name) ? t('password.entered') : undefined)
+  return html`${textField(t, {
+    ...{ name: username, label: t(`${server}.username`), value: values[username], errors },
+    placeholder: placeholder(username),
+    hint: t(isEntered(username) ? 'username.enteredHint' : 'same.username'),
+  })}
+${textField(t, {
+  ...{ name: password, label: t(`${server}.password`), value: '', type: 'password', maxLength: 1024, errors },
+  placeholder: placeholder(password),
+  hint: t(isEntered(password) ? 'password.enteredHint' : 'same.password'),
+})}`
+}
+
+function caldav(t: Translate, page: ImapPage): Html {
+  const { values, errors } = page
   return html`<fieldset><legend>${t('caldav.legend')}</legend><p class="hint">${t('caldav.hint')}</p>
 ${textField(t, { name: 'caldavUrl', label: t('caldav.url'), value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
-${textField(t, { name: 'caldavUsername', label: t('caldav.username'), value: values.caldavUsername, hint: t('same.username'), errors })}
-${textField(t, { name: 'caldavPassword', label: t('caldav.password'), value: '', type: 'password', hint: t('same.password'), maxLength: 1024, errors })}
+${ownLogin(t, page, 'caldav')}
 </fieldset>`
 }

@@ -6,7 +6,14 @@ export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { type FormErrors, NO_ERRORS } from './fields.ts'
 export type { Grant } from './grants.ts'
 export type { Guide, GuideStep } from './guide.ts'
-export { IMAP_FORM_FIELDS, type ImapFormParts, type ImapFormValues, type ImapPage, imapPage } from './imap-page.ts'
+export {
+  type EnteredField,
+  IMAP_FORM_FIELDS,
+  type ImapFormParts,
+  type ImapFormValues,
+  type ImapPage,
+  imapPage,
+} from './imap-page.ts'
 export { landingPage } from './landing-page.ts'
 export type { PageContext } from './layout.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'

@@ -120,8 +120,9 @@ summary svg{flex:none;width:16px;height:16px;color:var(--soft);transition:transf
 details[open]>summary svg,[dir=rtl] details[open]>summary svg{transform:rotate(90deg)}
 summary+.field,summary+input+.field{margin-top:6px}
 fieldset{min-width:0;margin:0;padding:8px 0 6px;border:0}
-legend{margin:0 0 2px;font-weight:650}
-fieldset>.hint{margin:0 0 14px}
+legend{width:100%;margin:0 0 10px;font-size:15.5px;font-weight:650}
+fieldset+fieldset>legend{padding-top:22px;border-top:1px solid var(--line)}
+fieldset>.hint{margin:-6px 0 16px}
 .ways{display:flex;flex-wrap:wrap;gap:4px 20px;justify-content:center;margin-top:16px}
 .cancel{display:inline-flex;align-items:center;gap:6px;padding:8px 0;font-size:14px}
 form+.cancel{display:flex;justify-content:center;margin-top:12px}

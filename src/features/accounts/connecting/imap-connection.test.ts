@@ -173,7 +173,9 @@ describe('checking the credentials at the server', () => {
       return new Promise<never>(() => {})
     }
     const deps = { mail: { verify: silent }, verifications }
-    await expect(verifyImap(deps, connection(), 20)).rejects.toMatchObject({ code: 'imap_unreachable' })
+    await expect(verifyImap({ ...deps, timeoutMs: 20 }, connection())).rejects.toMatchObject({
+      code: 'imap_unreachable',
+    })
     expect(signals[0]?.aborted).toBe(true)
   })
 })

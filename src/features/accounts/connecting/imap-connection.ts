@@ -93,11 +93,15 @@ export function parseImapConnection(
   }
 }
 
-/** The ports of the connection, each with its field, for the port rules. */
+/** The ports that the connection uses, each with its field, for the port rules. */
 export function connectionPorts(connection: ImapConnection): { field: ImapField; port: number }[] {
   const { imap, smtp, caldav } = connection.settings
+  const hasSmtp = smtp !== undefined || connection.secrets.smtpPassword !== undefined
   const ports: { field: ImapField; port: number }[] = [{ field: 'port', port: imap.port }]
-  if (smtp?.port !== undefined) ports.push({ field: 'smtpPort', port: smtp.port })
+  if (hasSmtp) {
+    const tried = smtp?.port === undefined ? [SUBMISSIONS_PORT, SUBMISSION_PORT] : [smtp.port]
+    ports.push(...tried.map((port) => ({ field: 'smtpPort' as const, port })))
+  }
   if (caldav !== undefined) {
     const { port, protocol } = new URL(caldav.url)
     ports.push({ field: 'caldavUrl', port: Number(port) || (protocol === 'http:' ? 80 : 443) })

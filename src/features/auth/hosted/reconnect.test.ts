@@ -80,6 +80,45 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect(await post({ port: '993', password: '', passwordToken })).toContain('Mailbox connected')
     }))
 
+  it.each<Record<string, string>>([
+    { smtpHost: 'evil.example' },
+    { smtpPort: '2525' },
+    { smtpSecure: 'false' },
+    { allowSelfSigned: 'true' },
+  ])('keeps the SMTP and calendar settings, but does not send a stored SMTP password after %j', (elsewhere) =>
+    withPages(async (hosted) => {
+      const smtp = { smtpHost: 'out.mill.example', smtpPort: 465, smtpUsername: 'mill-out', smtpPassword: 'out' }
+      const caldav = { caldavUrl: 'https://dav.mill.example/', caldavUsername: 'mill-dav', caldavPassword: 'dav' }
+      const first = await connect(hosted, USER, { ...smtp, ...caldav })
+      const before = await hosted.access(first.code)
+      const reconnect = async (fields: Record<string, string>) => {
+        const { code, authUrl } = await hosted.session(USER)
+        const opened = await hosted.open(authUrl)
+        expect(opened.page).not.toMatch(/mill-out|mill-dav|dav\.mill|settings" open/)
+        expect(opened.page.match(/id="smtp(Username|Password)"[^>]* placeholder="Already entered"/g)).toHaveLength(2)
+        const shown = Object.fromEntries(
+          ['port', 'smtpHost', 'smtpPort'].map((name) => [name, fieldValue(opened.page, name)]),
+        )
+        const form = imapForm(code, opened, { ...shown, host: '', username: '', password: 'right', ...fields })
+        expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
+        return hosted.access(code)
+      }
+      expect(await reconnect({})).toMatchObject({ settings: before.settings, secrets: before.secrets })
+      expect(hosted.mail.smtpAttempts.at(-1)?.secrets).toMatchObject({ smtpPassword: 'out' })
+
+      expect(await reconnect({ smtpUsername: 'mill-new' })).toMatchObject({
+        settings: { smtp: { host: 'out.mill.example', username: 'mill-new' } },
+        secrets: { smtpPassword: 'out' },
+      })
+
+      const moved = await reconnect({ ...elsewhere, caldavUrl: 'https://evil.example/' })
+      expect(moved.settings.smtp?.username).toBeUndefined()
+      expect(moved.settings.caldav).toEqual(before.settings.caldav)
+      expect(moved.secrets).toEqual({ password: 'right', caldavPassword: 'dav' })
+      expect(hosted.mail.smtpAttempts.at(-1)?.secrets.smtpPassword).toBeUndefined()
+    }),
+  )
+
   it('refuses another mailbox, and leaves the session open', () =>
     withPages(async (hosted) => {
       await connect(hosted, USER)

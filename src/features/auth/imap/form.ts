@@ -21,7 +21,7 @@ import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
 import { type Proposal, parseProposal, proposalOf, proposalOfTable } from './proposal.ts'
-import { storedProposal } from './reconnecting.ts'
+import { storedLogins, storedProposal } from './reconnecting.ts'
 
 export interface ImapFormDeps {
   pages: HostedPages
@@ -48,8 +48,8 @@ export interface ImapFormFields extends ImapFields {
 
 export type ImapForm = ReturnType<typeof imapForm>
 
-/** A part is shown once a feature uses what it asks for: sending, and calendars. Posts accept the fields of both already. */
-const FORM_PARTS: ImapFormParts = { smtp: false, caldav: false }
+/** A part is shown once users can use what it asks for. Posts accept the fields of both. */
+const FORM_PARTS: ImapFormParts = { smtp: true, caldav: false }
 
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
 export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
@@ -74,6 +74,9 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
       const proposed = mailbox === undefined ? await proposalFor(fields) : storedProposal(mailbox)
       const values = formValues(fields, proposed)
       const server = serverAt(values.host)
+      const kept = keptPasswords(fields, error)
+      const lost = PASSWORDS.filter((name) => !kept.includes(name))
+      const known = { ...fields, ...Object.fromEntries(lost.map((name) => [name, ''])) }
       const formFacts = {
         isServerFound: proposed !== undefined,
         isUsernameSure: values.username === proposed?.username,
@@ -97,10 +100,8 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           guide: guideFor(values.host),
           isAppPassword: server?.requirement === 'app password',
           folders: folders && selectableFolders(folders).map(({ path }) => ({ path, label: path })),
-          passwordToken:
-            folders !== undefined || isPasswordKept(fields, error)
-              ? tokens.make(fields, session.id, state, faultyFields(error))
-              : undefined,
+          passwordToken: kept.length === 0 ? undefined : tokens.make(known, session.id, state, faultyFields(error)),
+          entered: [...kept, ...(mailbox === undefined ? [] : storedLogins(mailbox, values))],
           hosts: KNOWN_HOSTS,
           parts: FORM_PARTS,
         }),
@@ -130,6 +131,9 @@ const SIGN_IN_ERRORS = {
   imap_auth_failed: ['password', 'username'],
   imap_unreachable: ['host', 'port'],
   imap_tls: ['host', 'port', 'secure'],
+  smtp_auth_failed: ['smtpPassword', 'smtpUsername'],
+  smtp_unreachable: ['smtpHost', 'smtpPort'],
+  smtp_tls: ['smtpHost', 'smtpPort', 'smtpSecure'],
 } satisfies Partial<Record<ErrorCode, ImapField[]>>
 
 const isSignInError = (code: ErrorCode): code is keyof typeof SIGN_IN_ERRORS => Object.hasOwn(SIGN_IN_ERRORS, code)
@@ -184,10 +188,15 @@ const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
   [/^does not exist/, 'invalid.folder'],
 ]
 
-/** A password survives an error that is not about it. The token stays bound to the server, even to one that failed. */
-function isPasswordKept({ password }: ImapFields, error: AppError | undefined): boolean {
-  if (error === undefined || error.code === 'imap_auth_failed' || fieldText(password) === '') return false
-  return !faultyFields(error).includes('password')
+const PASSWORDS = ['password', 'smtpPassword', 'caldavPassword'] as const
+
+/** The passwords that survive: those that the error is not about. The token stays bound to the servers, even to one that failed. */
+function keptPasswords(fields: ImapFields, error: AppError | undefined): (typeof PASSWORDS)[number][] {
+  const faulty: readonly string[] =
+    error?.code === 'imap_auth_failed' || error?.code === 'smtp_auth_failed'
+      ? SIGN_IN_ERRORS[error.code]
+      : faultyFields(error)
+  return PASSWORDS.filter((name) => fieldText(fields[name]) !== '' && !faulty.includes(name))
 }
 
 const faultyFields = (error: AppError | undefined): string[] =>

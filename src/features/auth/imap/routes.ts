@@ -9,6 +9,7 @@ import type { FolderRole, MailProvider, RemoteFolder } from '../../../providers/
 import { continuePage } from '../../../ui/hosted/index.ts'
 import {
   type Account,
+  type Accounts,
   type FormPorts,
   formPortErrors,
   type ImapConnection,
@@ -17,7 +18,9 @@ import {
   type LinkedMailbox,
   parseImapConnection,
   type VerificationLimit,
+  type VerifySmtpDeps,
   verifyImap,
+  verifySmtp,
 } from '../../accounts/index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
 import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
@@ -26,7 +29,7 @@ import type { HostedPages } from '../hosted/pages.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, isFormError, selectableFolders } from './form.ts'
-import { fixedFields, imapMailboxOf } from './reconnecting.ts'
+import { fixedFields, imapMailboxOf, withStoredLogins } from './reconnecting.ts'
 
 export interface ImapRoutesDeps {
   sessions: AuthSessions
@@ -34,6 +37,8 @@ export interface ImapRoutesDeps {
   pages: HostedPages
   imapForm: ImapForm
   imap: Pick<MailProvider, 'verify'>
+  smtp: VerifySmtpDeps['smtp']
+  accounts: Pick<Accounts, 'access'>
   verifications: VerificationLimit
   /** FORM_PORTS. */
   formPorts: FormPorts
@@ -58,10 +63,11 @@ const LIMITS: RouteLimits = {
 
 /** Later than the check of a server that does not respond. */
 const UNREACHABLE_MS = 10_500
+const UNREACHABLE: ReadonlySet<string> = new Set(['imap_unreachable', 'smtp_unreachable'])
 
 /** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
 export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
-  const { sessions, access, pages, imapForm, imap, verifications, formPorts, clock, log } = deps
+  const { sessions, access, pages, imapForm, imap, smtp, accounts, verifications, formPorts, clock, log } = deps
   const { unreachableMs = UNREACHABLE_MS } = deps
   const tags = ['Hosted authentication']
 
@@ -86,7 +92,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       const { fields, mailbox } = post
       try {
         const isLinking = fields.intent !== 'folders'
-        const { connection, folders } = await signIn(request, post, fields, { keepConnection: isLinking })
+        const { connection, folders } = await signIn(request, post, await completed(post), { isLinking })
         if (!isLinking) return imapForm.render(reply, post, { fields, folders, mailbox })
         return renderConnected(reply, post, await link(post, connection))
       } catch (error) {
@@ -131,12 +137,19 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     return { ...post, mailbox, fields: imapForm.fillPasswords(given, body.passwordToken, session.id, state) }
   }
 
-  /** Signs in and checks the folder. A failed sign-in uses up an attempt and is recorded with the session. */
+  /** The fields for the sign-in. No page contains what is stored, sealed or not, so it is added only now. */
+  async function completed({ fields, mailbox }: ImapPost): Promise<ImapFields> {
+    if (mailbox === undefined) return fields
+    const { secrets } = await accounts.access(mailbox.accountId)
+    return withStoredLogins(fields, mailbox, secrets)
+  }
+
+  /** Signs in and checks the folder; when linking, also the SMTP server. A failed sign-in uses up an attempt and is recorded with the session. */
   async function signIn(
     request: FastifyRequest,
     { code, session }: AdmittedPost,
     fields: ImapFields,
-    { optional = [], keepConnection = false }: { optional?: ImapField[]; keepConnection?: boolean },
+    { optional = [], isLinking = false }: { optional?: ImapField[]; isLinking?: boolean },
   ): Promise<{ connection: ImapConnection; folders: RemoteFolder[] }> {
     const { connection, errors } = parseImapConnection(fields, { optional })
     if (connection === undefined) throw invalidFields(errors)
@@ -151,15 +164,19 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
       throw invalidFields(portErrors)
     }
     await sessions.takeAttempt(code, session)
-    const startedMs = clock.monotonic()
     // A closed port fails at once and a silent one late. The same delay for both keeps the form from scanning ports.
-    const delayUnreachable = async (error: unknown) => {
-      const isUnreachable = error instanceof AppError && error.code === 'imap_unreachable'
-      if (isUnreachable && formPorts !== 'any') await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
+    const onBegin = () => {
+      const startedMs = clock.monotonic()
+      return async (error: unknown) => {
+        const isUnreachable = error instanceof AppError && UNREACHABLE.has(error.code)
+        if (isUnreachable && formPorts !== 'any')
+          await sleep(Math.max(0, startedMs + unreachableMs - clock.monotonic()))
+      }
     }
     try {
-      const limited = { verifications, address: request.ip, keepConnection, beforeFailing: delayUnreachable }
-      const folders = await verifyImap({ mail: imap, ...limited }, connection)
+      const limited = { verifications, address: request.ip, onBegin }
+      const folders = await verifyImap({ mail: imap, ...limited, keepConnection: isLinking }, connection)
+      if (isLinking) await verifySmtp({ smtp, ...limited }, connection)
       await sessions.returnAttempt(session)
       return { connection, folders }
     } catch (error) {

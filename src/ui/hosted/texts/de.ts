@@ -47,6 +47,7 @@ export const de: Texts = {
   'imap.promise': 'Ihr Passwort wird verschlüsselt und nur für den Zugriff auf dieses Postfach verwendet.',
   'imap.back': 'Andere Adresse verwenden',
   'imap.more': 'Weitere Einstellungen',
+  'imap.legend': 'Empfang (IMAP)',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Ändern',
   'imap.enterServer': 'Mailserver selbst eingeben',
@@ -69,6 +70,8 @@ export const de: Texts = {
   'port.label': 'Port',
   'username.label': 'Benutzername',
   'username.hint': 'Meist Ihre E-Mail-Adresse.',
+  'username.enteredHint':
+    'Leer lassen, um den Benutzernamen beizubehalten. Wenn Sie den Server ändern, geben Sie ihn noch einmal ein.',
   'mailbox.label': 'Ordner',
   'mailbox.hint': 'Der Ordner, der verbunden wird. Standard: INBOX.',
   'secure.label': 'Verschlüsselung',
@@ -167,6 +170,14 @@ export const de: Texts = {
   'imap_tls.title': 'Die Verbindung ist nicht sicher',
   'imap_tls.text':
     'Das Zertifikat gilt nicht für diesen Servernamen, oder der Server bietet kein STARTTLS an. Prüfen Sie Server, Port und Verschlüsselung.',
+  'smtp_auth_failed.title': 'Der SMTP-Server hat die Anmeldung abgelehnt',
+  'smtp_auth_failed.text':
+    'Die Anmeldung beim Postfach hat funktioniert, die für den Versand nicht. Prüfen Sie SMTP-Benutzername und SMTP-Passwort.',
+  'smtp_unreachable.title': 'Der SMTP-Server ist nicht erreichbar',
+  'smtp_unreachable.text': 'Prüfen Sie den Namen des SMTP-Servers, den Port und die Verschlüsselung.',
+  'smtp_tls.title': 'Die Verbindung für den Versand ist nicht sicher',
+  'smtp_tls.text':
+    'Das Zertifikat des SMTP-Servers gilt nicht für seinen Namen, oder der Server bietet kein STARTTLS an. Prüfen Sie Server, Port und Verschlüsselung.',
 
   'session_used.title': 'Dieser Link wurde bereits verwendet',
   'session_used.text':

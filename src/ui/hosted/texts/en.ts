@@ -47,6 +47,7 @@ export const en = {
   'imap.promise': 'Your password is encrypted and used only to access this mailbox.',
   'imap.back': 'Use a different address',
   'imap.more': 'More settings',
+  'imap.legend': 'Receiving (IMAP)',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Edit',
   'imap.enterServer': 'Enter a mail server',
@@ -69,6 +70,7 @@ export const en = {
   'port.label': 'Port',
   'username.label': 'Username',
   'username.hint': 'Usually your email address.',
+  'username.enteredHint': 'Leave empty to keep the username. If you change the server, enter it again.',
   'mailbox.label': 'Folder',
   'mailbox.hint': 'The folder to connect. Default: INBOX.',
   'secure.label': 'Encryption',
@@ -165,6 +167,14 @@ export const en = {
   'imap_tls.title': 'The connection is not secure',
   'imap_tls.text':
     'The certificate is not valid for this server name, or the server does not offer STARTTLS. Check the server, the port and the encryption.',
+  'smtp_auth_failed.title': 'The SMTP server rejected the sign-in',
+  'smtp_auth_failed.text':
+    'The sign-in to the mailbox worked, but not the one for sending. Check the SMTP username and password.',
+  'smtp_unreachable.title': 'The SMTP server could not be reached',
+  'smtp_unreachable.text': 'Check the name of the SMTP server, the port and the encryption.',
+  'smtp_tls.title': 'The connection for sending is not secure',
+  'smtp_tls.text':
+    'The certificate of the SMTP server is not valid for its name, or the server does not offer STARTTLS. Check the server, the port and the encryption.',
 
   'session_used.title': 'This link has been used',
   'session_used.text':

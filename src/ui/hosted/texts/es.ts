@@ -47,6 +47,7 @@ export const es: Texts = {
   'imap.promise': 'Tu contraseña se cifra y solo se usa para acceder a esta cuenta.',
   'imap.back': 'Usar otra dirección',
   'imap.more': 'Más ajustes',
+  'imap.legend': 'Recepción (IMAP)',
   'imap.server': 'Servidor: {host}',
   'imap.edit': 'Editar',
   'imap.enterServer': 'Introducir un servidor de correo',
@@ -69,6 +70,8 @@ export const es: Texts = {
   'port.label': 'Puerto',
   'username.label': 'Nombre de usuario',
   'username.hint': 'Normalmente, tu dirección de correo.',
+  'username.enteredHint':
+    'Déjalo vacío para conservar el nombre de usuario. Si cambias el servidor, vuelve a introducirlo.',
   'mailbox.label': 'Carpeta',
   'mailbox.hint': 'La carpeta que se conectará. Por defecto: INBOX.',
   'secure.label': 'Cifrado',
@@ -167,6 +170,14 @@ export const es: Texts = {
   'imap_tls.title': 'La conexión no es segura',
   'imap_tls.text':
     'El certificado no es válido para este nombre de servidor, o el servidor no ofrece STARTTLS. Comprueba el servidor, el puerto y el cifrado.',
+  'smtp_auth_failed.title': 'El servidor SMTP ha rechazado el inicio de sesión',
+  'smtp_auth_failed.text':
+    'Has iniciado sesión en tu correo, pero no para enviar. Comprueba el nombre de usuario y la contraseña de SMTP.',
+  'smtp_unreachable.title': 'No se puede acceder al servidor SMTP',
+  'smtp_unreachable.text': 'Comprueba el nombre del servidor SMTP, el puerto y el cifrado.',
+  'smtp_tls.title': 'La conexión para enviar no es segura',
+  'smtp_tls.text':
+    'El certificado del servidor SMTP no es válido para su nombre, o el servidor no ofrece STARTTLS. Comprueba el servidor, el puerto y el cifrado.',
 
   'session_used.title': 'Este enlace ya se ha usado',
   'session_used.text':

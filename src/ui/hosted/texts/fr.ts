@@ -47,6 +47,7 @@ export const fr: Texts = {
   'imap.promise': 'Votre mot de passe est chiffré et ne sert qu’à accéder à cette messagerie.',
   'imap.back': 'Utiliser une autre adresse',
   'imap.more': 'Autres paramètres',
+  'imap.legend': 'Réception (IMAP)',
   'imap.server': 'Serveur : {host}',
   'imap.edit': 'Modifier',
   'imap.enterServer': 'Saisir un serveur de messagerie',
@@ -69,6 +70,8 @@ export const fr: Texts = {
   'port.label': 'Port',
   'username.label': 'Nom d’utilisateur',
   'username.hint': 'En général, votre adresse e-mail.',
+  'username.enteredHint':
+    'Laissez vide pour conserver le nom d’utilisateur. Si vous modifiez le serveur, saisissez-le à nouveau.',
   'mailbox.label': 'Dossier',
   'mailbox.hint': 'Le dossier à synchroniser. Par défaut : INBOX.',
   'secure.label': 'Chiffrement',
@@ -169,6 +172,14 @@ export const fr: Texts = {
   'imap_tls.title': 'La connexion n’est pas sécurisée',
   'imap_tls.text':
     'Le certificat n’est pas valable pour ce nom de serveur, ou le serveur ne propose pas STARTTLS. Vérifiez le serveur, le port et le chiffrement.',
+  'smtp_auth_failed.title': 'Le serveur SMTP a refusé la connexion',
+  'smtp_auth_failed.text':
+    'La connexion à la messagerie a réussi, mais pas celle pour l’envoi. Vérifiez le nom d’utilisateur et le mot de passe SMTP.',
+  'smtp_unreachable.title': 'Le serveur SMTP est injoignable',
+  'smtp_unreachable.text': 'Vérifiez le nom du serveur SMTP, le port et le chiffrement.',
+  'smtp_tls.title': 'La connexion pour l’envoi n’est pas sécurisée',
+  'smtp_tls.text':
+    'Le certificat du serveur SMTP n’est pas valable pour son nom, ou le serveur ne propose pas STARTTLS. Vérifiez le serveur, le port et le chiffrement.',
 
   'session_used.title': 'Ce lien a déjà été utilisé',
   'session_used.text':

@@ -47,6 +47,7 @@ export const it: Texts = {
   'imap.promise': 'La tua password viene cifrata e usata solo per accedere a questa casella.',
   'imap.back': 'Usa un altro indirizzo',
   'imap.more': 'Altre impostazioni',
+  'imap.legend': 'Ricezione (IMAP)',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Modifica',
   'imap.enterServer': 'Inserisci un server di posta',
@@ -69,6 +70,7 @@ export const it: Texts = {
   'port.label': 'Porta',
   'username.label': 'Nome utente',
   'username.hint': 'Di solito il tuo indirizzo email.',
+  'username.enteredHint': 'Lascia vuoto per mantenere il nome utente. Se cambi il server, inseriscilo di nuovo.',
   'mailbox.label': 'Cartella',
   'mailbox.hint': 'La cartella da collegare. Predefinita: INBOX.',
   'secure.label': 'Crittografia',
@@ -166,6 +168,14 @@ export const it: Texts = {
   'imap_tls.title': 'La connessione non è sicura',
   'imap_tls.text':
     'Il certificato non è valido per questo nome di server, oppure il server non offre STARTTLS. Controlla il server, la porta e la crittografia.',
+  'smtp_auth_failed.title': 'Il server SMTP ha rifiutato l’accesso',
+  'smtp_auth_failed.text':
+    'L’accesso alla casella è riuscito, ma non quello per l’invio. Controlla il nome utente e la password SMTP.',
+  'smtp_unreachable.title': 'Il server SMTP non è raggiungibile',
+  'smtp_unreachable.text': 'Controlla il nome del server SMTP, la porta e la crittografia.',
+  'smtp_tls.title': 'La connessione per l’invio non è sicura',
+  'smtp_tls.text':
+    'Il certificato del server SMTP non è valido per il suo nome, oppure il server non offre STARTTLS. Controlla il server, la porta e la crittografia.',
 
   'session_used.title': 'Questo link è già stato usato',
   'session_used.text':

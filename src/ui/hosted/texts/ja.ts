@@ -46,6 +46,7 @@ export const ja: Texts = {
   'imap.promise': 'パスワードは暗号化され、このメールボックスへのアクセスにのみ使用されます。',
   'imap.back': '別のアドレスを使用',
   'imap.more': 'その他の設定',
+  'imap.legend': '受信 (IMAP)',
   'imap.server': 'サーバー: {host}',
   'imap.edit': '変更',
   'imap.enterServer': 'メールサーバーを入力',
@@ -68,6 +69,8 @@ export const ja: Texts = {
   'port.label': 'ポート',
   'username.label': 'ユーザー名',
   'username.hint': '通常はメールアドレスです。',
+  'username.enteredHint':
+    'ユーザー名を変更しない場合は空欄のままにしてください。サーバーを変更する場合は、もう一度入力してください。',
   'mailbox.label': 'フォルダ',
   'mailbox.hint': '接続するフォルダです。既定値: INBOX。',
   'secure.label': '暗号化',
@@ -165,6 +168,14 @@ export const ja: Texts = {
   'imap_tls.title': '接続が安全ではありません',
   'imap_tls.text':
     '証明書がこのサーバー名に対して有効でないか、サーバーが STARTTLS に対応していません。サーバー、ポート、暗号化を確認してください。',
+  'smtp_auth_failed.title': 'SMTP サーバーがログインを拒否しました',
+  'smtp_auth_failed.text':
+    'メールボックスにはログインできましたが、送信用のログインができませんでした。SMTP のユーザー名とパスワードを確認してください。',
+  'smtp_unreachable.title': 'SMTP サーバーに接続できません',
+  'smtp_unreachable.text': 'SMTP サーバーの名前、ポート、暗号化を確認してください。',
+  'smtp_tls.title': '送信用の接続が安全ではありません',
+  'smtp_tls.text':
+    'SMTP サーバーの証明書がサーバー名に対して有効でないか、サーバーが STARTTLS に対応していません。サーバー、ポート、暗号化を確認してください。',
 
   'session_used.title': 'このリンクは使用済みです',
   'session_used.text':

@@ -47,6 +47,7 @@ export const nl: Texts = {
   'imap.promise': 'Je wachtwoord wordt versleuteld en alleen gebruikt voor toegang tot deze mailbox.',
   'imap.back': 'Een ander adres gebruiken',
   'imap.more': 'Meer instellingen',
+  'imap.legend': 'Ontvangen (IMAP)',
   'imap.server': 'Server: {host}',
   'imap.edit': 'Wijzigen',
   'imap.enterServer': 'Zelf een mailserver invullen',
@@ -69,6 +70,8 @@ export const nl: Texts = {
   'port.label': 'Poort',
   'username.label': 'Gebruikersnaam',
   'username.hint': 'Meestal je e-mailadres.',
+  'username.enteredHint':
+    'Laat leeg om de gebruikersnaam te behouden. Als je de server wijzigt, vul hem dan opnieuw in.',
   'mailbox.label': 'Map',
   'mailbox.hint': 'De map die je koppelt. Standaard: INBOX.',
   'secure.label': 'Versleuteling',
@@ -166,6 +169,14 @@ export const nl: Texts = {
   'imap_tls.title': 'De verbinding is niet veilig',
   'imap_tls.text':
     'Het certificaat is niet geldig voor deze servernaam, of de server biedt geen STARTTLS. Controleer de server, de poort en de versleuteling.',
+  'smtp_auth_failed.title': 'De SMTP-server heeft het inloggen geweigerd',
+  'smtp_auth_failed.text':
+    'Je bent ingelogd bij je mailbox, maar niet voor het verzenden. Controleer de SMTP-gebruikersnaam en het SMTP-wachtwoord.',
+  'smtp_unreachable.title': 'De SMTP-server is niet bereikbaar',
+  'smtp_unreachable.text': 'Controleer de naam van de SMTP-server, de poort en de versleuteling.',
+  'smtp_tls.title': 'De verbinding voor het verzenden is niet veilig',
+  'smtp_tls.text':
+    'Het certificaat van de SMTP-server is niet geldig voor zijn naam, of de server biedt geen STARTTLS. Controleer de server, de poort en de versleuteling.',
 
   'session_used.title': 'Deze link is al gebruikt',
   'session_used.text':

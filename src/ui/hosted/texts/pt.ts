@@ -47,6 +47,7 @@ export const pt: Texts = {
   'imap.promise': 'Sua senha é criptografada e usada apenas para acessar esta conta.',
   'imap.back': 'Usar outro endereço',
   'imap.more': 'Mais configurações',
+  'imap.legend': 'Recebimento (IMAP)',
   'imap.server': 'Servidor: {host}',
   'imap.edit': 'Editar',
   'imap.enterServer': 'Informar um servidor de e-mail',
@@ -69,6 +70,7 @@ export const pt: Texts = {
   'port.label': 'Porta',
   'username.label': 'Nome de usuário',
   'username.hint': 'Em geral, seu endereço de e-mail.',
+  'username.enteredHint': 'Deixe em branco para manter o nome de usuário. Se mudar o servidor, digite-o de novo.',
   'mailbox.label': 'Pasta',
   'mailbox.hint': 'A pasta a conectar. Padrão: INBOX.',
   'secure.label': 'Criptografia',
@@ -166,6 +168,13 @@ export const pt: Texts = {
   'imap_tls.title': 'A conexão não é segura',
   'imap_tls.text':
     'O certificado não é válido para este nome de servidor, ou o servidor não oferece STARTTLS. Confira o servidor, a porta e a criptografia.',
+  'smtp_auth_failed.title': 'O servidor SMTP recusou o login',
+  'smtp_auth_failed.text': 'O login no e-mail funcionou, mas o de envio não. Confira o nome de usuário e a senha SMTP.',
+  'smtp_unreachable.title': 'Não foi possível acessar o servidor SMTP',
+  'smtp_unreachable.text': 'Confira o nome do servidor SMTP, a porta e a criptografia.',
+  'smtp_tls.title': 'A conexão de envio não é segura',
+  'smtp_tls.text':
+    'O certificado do servidor SMTP não é válido para o nome dele, ou o servidor não oferece STARTTLS. Confira o servidor, a porta e a criptografia.',
 
   'session_used.title': 'Este link já foi usado',
   'session_used.text':

@@ -92,7 +92,12 @@ const PAGES: Record<string, string> = {
   'consent with an address': consentPage(context, { ...form, email: '1', provider: '1', grants: GRANTS }),
   imap: imapPage(context, imap),
   'imap with a server that was found': imapPage(context, { ...imap, proposed }),
-  folders: imapPage(context, { ...imap, folders: [{ path: '1', label: '1' }], passwordToken: '1' }),
+  folders: imapPage(context, {
+    ...imap,
+    folders: [{ path: '1', label: '1' }],
+    passwordToken: '1',
+    entered: ['password', 'smtpUsername', 'smtpPassword'],
+  }),
   'an obstacle': obstaclePage(context, obstacle),
   'an obstacle with a way around it': obstaclePage(context, { ...obstacle, signIn: { provider: '1', label: '2' } }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
