@@ -193,7 +193,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
   const calendarRuns = calendarSync({
     ...{ ...shared, events, accounts, ownership, fence, calendars },
-    windowMonths: { past: 1, future: 12 },
+    windowMonths: config.syncCalendarWindow,
     ...(options.calendars && { timing: options.calendars }),
   })
 

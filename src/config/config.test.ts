@@ -50,6 +50,7 @@ describe('the source of a setting', () => {
       synchronous: 'NORMAL',
       syncInitialMessages: 500,
       syncFolders: [],
+      syncCalendarWindow: [1, 12],
       retentionEventsDays: 30,
     })
     expect(warnings).toEqual([])
@@ -78,12 +79,13 @@ describe('the source of a setting', () => {
     const file = `{
       // the application
       "service": { "apiKey": "env:MY_KEY", "network": { "trustedProxies": ["env:PROXY", "10.0.0.0/8"] }, },
-      "sync": { "folders": ["Archive", "Lists/Dev"] }, /* IMAP only */
+      "sync": { "folders": ["Archive", "Lists/Dev"], /* IMAP only */ "calendarWindow": [0, 6] },
     }`
     expect(load({ MY_KEY: 'abc', PROXY: '::1' }, file).config).toMatchObject({
       serviceApiKey: 'abc',
       trustedProxies: ['::1', '10.0.0.0/8'],
       syncFolders: ['Archive', 'Lists/Dev'],
+      syncCalendarWindow: [0, 6],
     })
     expect(errorsOf({ PROXY: '::1' }, file)).toEqual([
       'service.apiKey in service.config.json (SERVICE_API_KEY) refers to MY_KEY, which the environment does not define.',
@@ -133,6 +135,7 @@ describe('an error', () => {
         APP_REDIRECT_URL: 'javascript:hunter22',
         SERVICE_API_KEY: 'x',
         FORM_PORTS: '993,hunter22',
+        SYNC_CALENDAR_WINDOW: '1,25',
       },
       '{ "service": { "log": { "level": "hunter22" }, "migrations": { "autoApply": "hunter22" } } }',
     )
@@ -145,6 +148,7 @@ describe('an error', () => {
       expect.stringMatching(/^ENCRYPTION_KEYS must be keys such as/),
       'FORM_PORTS must be any, or a list of ports such as 143,993.',
       expect.stringMatching(/^TRUSTED_PROXIES must be a comma-separated list/),
+      'SYNC_CALENDAR_WINDOW must be two numbers of months, the first from 0 to 24, the second from 1 to 24.',
       'service.log.level in service.config.json (LOG_LEVEL) must be one of trace, debug, info, warn, error, fatal.',
     ])
     expect(errors.join()).not.toContain('hunter22')

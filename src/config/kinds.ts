@@ -151,6 +151,21 @@ export const formPorts: Kind<'any' | readonly number[]> = {
   },
 }
 
+const MOST_MONTHS = 24
+
+/**
+ * Months before and after today: `1,12` or a JSON array. With more, a daily series would have more instances than are stored of one
+ * series.
+ */
+export const months: Kind<readonly [past: number, future: number]> = {
+  expects: `two numbers of months, the first from 0 to ${MOST_MONTHS}, the second from 1 to ${MOST_MONTHS}`,
+  parse(input) {
+    const [past = '', future = '', ...rest] = itemsOf(input)
+    if (rest.length > 0) throw new TypeError('too many')
+    return [integer(0, MOST_MONTHS).parse(past), integer(1, MOST_MONTHS).parse(future)]
+  },
+}
+
 export const keyRing: Kind<string> = {
   expects: 'keys such as k2:<32 bytes in base64>,k1:<32 bytes in base64>, the first one primary, each id unique',
   parse(input) {

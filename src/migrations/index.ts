@@ -27,6 +27,7 @@ import * as bounces from './0025-bounces.ts'
 import * as threadReferences from './0027-thread-references.ts'
 import * as dataVersion from './0028-data-version.ts'
 import * as calendars from './0029-calendars.ts'
+import * as calendarWindow from './0032-calendar-window.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   threadReferences,
   dataVersion,
   calendars,
+  calendarWindow,
 ]

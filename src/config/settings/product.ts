@@ -70,6 +70,14 @@ export const productSettings = {
     fallback: false,
     about: 'Store message bodies in the database instead of fetching them on each read.',
   }),
+  syncCalendarWindow: setting({
+    env: 'SYNC_CALENDAR_WINDOW',
+    path: 'sync.calendarWindow',
+    kind: kinds.months,
+    fallback: [1, 12],
+    about:
+      'Months before and after today whose calendar events are stored. Lists of other times are read from the provider.',
+  }),
   outboxMessagesPerMinute: setting({
     env: 'OUTBOX_MESSAGES_PER_MINUTE',
     path: 'outbox.messagesPerMinute',

@@ -1,4 +1,4 @@
-import type { RemoteCalendar } from '../../providers/contract/index.ts'
+import type { RemoteCalendar, TimeRange } from '../../providers/contract/index.ts'
 import type { CalendarRow } from './store.ts'
 
 /** The row of a listed calendar. A known one keeps its id and its state. */
@@ -8,8 +8,8 @@ export function newCalendarRow(
   known?: CalendarRow,
 ): CalendarRow {
   const state = known ?? {
-    ...{ id, accountId, cursor: null, round: 0, isComparing: 0, windowFrom: 0, windowTo: 0, syncedAt: null },
-    createdAt: nowMs,
+    ...{ id, accountId, cursor: null, round: 0, isComparing: 0, windowFrom: 0, windowTo: 0 },
+    ...{ listedFrom: 0, listedTo: 0, syncedAt: null, createdAt: nowMs },
   }
   return {
     ...state,
@@ -20,6 +20,11 @@ export function newCalendarRow(
     ...(known !== undefined && known.timeZone !== remote.timeZone && { windowFrom: 0 }),
     updatedAt: nowMs,
   }
+}
+
+/** The time range in which lists can be read from the database. */
+export function storedRange({ windowFrom, windowTo, listedFrom, listedTo }: CalendarRow): TimeRange {
+  return { from: Math.max(windowFrom, listedFrom), to: Math.min(windowTo, listedTo) }
 }
 
 /** Whether a listing changed nothing. */

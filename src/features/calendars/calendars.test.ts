@@ -35,7 +35,8 @@ describeEachDatabase('calendars', (open) => {
 
   /** An account whose user has these events in the primary calendar. */
   async function connected(events: readonly object[] = [], scopes = CALENDAR_SCOPES) {
-    const service = await startService({ place: await open.place(), environment: google.settings })
+    const place = await open.place()
+    const service = await startService({ place, environment: google.settings })
     onTestFinished(() => service.stop())
     const api = client(service.url, service.key)
     users += 1
@@ -44,9 +45,10 @@ describeEachDatabase('calendars', (open) => {
     for (const event of events) google.calendars.put(user, user, event)
     const { refreshToken } = await google.grant(user, [...GOOGLE_SCOPES, ...scopes])
     const { id } = await api.call<{ id: string }>('POST', '/accounts', { provider: 'gmail', email: user, refreshToken })
-    const list = (query = '') => api.call<EventList>('GET', `/accounts/${id}/calendars/primary/events?${query}`)
+    const path = `/accounts/${id}/calendars/primary/events?`
+    const list = Object.assign((query = '') => api.call<EventList>('GET', path + query), { path })
     return {
-      ...{ api, id, user, list },
+      ...{ api, id, user, list, place, service },
       put: (event: object) => google.calendars.put(user, user, event),
       cancel: (eventId: string) => google.calendars.cancel(user, user, eventId),
       sync: () => api.call('POST', `/accounts/${id}/sync`),
@@ -190,6 +192,41 @@ describeEachDatabase('calendars', (open) => {
       'updated added 2',
       'updated known 2',
     ])
+  })
+
+  it('stores what a larger window covers without events, and reads the provider beyond a smaller one', async () => {
+    const { place, id, list, put, synced, service } = await connected([
+      { ...single('old', -400), created: '2025-01-01T00:00:00.000Z' },
+      daily('long', -402, 500),
+    ])
+    await synced()
+    await service.stop()
+    const past = `timeMin=${day(-410)}T00:00:00Z&timeMax=${day(-390)}T00:00:00Z&singleEvents=true`
+    const restarted = async (window: string) => {
+      const environment = { ...google.settings, SYNC_CALENDAR_WINDOW: window }
+      const again = await startService({ place, environment })
+      onTestFinished(() => again.stop())
+      const { call } = client(again.url, again.key)
+      return { call, stop: again.stop, list: (query: string) => call<EventList>('GET', list.path + query) }
+    }
+    const larger = await restarted('14,12')
+    // Everything that the answer needs is listed first.
+    await eventually(async () => expect((await larger.list(past)).source).toBe('stored'), 20_000)
+    const { events } = await larger.list(past)
+    expect(events.filter(({ providerEventId }) => providerEventId === 'old')).toMatchObject([{ version: 1 }])
+    expect(events).toHaveLength(13)
+    put(single('late', -399))
+    await larger.call('POST', `/accounts/${id}/sync`)
+    const announced = async () =>
+      (await larger.call<{ events: { data: object }[] }>('GET', `/events?accountId=${id}&type=calendar.event.created`))
+        .events
+    await eventually(async () => expect(await announced()).toMatchObject([{ data: { providerEventId: 'late' } }]))
+    await larger.stop()
+
+    const smaller = await restarted('1,12')
+    await eventually(async () => expect((await smaller.list(past)).source).toBe('provider'))
+    expect((await smaller.list(past)).events).toHaveLength(14)
+    expect((await smaller.list('')).source).toBe('stored')
   })
 
   it('refuses bad input, and accounts that did not grant access', async () => {

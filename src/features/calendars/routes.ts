@@ -46,7 +46,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
         tags,
         summary: 'List the events of a calendar',
         description:
-          'In order of their start. Events from a month ago to a year ahead are stored; other times, and any with Cache-Control: no-cache, are read from the provider.',
+          'In order of their start. Events in the time range of the setting SYNC_CALENDAR_WINDOW are stored; other times, and any with Cache-Control: no-cache, are read from the provider.',
         params: Type.Object({
           accountId,
           calendarId: Type.String({ description: "Our id, the provider's id, or `primary`." }),

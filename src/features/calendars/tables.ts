@@ -22,6 +22,9 @@ interface CalendarTable {
   /** The time range in which instances are stored, in ms. Both 0 before the first sync. */
   windowFrom: number
   windowTo: number
+  /** The time range whose events are stored: a window that became larger must be listed first. Both 0 before the first sync. */
+  listedFrom: number
+  listedTo: number
   /** When everything in the window was last known to be current. */
   syncedAt: number | null
   createdAt: number

@@ -136,7 +136,8 @@ function openAccount(
       }
     },
     async *syncEvents({ calendarId, cursor, window, signal }) {
-      yield* syncEvents(await collectionOf(calendarId, signal), cursor, window)
+      const request = { cursor, from: window.from, nowMs: clock.now() }
+      yield* syncEvents(await collectionOf(calendarId, signal), request)
     },
     async readRange({ calendarId, range, signal }) {
       return readRange(await collectionOf(calendarId, signal), range, maxEvents)

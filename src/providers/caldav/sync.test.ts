@@ -40,11 +40,10 @@ function objects(body: string, text = OBJECT): DavReply {
 
 const dataOf = (text: string) => `<D:getetag>"1"</D:getetag><C:calendar-data>${text}</C:calendar-data>`
 
-async function sync(account: CalendarAccount, cursor: string | null): Promise<EventStep[]> {
+async function sync(account: CalendarAccount, cursor: string | null, window = WINDOW): Promise<EventStep[]> {
   const { signal } = new AbortController()
   const steps: EventStep[] = []
-  for await (const step of account.syncEvents({ calendarId: '/home/c/', cursor, window: WINDOW, signal }))
-    steps.push(step)
+  for await (const step of account.syncEvents({ calendarId: '/home/c/', cursor, window, signal })) steps.push(step)
   return steps
 }
 
@@ -67,6 +66,25 @@ describe('sync of a CalDAV calendar', () => {
     expect(calls.filter(({ body }) => body.includes('multiget'))).toHaveLength(3)
     // A first sync that was interrupted begins again.
     await expect(sync(account, steps[0]?.cursor ?? '')).rejects.toMatchObject({ kind: 'cursor_expired' })
+  })
+
+  it('lists what enters a window that begins earlier, once', async () => {
+    const paths: Record<string, string> = { '20260930T000000Z': '/home/c/1.ics', '20250930T000000Z': '/home/c/old.ics' }
+    const { account, calls } = await calendar(({ body }) => {
+      const start = /time-range start="(\w+)"/.exec(body)?.[1] ?? ''
+      if (body.includes('sync-collection')) return multistatus({}, '<D:sync-token>t2</D:sync-token>')
+      return body.includes('calendar-query')
+        ? multistatus({ [paths[start] ?? '']: '<D:getetag>"1"</D:getetag>' })
+        : undefined
+    })
+    const earlier = { ...WINDOW, from: Date.parse('2025-10-01T00:00:00Z') }
+    const entered = await sync(account, cursorOf(await sync(account, null)), earlier)
+    expect(entered.flatMap((step) => step.entered.map(({ eventId }) => eventId))).toEqual(['/home/c/old.ics'])
+    expect(idsOf(entered)).toEqual([])
+    expect(calls.find(({ body }) => body.includes('start="20250930'))?.body).toContain('end="20261002T000000Z"')
+    const after = await sync(account, cursorOf(entered), earlier)
+    expect(after.flatMap((step) => step.entered)).toEqual([])
+    expect((await sync(account, cursorOf(after))).flatMap((step) => step.entered)).toEqual([])
   })
 
   it('follows sync tokens over several pages, and reports what is gone before it was read as removed', async () => {

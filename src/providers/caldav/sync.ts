@@ -17,42 +17,62 @@ import { propfindBody, syncCollectionBody } from './requests.ts'
  * The meaning of a cursor. `sync`: a sync token (RFC 6578). `state`: a value that changes with any change, of servers without
  * tokens. `begun`: the first listing was not read to its end.
  */
-type Cursor = { kind: 'sync' | 'state'; value: string } | { kind: 'begun' }
+type State = { kind: 'sync' | 'state'; value: string }
+/** `from`: events that ended before are not listed. */
+type Cursor = (State & { from: number }) | { kind: 'begun' }
 
 const MAX_CURSOR = 3500
 /** Pages of one sync token. A server that says each time that there is another would never end. */
 const MAX_PAGES = 100
 const EVENTS_PER_STEP = 500
+/** Clocks differ: an event that was created later than this before a listing is new. */
+const CLOCK_MS = 120_000
 const DOING = 'reading changes of a calendar'
 
 export async function* syncEvents(
   collection: Collection,
-  cursor: string | null,
-  window: { from: number },
+  { cursor, from, nowMs }: { cursor: string | null; from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
-  const known = cursor === null ? undefined : parsed(cursor)
-  if (known === undefined) yield* readAll(collection, window)
-  else if (known.kind === 'begun') throw expired()
-  else if (known.kind === 'sync') yield* readChanges(collection, known.value)
+  if (cursor === null) return yield* readAll(collection, from)
+  let known = parsed(cursor)
+  if (known.kind === 'begun') throw expired()
+  if (known.kind === 'sync') known = { ...known, value: yield* readChanges(collection, known) }
   else {
     const state = await stateOf(collection)
     // Without tokens, a server cannot say what was deleted.
     if (state.kind !== 'state' || state.value !== known.value) throw expired()
   }
+  // The window now begins earlier, because a setting changed.
+  if (known.from > from) yield* readEarlier(collection, known, { from, nowMs })
 }
 
 /** From the window on: what ended before it never enters it, and later events are wanted when it reaches them. */
-async function* readAll(collection: Collection, window: { from: number }): AsyncGenerator<EventStep, void> {
+async function* readAll(collection: Collection, from: number): AsyncGenerator<EventStep, void> {
   // Read first: what changes while the objects are read is reported again after it.
   const state = await stateOf(collection)
-  const paths = await pathsInRange(collection, { from: window.from - MARGIN_MS, to: undefined })
+  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: undefined })
   for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, { kind: 'begun' })
-  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify(state) }
+  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
 }
 
-async function* readChanges(collection: Collection, from: string): AsyncGenerator<EventStep, void> {
+/** Events that ended before the earlier window began. Events that are new otherwise are reported as new. */
+async function* readEarlier(
+  collection: Collection,
+  known: State & { from: number },
+  { from, nowMs }: { from: number; nowMs: number },
+): AsyncGenerator<EventStep, void> {
+  const paths = await pathsInRange(collection, { from: from - MARGIN_MS, to: known.from + MARGIN_MS })
+  for await (const batch of readObjects(collection, paths)) yield* stepsOf(batch, known, nowMs - CLOCK_MS)
+  yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...known, from }) }
+}
+
+/** Returns the next sync token. */
+async function* readChanges(
+  collection: Collection,
+  { value, from }: { value: string; from: number },
+): AsyncGenerator<EventStep, string> {
   const { client, url, signal } = collection
-  let token = from
+  let token = value
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const request = {
       method: 'REPORT',
@@ -73,33 +93,39 @@ async function* readChanges(collection: Collection, from: string): AsyncGenerato
     const next = syncToken ?? token
     const removed = ownPaths(deleted, url, base)
     for await (const batch of readObjects(collection, ownPaths(changed, url, base))) {
-      yield* stepsOf(batch, { kind: 'sync', value: token })
+      yield* stepsOf(batch, { kind: 'sync', value: token, from })
     }
-    yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify(cursorOf(next)) }
-    if (!hasMore || next === token) return
+    yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify({ ...stateWith(next), from }) }
+    if (!hasMore || next === token) return next
     token = next
   }
+  return token
 }
 
-/** A series stays with its exceptions in one step. */
-function* stepsOf({ events, complete, absent }: ObjectBatch, cursor: Cursor): Generator<EventStep, void> {
+/** A series stays with its exceptions in one step. Events that were created before `since` entered the window. */
+function* stepsOf(
+  { events, complete, absent }: ObjectBatch,
+  cursor: Cursor,
+  since = Number.NEGATIVE_INFINITY,
+): Generator<EventStep, void> {
   const text = JSON.stringify(cursor)
   let step: EventStep = { found: [], entered: [], complete: [], removed: absent, cursor: text }
   const bySeries = new Map<string, RemoteEvent[]>(complete.map((path) => [path, []]))
   for (const event of events) bySeries.get(event.recurringEventId ?? event.eventId)?.push(event)
   for (const [path, own] of bySeries) {
-    if (step.found.length > 0 && step.found.length + own.length > EVENTS_PER_STEP) {
+    const size = step.found.length + step.entered.length
+    if (size > 0 && size + own.length > EVENTS_PER_STEP) {
       yield step
       step = { found: [], entered: [], complete: [], removed: [], cursor: text }
     }
-    step.found.push(...own)
+    step[(own[0]?.createdAt ?? 0) < since ? 'entered' : 'found'].push(...own)
     step.complete.push(path)
   }
   yield step
 }
 
 /** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */
-async function stateOf(collection: Collection): Promise<Cursor> {
+async function stateOf(collection: Collection): Promise<State> {
   const { client, url, signal } = collection
   const body = propfindBody(['D:sync-token', 'CS:getctag', 'D:supported-report-set'])
   const found = await client.read({ method: 'PROPFIND', url, depth: '0', body, doing: DOING, signal })
@@ -108,21 +134,22 @@ async function stateOf(collection: Collection): Promise<Cursor> {
   const reports = properties?.get('D:supported-report-set')?.children ?? []
   const canSync =
     reports.length === 0 || reports.some((each) => child(each, 'D:report', 'D:sync-collection') !== undefined)
-  if (token !== '' && canSync) return cursorOf(token)
+  if (token !== '' && canSync) return stateWith(token)
   const ctag = properties?.get('CS:getctag')?.text.trim() ?? ''
   if (ctag !== '') return { kind: 'state', value: hashOf(ctag) }
   const etags = [...(await listEtags(collection))].sort(([left], [right]) => (left < right ? -1 : 1))
   return { kind: 'state', value: hashOf(JSON.stringify(etags)) }
 }
 
-function cursorOf(token: string): Cursor {
+function stateWith(token: string): State {
   if (token.length > MAX_CURSOR) throw new ProviderError('limit_exceeded', `${DOING}: the sync token is too long`)
   return { kind: 'sync', value: token }
 }
 
 function parsed(cursor: string): Cursor {
-  const { kind, value } = JSON.parse(cursor)
-  if ((kind === 'sync' || kind === 'state') && typeof value === 'string') return { kind, value }
+  const { kind, value, from } = JSON.parse(cursor)
+  const isState = (kind === 'sync' || kind === 'state') && typeof value === 'string'
+  if (isState && typeof from === 'number') return { kind, value, from }
   return { kind: 'begun' }
 }
 

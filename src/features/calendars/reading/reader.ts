@@ -7,7 +7,7 @@ import { isoTime, parseTime } from '../../../lib/time.ts'
 import type { CalendarProvider, ProviderName, RemoteEvent } from '../../../providers/contract/index.ts'
 import { type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
-import { newCalendarRow } from '../calendar-row.ts'
+import { newCalendarRow, storedRange } from '../calendar-row.ts'
 import { searchWords } from '../search-text.ts'
 import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
 import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
@@ -131,8 +131,7 @@ function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): Store
     throw invalid('query.timeMax', 'must be later than timeMin')
   }
   // Before the first sync nothing is stored.
-  const isNew = calendar.windowTo === 0
-  const window = { from: isNew ? nowMs - MONTH_MS : calendar.windowFrom, to: isNew ? nowMs : calendar.windowTo }
+  const window = calendar.syncedAt === null ? { from: nowMs - MONTH_MS, to: nowMs } : storedRange(calendar)
   const from = timeMin ?? Math.min(window.from, (timeMax ?? Number.MAX_SAFE_INTEGER) - YEAR_MS)
   const to = timeMax ?? Math.max(window.to, from + YEAR_MS)
   return { calendarId: calendar.id, range: { from, to }, isExpanded, order, words: searchWords(q) }
@@ -146,8 +145,9 @@ function timeOf(path: string, text: string | undefined): number | undefined {
   return ms
 }
 
-function covers({ windowFrom, windowTo }: CalendarRow, { range }: StoredRange): boolean {
-  return range.from >= windowFrom && range.to <= windowTo
+function covers(calendar: CalendarRow, { range }: StoredRange): boolean {
+  const { from, to } = storedRange(calendar)
+  return range.from >= from && range.to <= to
 }
 
 function viewOf(row: ListedRow, provider: ProviderName): CalendarEventView {

@@ -22,7 +22,7 @@ export interface AccountCalendarsDeps {
   clock: Clock
   fence: Fence
   /** Months before and after now in which instances are stored. */
-  windowMonths: { past: number; future: number }
+  windowMonths: readonly [past: number, future: number]
 }
 
 export interface OwnedCalendars {
@@ -122,8 +122,10 @@ async function readChanges(
     hasChanged = true
   }
   const nowMs = deps.clock.now()
-  const isDue = hasChanged || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
-  return isDue ? save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs }) : calendar
+  const isListed = calendar.listedFrom === window.from && calendar.listedTo === window.to
+  const isDue = hasChanged || !isListed || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
+  const listed = { listedFrom: window.from, listedTo: window.to }
+  return isDue ? save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs, ...listed }) : calendar
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
@@ -205,7 +207,7 @@ async function removeEvents(
   }
 }
 
-/** Computes the instances of every stored event anew when a day has passed. Interrupted, it begins again. */
+/** Computes the instances of every stored event anew when a day has passed or the setting changed. Interrupted, it begins again. */
 async function moveWindow(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
@@ -252,10 +254,11 @@ function windowOf({ windowFrom, windowTo }: CalendarRow): TimeRange {
 
 /** In whole days, so that it moves once a day. */
 function windowAt({ clock, windowMonths }: Pick<AccountCalendarsDeps, 'clock' | 'windowMonths'>): TimeRange {
+  const [past, future] = windowMonths
   const today = Math.floor(clock.now() / DAY_MS) * DAY_MS
   const shifted = (months: number) => {
     const date = new Date(today)
     return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate())
   }
-  return { from: shifted(-windowMonths.past), to: shifted(windowMonths.future) }
+  return { from: shifted(-past), to: shifted(future) }
 }
