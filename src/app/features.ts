@@ -12,7 +12,13 @@ import {
   revoker,
 } from '../features/accounts/index.ts'
 import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
-import { type CalendarTiming, calendarReader, calendarSync, eraseCalendars } from '../features/calendars/index.ts'
+import {
+  availability as availabilityOf,
+  type CalendarTiming,
+  calendarReader,
+  calendarSync,
+  eraseCalendars,
+} from '../features/calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
@@ -191,6 +197,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   })
 
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
+  const availability = availabilityOf({ ...shared, accounts, calendars, lists: calendarLists })
   const calendarRuns = calendarSync({
     ...{ ...shared, events, accounts, ownership, fence, calendars },
     windowMonths: config.syncCalendarWindow,
@@ -281,6 +288,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     streams,
     tracking,
     calendarLists,
+    availability,
     parts,
   }
 }

@@ -27,6 +27,7 @@ import * as bounces from './0025-bounces.ts'
 import * as threadReferences from './0027-thread-references.ts'
 import * as dataVersion from './0028-data-version.ts'
 import * as calendars from './0029-calendars.ts'
+import * as busyInstances from './0031-busy-instances.ts'
 import * as calendarWindow from './0032-calendar-window.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
@@ -59,5 +60,6 @@ export const migrations: readonly Migration[] = [
   threadReferences,
   dataVersion,
   calendars,
+  busyInstances,
   calendarWindow,
 ]

@@ -42,6 +42,7 @@ export const LAST = [
   'GET /providers/{providerName}/callback',
   'GET /accounts/{accountId}/calendars',
   'GET /accounts/{accountId}/calendars/{calendarId}/events',
+  'POST /accounts/{accountId}/availability',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',

@@ -234,22 +234,30 @@ export async function resolveAccount(
 
 const MAX_NAMED_IDS = 20
 
-/** The ids of a provider's accounts with one of these addresses, whatever their case. */
-export async function accountsAt(
+/** The accounts with one of these addresses, whatever their case, in order of their ids. */
+export async function accountsWithAddresses(
   handle: Handle,
-  provider: ProviderName,
   addresses: readonly string[],
-): Promise<string[]> {
+): Promise<Pick<AccountRow, 'id' | 'email' | 'provider'>[]> {
   if (addresses.length === 0) return []
-  const rows = await handle
+  return handle
     .selectFrom('accounts')
-    .select('id')
+    .select(['id', 'email', 'provider'])
     .where(
       sql`lower("email")`,
       'in',
       addresses.map((address) => address.toLowerCase()),
     )
-    .where('provider', '=', provider)
+    .orderBy('id')
     .execute()
-  return rows.map(({ id }) => id)
+}
+
+/** The ids of a provider's accounts with one of these addresses. */
+export async function accountsAt(
+  handle: Handle,
+  provider: ProviderName,
+  addresses: readonly string[],
+): Promise<string[]> {
+  const rows = await accountsWithAddresses(handle, addresses)
+  return rows.flatMap((row) => (row.provider === provider ? row.id : []))
 }

@@ -16,8 +16,8 @@ export function newCalendarRow(
     ...{ providerId: remote.calendarId, summary: remote.summary, description: remote.description },
     ...{ timeZone: remote.timeZone, backgroundColor: remote.backgroundColor, foregroundColor: remote.foregroundColor },
     ...{ role: remote.role, isPrimary: Number(remote.primary), isSelected: Number(remote.selected) },
-    // Floating times and days are read in this zone: the instances are computed anew.
-    ...(known !== undefined && known.timeZone !== remote.timeZone && { windowFrom: 0 }),
+    // Floating times and days are read in this zone: the instances are computed anew, and until then none is shown.
+    ...(known !== undefined && known.timeZone !== remote.timeZone && { windowFrom: known.windowTo }),
     updatedAt: nowMs,
   }
 }

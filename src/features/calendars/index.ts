@@ -4,6 +4,8 @@
  */
 import './tables.ts'
 
+export { availabilityRoutes } from './availability/routes.ts'
+export { availability } from './availability/service.ts'
 export { calendarEvents } from './events.ts'
 export { calendarReader } from './reading/reader.ts'
 export { calendarRoutes } from './routes.ts'

@@ -15,9 +15,10 @@ export function instanceRows(
 ): InstanceRow[] {
   const event: RemoteEvent = JSON.parse(row.content)
   if (event.status === 'cancelled') return []
+  const isBusy = Number(blocks(event))
   const rowOf = (originalStart: string, startMs: number, endMs: number): InstanceRow => ({
     ...{ eventId: row.id, calendarId, originalStart, startMs, endMs },
-    isLong: Number(endMs - startMs > DAY_MS),
+    ...{ isLong: Number(endMs - startMs > DAY_MS), isBusy },
   })
   if (event.recurrence.length === 0) {
     const { startMs, endMs } = spanOf(event, timeZone)
@@ -28,4 +29,9 @@ export function instanceRows(
   return instancesOf(series, timeZone, window).map(({ originalStart, startMs, endMs }) =>
     rowOf(originalStartText(originalStart), startMs, endMs),
   )
+}
+
+/** Whether the user has no time for others. A tentative event and an invitation without an answer block, as at Google. */
+function blocks({ busy, attendees }: RemoteEvent): boolean {
+  return busy && !attendees.some(({ self, responseStatus }) => self && responseStatus === 'declined')
 }

@@ -65,6 +65,8 @@ interface CalendarInstanceTable {
   endMs: number
   /** 1: longer than a day. Few are, so that a range needs to look back only a day for the others. */
   isLong: number
+  /** 0: others see the time as free, or the user declined. */
+  isBusy: number
 }
 
 interface CalendarListingTable {

@@ -14,6 +14,10 @@ export interface LiveRange extends StoredRange {
   signal: AbortSignal
 }
 
+export interface LiveRow extends ListedRow {
+  isBusy: number
+}
+
 const TURN_MS = 8
 /** A range with more is refused. */
 export const MAX_LIVE_ROWS = 20_000
@@ -23,7 +27,7 @@ export async function readLiveRange(
   handle: Handle,
   remote: CalendarAccount,
   { calendar, range, isExpanded, words, order, nowMs, signal }: LiveRange,
-): Promise<ListedRow[] | undefined> {
+): Promise<LiveRow[] | undefined> {
   const found = await remote.readRange({ calendarId: calendar.providerId, range, expand: isExpanded, signal })
   const exceptions = new Map<string, { content: string }[]>()
   for (const event of found) {
@@ -34,7 +38,7 @@ export async function readLiveRange(
   }
   const ids = found.flatMap(({ eventId, recurringEventId }) => [eventId, recurringEventId ?? []].flat())
   const stored = await eventStore(handle, calendar.id).byProviderIds([...new Set(ids)])
-  const rows: ListedRow[] = []
+  const rows: LiveRow[] = []
   for (const event of found) {
     const text = words.length === 0 ? '' : searchTextOf(event)
     if (words.every((word) => text.includes(word))) rows.push(...rowsOf(event))
@@ -44,7 +48,7 @@ export async function readLiveRange(
   const key = ({ startMs, updatedAt }: ListedRow) => (order === 'startTime' ? startMs : updatedAt)
   return rows.sort((a, b) => key(a) - key(b) || compare(a.id, b.id) || compare(a.instance, b.instance))
 
-  function rowsOf(event: RemoteEvent): ListedRow[] {
+  function rowsOf(event: RemoteEvent): LiveRow[] {
     const known = stored.get(event.eventId)
     const master = event.recurringEventId === null ? undefined : stored.get(event.recurringEventId)
     const original =
@@ -61,9 +65,9 @@ export async function readLiveRange(
     }
     const instances = instanceRows(row, exceptions.get(event.eventId) ?? [], calendar, range)
     const shown = isExpanded ? instances : instances.slice(0, 1)
-    return shown.map(({ originalStart, startMs, endMs }) => ({
+    return shown.map(({ originalStart, startMs, endMs, isBusy }) => ({
       ...row,
-      ...{ instance: isExpanded ? originalStart : '', startMs, endMs },
+      ...{ instance: isExpanded ? originalStart : '', startMs, endMs, isBusy },
     }))
   }
 }

@@ -72,17 +72,25 @@ export async function countRange(handle: Handle, stored: StoredRange): Promise<{
   return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
 }
 
-/** Those that end after the range begins and begin before it ends, as Google defines timeMin and timeMax. */
-function instancesIn({ calendarId, range: { from, to }, isExpanded }: StoredRange): RawBuilder<unknown> {
-  const columns = sql`"eventId", "originalStart", "startMs", "endMs"`
-  const all = sql`select ${columns} from "calendarInstances" where "calendarId" = ${calendarId} and "isLong" = 0
-      and "startMs" > ${from - DAY_MS - 1} and "startMs" < ${to} and "endMs" > ${from}
-    union all
-    select ${columns} from "calendarInstances" where "calendarId" = ${calendarId} and "isLong" = 1
-      and "endMs" > ${from} and "startMs" < ${to}`
+function instancesIn({ calendarId, range, isExpanded }: StoredRange): RawBuilder<unknown> {
+  const all = overlapping(calendarId, range, sql`"eventId", "originalStart", "startMs", "endMs"`)
   if (isExpanded) return all
   return sql`select "eventId", '' as "originalStart", min("startMs") as "startMs", min("endMs") as "endMs"
     from (${all}) as "every" group by "eventId"`
+}
+
+/** Instances that end after the range begins and begin before it ends, as Google defines timeMin and timeMax. */
+export function overlapping(
+  calendarId: string,
+  { from, to }: TimeRange,
+  columns: RawBuilder<unknown>,
+  condition = sql``,
+): RawBuilder<unknown> {
+  return sql`select ${columns} from "calendarInstances" where "calendarId" = ${calendarId} and "isLong" = 0
+      and "startMs" > ${from - DAY_MS - 1} and "startMs" < ${to} and "endMs" > ${from} ${condition}
+    union all
+    select ${columns} from "calendarInstances" where "calendarId" = ${calendarId} and "isLong" = 1
+      and "endMs" > ${from} and "startMs" < ${to} ${condition}`
 }
 
 /** `replace` finds a word without wildcards on both engines. */

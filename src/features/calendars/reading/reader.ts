@@ -125,8 +125,8 @@ function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): Store
   if (query.orderBy === 'startTime' && !isExpanded) {
     throw invalid('query.orderBy', 'can be startTime only with singleEvents=true')
   }
-  const timeMin = timeOf('query.timeMin', query.timeMin)
-  const timeMax = timeOf('query.timeMax', query.timeMax)
+  const timeMin = query.timeMin === undefined ? undefined : timeOf('query.timeMin', query.timeMin)
+  const timeMax = query.timeMax === undefined ? undefined : timeOf('query.timeMax', query.timeMax)
   if (timeMin !== undefined && timeMax !== undefined && timeMin >= timeMax) {
     throw invalid('query.timeMax', 'must be later than timeMin')
   }
@@ -137,8 +137,8 @@ function rangeOf(query: EventQuery, calendar: CalendarRow, nowMs: number): Store
   return { calendarId: calendar.id, range: { from, to }, isExpanded, order, words: searchWords(q) }
 }
 
-function timeOf(path: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
+/** Milliseconds of the time in a request. */
+export function timeOf(path: string, text: string): number {
   const ms = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined
   if (ms === undefined)
     throw invalid(path, 'must be an RFC 3339 time with an offset, such as 2026-11-20T09:00:00+01:00')

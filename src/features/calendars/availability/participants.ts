@@ -1,0 +1,134 @@
+import type { Db } from '../../../infra/db/index.ts'
+import { untilAborted } from '../../../lib/abort.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { missingFor, ProviderError } from '../../../providers/contract/index.ts'
+import { type Account, type Accounts, accountsWithAddresses } from '../../accounts/index.ts'
+import type { CalendarReader } from '../reading/reader.ts'
+import { type CalendarRow, calendarStore } from '../store.ts'
+import type { Asked, accountBusy } from './account-busy.ts'
+import type { Known } from './api.ts'
+
+export interface ParticipantsDeps {
+  db: Db
+  accounts: Pick<Accounts, 'resolve' | 'get'>
+  lists: Pick<CalendarReader, 'list'>
+  busy: ReturnType<typeof accountBusy>
+}
+
+/** How many participants are looked up at once. */
+const CONCURRENCY = 8
+/** A mailbox may be connected for several customers. */
+const MAX_ACCOUNTS_PER_ADDRESS = 4
+
+/**
+ * Finds when each participant is busy:
+ *
+ *   id of a calendar ──────────────────► that calendar
+ *   id or customUserId of an account ──► its own calendars
+ *   address of an account ─────────────► its own calendars ──(none, or unreadable)──┐
+ *   any other address ─────────────────────────────────────────────────────────────►┴─► the provider of the asking account
+ *
+ * Failures of the asking account are thrown as `ProviderError`. Those of another account leave its participant unknown.
+ */
+export function participantTimes({ db, accounts, lists, busy }: ParticipantsDeps) {
+  return async (asking: Account, participants: readonly string[], asked: Asked): Promise<Map<string, Known>> => {
+    const connected = await connectedAccounts(participants.filter(isAddress))
+    const known = new Map<string, Known>(participants.map((one) => [one, { reason: 'not_found' }]))
+    const queue = participants.values()
+    const work = async () => {
+      for (const participant of queue) {
+        const found = await find(participant)
+        if (found !== undefined) known.set(participant, found)
+      }
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+
+    const others = participants.filter((one) => isAddress(one) && !isKnown(known.get(one)))
+    if (others.length > 0) {
+      const found = await busy.ofAddresses(asking, others, asked)
+      for (const [index, one] of others.entries()) known.set(one, found[index] ?? { reason: 'unavailable' })
+    }
+    return known
+
+    async function find(participant: string): Promise<Known | undefined> {
+      if (participant.startsWith('cal_')) return ofCalendar(participant)
+      if (!isAddress(participant)) return ofAccount(await accountNamed(participant))
+      for (const id of connected.get(participant.toLowerCase()) ?? []) {
+        const found = await ofAccount(await findAccount(id))
+        if (isKnown(found)) return found
+      }
+      return undefined
+    }
+
+    async function ofCalendar(id: string): Promise<Known | undefined> {
+      const row = await calendarStore(db.read).get(id)
+      const account = row && (await findAccount(row.accountId))
+      return row && account && tolerant(account, () => busy.ofCalendars(account, [row], asked))
+    }
+
+    async function ofAccount(account: Account | undefined): Promise<Known | undefined> {
+      if (account === undefined) return undefined
+      if (!mayRead(account)) return { reason: 'unavailable' }
+      return tolerant(account, async () => {
+        const own = (await lists.list(account.id)).rows.filter(isOwn)
+        return own.length === 0 ? { reason: 'not_found' } : busy.ofCalendars(account, own, asked)
+      })
+    }
+
+    async function tolerant(account: Account, read: () => Promise<Known>): Promise<Known> {
+      try {
+        asked.signal.throwIfAborted()
+        return await untilAborted(read(), asked.signal)
+      } catch (error) {
+        const isTheirs = error instanceof ProviderError || (error instanceof AppError && error.type === 'provider')
+        if (!isTheirs || account.id === asking.id) throw error
+        return { reason: 'unavailable' }
+      }
+    }
+
+    /** Ids by address in lower case; the asking account first. */
+    async function connectedAccounts(addresses: readonly string[]): Promise<Map<string, string[]>> {
+      const found = new Map<string, string[]>()
+      for (const { id, email } of await accountsWithAddresses(db.read, addresses)) {
+        const ids = found.get(email.toLowerCase()) ?? []
+        if (id === asking.id) ids.unshift(id)
+        else ids.push(id)
+        found.set(email.toLowerCase(), ids.slice(0, MAX_ACCOUNTS_PER_ADDRESS))
+      }
+      return found
+    }
+  }
+
+  async function accountNamed(idOrAlias: string): Promise<Account | undefined> {
+    return ifFound(async () => accounts.get((await accounts.resolve(db.read, idOrAlias)).id))
+  }
+
+  function findAccount(id: string): Promise<Account | undefined> {
+    return ifFound(() => accounts.get(id))
+  }
+}
+
+async function ifFound(get: () => Promise<Account>): Promise<Account | undefined> {
+  try {
+    return await get()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+function isAddress(participant: string): boolean {
+  return participant.includes('@')
+}
+
+function isKnown(known: Known | undefined): boolean {
+  return known !== undefined && 'busy' in known
+}
+
+function isOwn({ isPrimary, isSelected, role }: CalendarRow): boolean {
+  return isPrimary === 1 || (isSelected === 1 && role === 'owner')
+}
+
+function mayRead({ provider, tokens }: Account): boolean {
+  return !tokens.hasRefreshToken || missingFor(provider, tokens.scopes, ['calendar.read']).length === 0
+}

@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import type { Handle } from '../../../infra/db/index.ts'
+import { yieldIfHeld } from '../../../lib/event-loop.ts'
+import { mergeRanges, type TimeRange } from '../../../providers/contract/index.ts'
+import { overlapping } from '../reading/range.ts'
+
+const ROWS_PER_QUERY = 2000
+const TURN_MS = 8
+
+/** When one calendar is busy within the range, in order, without overlaps. The range is within its window. */
+export async function storedBusy(handle: Handle, calendarId: string, range: TimeRange): Promise<TimeRange[]> {
+  let busy: TimeRange[] = []
+  for (let after: number | undefined; ; ) {
+    const from = after === undefined ? sql`` : sql`and "startMs" > ${after}`
+    const instances = overlapping(calendarId, range, sql`"startMs", "endMs"`, sql`and "isBusy" = 1 ${from}`)
+    // Of instances that start together the longest is enough, so that a page never ends between them.
+    const { rows } = await sql<{ startMs: number; endMs: number }>`select "startMs", max("endMs") as "endMs"
+      from (${instances}) as "i" group by "startMs" order by "startMs" limit ${sql.lit(ROWS_PER_QUERY)}`.execute(handle)
+    busy = mergeRanges([...busy, ...rows.map(({ startMs, endMs }) => ({ from: Number(startMs), to: Number(endMs) }))])
+    await yieldIfHeld(TURN_MS)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < ROWS_PER_QUERY) return busy
+    after = Number(last.startMs)
+  }
+}
