@@ -8,6 +8,7 @@ import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
 import { search } from './search.ts'
+import { send } from './send.ts'
 import { start } from './start.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
@@ -24,6 +25,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   deliver,
   list,
   search,
+  send,
   responsive,
 }
 

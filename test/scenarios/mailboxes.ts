@@ -21,11 +21,12 @@ export async function subscribe(api: Client, application: Application, eventType
   return endpoint.id
 }
 
-/** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. */
+/** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. `smtp`: where they send. */
 export async function connectMailboxes(
   api: Client,
   dovecot: Dovecot,
   users: readonly string[],
+  smtp?: { host: string; port: number },
 ): Promise<Map<string, string>> {
   const accounts = new Map<string, string>()
   for (const user of users) {
@@ -38,6 +39,7 @@ export async function connectMailboxes(
       allowSelfSigned: true,
       username: user,
       password: PASSWORD,
+      ...(smtp && { smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false }),
     })
     accounts.set(user, account.id)
   }
