@@ -1,13 +1,15 @@
 /**
  * A process that sends what the outbox of a database contains, until it is killed. Prints `started`. Arguments: data folder, database
- * URL or '', lease of its claims in ms, settings in JSON.
+ * URL or '', URL of Redis or '', lease of its claims in ms, settings in JSON.
  */
 import { compose } from './composition.ts'
 import { openDatabase } from './open-database.ts'
+import { openOnRedis } from './redis-parts.ts'
 
-const [dataDir = '', databaseUrl = '', leaseMs = '1000', settings = '{}'] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', redisUrl = '', leaseMs = '1000', settings = '{}'] = process.argv.slice(2)
 const db = openDatabase({ dataDir, databaseUrl })
 const { features } = compose(db, {
+  ...(redisUrl !== '' && (await openOnRedis(redisUrl)).parts),
   settings: JSON.parse(settings),
   features: {
     outbox: {

@@ -6,6 +6,7 @@ import { compose } from '../kit/composition.ts'
 import type { Place } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { random } from '../kit/random.ts'
+import { openOnRedis } from '../kit/redis-parts.ts'
 import { startWorker } from '../kit/worker.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { type SendingMailbox, startSendingServers } from './sending-mailboxes.ts'
@@ -14,17 +15,26 @@ export interface SendingCrashes {
   kills: number
   /** Processes that send at the same time; more than one needs PostgreSQL. */
   replicas: number
+  /** Where jobs wait. Without it, in the database. */
+  redisUrl?: string
 }
 
 export interface SendingCounts {
   messages: number
   sent: number
   uncertain: number
+  /** Uncertain ones that the receiver has. */
+  delivered: number
+  /** Replies that were outstanding at the kills. */
+  inReply: number
 }
 
 /** Messages of each mailbox for each kill. */
 const PER_KILL = 2
 const LEASE_MS = 1000
+const DRAIN_MS = 300_000
+/** A process that sends nothing for so long is killed as well. */
+const MAX_WAIT_MS = 3000
 let users = 0
 
 /**
@@ -36,17 +46,25 @@ export async function runSendingCrashes(
   db: Db,
   place: Place,
   dovecot: Dovecot,
-  { kills, replicas }: SendingCrashes,
+  { kills, replicas, redisUrl = '' }: SendingCrashes,
 ): Promise<SendingCounts> {
   const chance = random()
   users += 1
-  const servers = await startSendingServers(dovecot, `crash${process.pid}-${users}`, () => chance() * 30)
+  let open = 0
+  let arrived = 0
+  const servers = await startSendingServers(dovecot, `crash${process.pid}-${users}`, async () => {
+    arrived += 1
+    open += 1
+    await sleep(chance() * 30)
+    open -= 1
+  })
   const { settings } = servers
-  const { features, close } = compose(db, { settings })
+  const redis = redisUrl === '' ? undefined : await openOnRedis(redisUrl)
+  const { features, close } = compose(db, { ...redis?.parts, settings })
   const mailboxes = new Map<string, SendingMailbox>()
   for (const mailbox of servers.mailboxes) mailboxes.set(await mailbox.link(db, features), mailbox)
   const start = async () => {
-    const args = [place.dataDir, place.databaseUrl ?? '', String(LEASE_MS), JSON.stringify(settings)]
+    const args = [place.dataDir, place.databaseUrl ?? '', redisUrl, String(LEASE_MS), JSON.stringify(settings)]
     const child = startWorker('sending-worker', args)
     await once(child.stdout, 'data')
     return child
@@ -56,6 +74,7 @@ export async function runSendingCrashes(
     const prepared = await features.outbox.prepareRequest(accountId, body)
     await db.transaction((tx) => features.outbox.accept(tx, prepared))
   }
+  let inReply = 0
   const workers: Awaited<ReturnType<typeof start>>[] = []
   try {
     for (let kill = 0; kill < kills; kill += 1) {
@@ -66,7 +85,15 @@ export async function runSendingCrashes(
         if (replicas > 1) await sleep(chance() * 20)
       }
       while (workers.length < replicas) workers.push(await start())
-      await sleep(chance() * 400)
+      // Half of the kills follow a message that reached its receiver, so that many fall between a message and its reply.
+      if (chance() < 0.5) await sleep(chance() * 400)
+      else {
+        const target = arrived + 1 + Math.floor(chance() * 4)
+        for (const since = performance.now(); arrived < target && performance.now() < since + MAX_WAIT_MS; )
+          await sleep(1)
+        await sleep(chance() * 20)
+      }
+      inReply += open
       const [child] = workers.splice(Math.floor(chance() * workers.length), 1)
       child?.kill('SIGKILL')
       if (child !== undefined) await once(child, 'exit')
@@ -79,9 +106,9 @@ export async function runSendingCrashes(
         expect(['sent', 'uncertain']).toContain(status)
         expect(dueAt).toBeNull()
       }
-    })
+    }, DRAIN_MS)
     const all = await rows()
-    const counts = { messages: all.length, sent: 0, uncertain: 0 }
+    const counts = { messages: all.length, sent: 0, uncertain: 0, delivered: 0, inReply }
     for (const [accountId, mailbox] of mailboxes) {
       const own = all.filter((row) => row.accountId === accountId)
       const subjects = (status: string) => own.filter((row) => row.status === status).map(({ subject }) => subject)
@@ -94,6 +121,7 @@ export async function runSendingCrashes(
       expect(mailbox.drafts().filter((subject) => !uncertain.includes(subject))).toEqual([])
       counts.sent += sent.length
       counts.uncertain += uncertain.length
+      counts.delivered += uncertain.filter((subject) => received.includes(subject)).length
     }
     return counts
   } finally {
@@ -102,6 +130,7 @@ export async function runSendingCrashes(
       workers.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
     )
     await close()
+    await redis?.link.close()
     await servers.close()
   }
 }

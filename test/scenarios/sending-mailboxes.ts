@@ -1,7 +1,6 @@
 import type { Features } from '../../src/app/features.ts'
 import type { Config } from '../../src/config/index.ts'
 import type { Db } from '../../src/infra/db/index.ts'
-import { sleep } from '../../src/lib/abort.ts'
 import { imapLink } from '../kit/accounts.ts'
 import type { Dovecot } from '../servers/dovecot.ts'
 import { GOOGLE_SCOPES, startGoogle } from '../servers/google.ts'
@@ -23,10 +22,12 @@ const HOUR_MS = 3_600_000
 
 export type SendingServers = Awaited<ReturnType<typeof startSendingServers>>
 
-/** A mailbox of each kind. `delayMs` is called for the time between a message and the reply, in which a kill leaves the outcome unknown. */
-export async function startSendingServers(dovecot: Dovecot, user: string, delayMs: () => number) {
+/** A mailbox of each kind. `beforeReply` is awaited between a message and the reply: a kill then leaves the outcome unknown. */
+export async function startSendingServers(dovecot: Dovecot, user: string, beforeReply: () => Promise<void>) {
   const [smtp, google, graph] = await Promise.all([startSmtpSink(), startGoogle(), startMicrosoft()])
-  smtp.behave({ message: () => sleep(delayMs()).then(() => undefined) })
+  smtp.behave({ message: () => beforeReply().then(() => undefined) })
+  google.onSent = beforeReply
+  graph.onSent = beforeReply
   graph.latencyMs = 5
   await dovecot.addUser(user, PASSWORD)
   const email = `${user}@example.test`

@@ -83,6 +83,8 @@ export interface Google {
   calendars: GoogleCalendars
   /** Every message that `messages.send` accepted. */
   readonly sent: readonly GmailSubmission[]
+  /** Awaited between the acceptance of a message and the reply. */
+  onSent(): Promise<void>
   fail(fault: PlannedFault): void
   faults: Faults
   /** Recorded requests; `calls.counts({ user })` counts them by method and path pattern. */
@@ -109,7 +111,10 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     drop: (user, id) => google.delete(user, id),
   })
   const sent: GmailSubmission[] = []
-  const sends = sendRoutes({ emulator, sent, put: (user, raw, options) => google.deliver(user, raw, options) })
+  const sends = sendRoutes({
+    ...{ emulator, sent, onSent: () => google.onSent() },
+    put: (user, raw, options) => google.deliver(user, raw, options),
+  })
   const { calendars, routes: calendarRoutes } = googleCalendar()
   const find = router([
     ...[...oauth.routes, ...watches.routes, ...mail.routes, ...drafts.routes, ...sends.routes, ...topic.routes],
@@ -237,6 +242,7 @@ export async function startGoogle(options: { port?: number } = {}): Promise<Goog
     refreshes: (user) => tokens.refreshes(user),
     calendars,
     sent,
+    onSent: async () => {},
     fail: (fault) => faults.plan(fault),
     faults,
     calls,

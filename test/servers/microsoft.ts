@@ -90,6 +90,8 @@ export interface Microsoft {
 
   /** Every message that was sent. */
   readonly sent: readonly GraphSubmission[]
+  /** Awaited between the acceptance of a message and the reply. */
+  onSent(): Promise<void>
   /** Origin of the addresses of upload sessions; default this server. */
   uploadOrigin: string
   /** True: messages created from MIME get a Message-ID of Exchange. Default false. */
@@ -129,6 +131,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const sent: GraphSubmission[] = []
   const mail = mailRoutes(emulator, boxes, log, {
     sent,
+    onSent: () => microsoft.onSent(),
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
   })
@@ -249,6 +252,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     requireInteraction: oauth.requireInteraction,
     refreshes: (user) => tokens.refreshes(user),
     sent,
+    onSent: async () => {},
     uploadOrigin: url,
     replacesMessageIds: false,
     latencyMs: 2,

@@ -1,34 +1,38 @@
 import { expect, it } from 'vitest'
-import { databases, describePostgres } from '../kit/database.ts'
-import { runSendingCrashes, type SendingCounts } from '../scenarios/sending-crashes.ts'
+import { type Databases, databases, describePostgres } from '../kit/database.ts'
+import { describeRedis } from '../kit/redis.ts'
+import { runSendingCrashes, type SendingCrashes } from '../scenarios/sending-crashes.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 
 const KILLS = 200
+const timeout = 1_800_000
 
-function report(store: string, { messages, sent, uncertain }: SendingCounts): void {
-  console.log(`${store}: ${messages} messages, ${KILLS} kills: ${sent} sent, ${uncertain} uncertain, none twice`)
-  expect(sent + uncertain).toBe(messages)
-}
-
-const open = databases('sqlite')
-it('sends no message twice over 200 kills on the file store', { timeout: 1_800_000 }, async () => {
+async function run(title: string, open: Databases, scenario: Omit<SendingCrashes, 'kills'>): Promise<void> {
   const dovecot = await startDovecot()
   try {
     const place = await open.place()
-    report('sqlite', await runSendingCrashes(await open(place), place, dovecot, { kills: KILLS, replicas: 1 }))
+    const counts = await runSendingCrashes(await open(place), place, dovecot, { kills: KILLS, ...scenario })
+    const { messages, sent, uncertain, delivered, inReply } = counts
+    console.log(
+      `${title}: ${messages} messages, ${KILLS} kills, ${inReply} before a reply: ${sent} sent, ${uncertain} uncertain (${delivered} of them delivered), none twice`,
+    )
+    expect(sent + uncertain).toBe(messages)
   } finally {
     await dovecot.stop()
   }
-})
+}
+
+const file = databases('sqlite')
+it('sends no message twice over 200 kills on the file store', { timeout }, () => run('sqlite', file, { replicas: 1 }))
 
 describePostgres('on PostgreSQL', (shared) => {
-  it('sends no message twice over 200 kills of two replicas', { timeout: 1_800_000 }, async () => {
-    const dovecot = await startDovecot()
-    try {
-      const place = await shared.place()
-      report('postgres', await runSendingCrashes(await shared(place), place, dovecot, { kills: KILLS, replicas: 2 }))
-    } finally {
-      await dovecot.stop()
-    }
+  it('sends no message twice over 200 kills of two replicas', { timeout }, () =>
+    run('postgres', shared, { replicas: 2 }),
+  )
+
+  describeRedis('with Redis', (redis) => {
+    it('sends no message twice over 200 kills of two replicas', { timeout }, () =>
+      run('postgres and redis', shared, { replicas: 2, redisUrl: redis.server.url }),
+    )
   })
 })

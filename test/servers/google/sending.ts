@@ -18,14 +18,16 @@ interface SendDeps {
   put(user: string, raw: Buffer, options: { labels: string[]; threadId?: string }): string
   /** Every message sent so far. */
   sent: GmailSubmission[]
+  /** Awaited before the reply. */
+  onSent(): Promise<void>
 }
 
 /**
  * `messages.send`, where the emulator differs from Gmail: Gmail may replace the Message-ID, removes Bcc, adds a message to oneself to the
  * inbox of the same message, and takes large messages over resumable uploads.
  */
-export function sendRoutes({ emulator, put, sent }: SendDeps): { routes: Route[]; upload: UploadTarget } {
-  function submit(user: string, raw: Buffer, threadId: string | undefined): Response {
+export function sendRoutes({ emulator, put, sent, onSent }: SendDeps): { routes: Route[]; upload: UploadTarget } {
+  async function submit(user: string, raw: Buffer, threadId: string | undefined): Promise<Response> {
     const text = raw.toString('latin1')
     if (!/^(to|cc|bcc):/im.test(text.split('\r\n\r\n')[0] ?? '')) return badRequest('Recipient address required')
     sent.push({ user, raw: text })
@@ -34,6 +36,7 @@ export function sendRoutes({ emulator, put, sent }: SendDeps): { routes: Route[]
       .replace(/^Message-ID:.*$/im, `Message-ID: <CA+${randomBytes(12).toString('hex')}@mail.gmail.com>`)
     const labels = text.includes(`<${user}>`) || text.includes(`To: ${user}`) ? ['SENT', 'INBOX'] : ['SENT']
     const id = put(user, Buffer.from(shown, 'latin1'), { labels, ...(threadId !== undefined && { threadId }) })
+    await onSent()
     return Response.json({ id, threadId: emulator.message(user, id)?.thread_id, labelIds: labels })
   }
 

@@ -20,6 +20,7 @@ const folderNotFound = () => graphError(404, 'ErrorItemNotFound', 'The specified
 
 export interface MailDeps {
   sent: GraphSubmission[]
+  onSent(): Promise<void>
   uploadOrigin(): string
   replacesMessageIds(): boolean
 }

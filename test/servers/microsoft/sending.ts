@@ -30,6 +30,8 @@ interface SendDeps {
   sent: GraphSubmission[]
   /** Exchange gives new messages from MIME a Message-ID of its own. */
   replacesMessageIds(): boolean
+  /** Awaited before the reply. */
+  onSent(): Promise<void>
 }
 
 /**
@@ -37,7 +39,7 @@ interface SendDeps {
  * delivers it to the users of the fake. As the documentation and its issues say, MIME is transferred as it was given, but without
  * header fields that the mailbox does not know as properties.
  */
-export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessageIds }: SendDeps): Route[] {
+export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replacesMessageIds }: SendDeps): Route[] {
   /** Names of header fields that a mailbox has as properties, in lower case. */
   const known = new Map<string, Set<string>>()
   const rowOf = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
@@ -135,6 +137,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, replacesMessag
     for (const recipient of here) {
       await boxes.deliver(recipient, raw, { folder: 'inbox', date: new Date(), read: false, draft: false })
     }
+    await onSent()
     return new Response(null, { status: 202 })
   }
 
