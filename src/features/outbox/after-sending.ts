@@ -1,11 +1,11 @@
-import type { Db, Tx } from '../../infra/db/index.ts'
+import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Backoff, backoffMs } from '../../lib/retry.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import type { Accounts } from '../accounts/index.ts'
-import { updateHeld } from './claims.ts'
+import { updateAllHeld, updateHeld } from './claims.ts'
 import { outboxStore } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
@@ -32,16 +32,12 @@ export function next(remaining: OutboxRow['remaining'], nowMs: number) {
 }
 
 /**
- * What remains for a sent message that the run holds. Each step returns the row after it; with the same step remaining, the step failed
- * and is due later. Throws `ClaimLost`.
+ * What remains for sent messages of one account that the run holds. What fails is due again later; a row that the run lost meanwhile
+ * is left to whom it belongs.
  */
 export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: AfterSendingDeps) {
-  async function record(row: OutboxRow, changes: Partial<OutboxRow>, work?: (tx: Tx) => Promise<void>) {
-    return db.transaction(async (tx) => {
-      const after = await updateHeld(tx, row, { ...changes, updatedAt: clock.now() })
-      await work?.(tx)
-      return after
-    })
+  async function record(row: OutboxRow, changes: Partial<OutboxRow>): Promise<OutboxRow> {
+    return db.transaction((tx) => updateHeld(tx, row, { ...changes, updatedAt: clock.now() }))
   }
 
   const later = ({ checks }: OutboxRow) => ({
@@ -49,29 +45,58 @@ export function afterSending({ db, clock, log, accounts, deleteDraft, timing }: 
   })
 
   return {
-    async saveCopy(row: OutboxRow, save: () => Promise<void>): Promise<OutboxRow> {
+    /**
+     * Saves copies in Sent until one fails. `done`: the messages that have a copy, or will never have one, as they are afterwards. One
+     * transaction stores all of it: after a crash, the search of the next attempt finds the copies that exist.
+     */
+    async saveCopies(
+      rows: readonly OutboxRow[],
+      save: (row: OutboxRow) => Promise<void>,
+    ): Promise<{ done: OutboxRow[]; isComplete: boolean }> {
+      let saved = 0
       let failure: unknown
-      try {
-        await save()
-      } catch (error) {
-        if (!(error instanceof ProviderError)) throw error
-        failure = error
+      for (const row of rows) {
+        try {
+          await save(row)
+        } catch (error) {
+          if (!(error instanceof ProviderError)) throw error
+          failure = error
+          break
+        }
+        saved += 1
       }
       const nowMs = clock.now()
-      const isLast = failure === undefined || nowMs >= row.giveUpAt
-      if (failure !== undefined) {
+      const isOver = (row: OutboxRow, index: number) => index < saved || nowMs >= row.giveUpAt
+      const failed = rows[saved]
+      if (failed !== undefined) {
         log.warn(
-          isLast
+          isOver(failed, saved)
             ? 'A message was sent, but its copy could not be saved in Sent.'
             : 'A message was sent, but its copy could not be saved in Sent; the service tries again.',
-          { accountId: row.accountId, operation: 'outbox.copy', error: failure, metadata: { outboxId: row.id } },
+          { accountId: failed.accountId, operation: 'outbox.copy', error: failure, metadata: { outboxId: failed.id } },
         )
       }
-      if (!isLast) return record(row, later(row))
-      return record(row, next(row.draftId === null ? null : 'draft', nowMs), async (tx) => {
-        await outboxStore(tx, db.dialect).dropContent(row.id)
-        if (failure === undefined) await accounts.requestSync(tx, [row.accountId], 'everything')
+      const over = rows.filter(isOver)
+      const done = await db.transaction(async (tx) => {
+        const after = [
+          ...(await updateAllHeld(
+            tx,
+            over.filter(({ draftId }) => draftId === null),
+            next(null, nowMs),
+          )),
+          ...(await updateAllHeld(
+            tx,
+            over.filter(({ draftId }) => draftId !== null),
+            next('draft', nowMs),
+          )),
+        ]
+        for (const row of rows) if (!over.includes(row)) await updateAllHeld(tx, [row], later(row))
+        await outboxStore(tx, db.dialect).dropContent(after.map(({ id }) => id))
+        const [first] = rows
+        if (saved > 0 && first !== undefined) await accounts.requestSync(tx, [first.accountId], 'everything')
+        return after
       })
+      return { done, isComplete: failed === undefined }
     },
 
     async deleteDraft(row: OutboxRow): Promise<OutboxRow> {

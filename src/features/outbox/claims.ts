@@ -53,13 +53,24 @@ export async function claimDue(
   return { row, wasInterrupted: due.lease !== null }
 }
 
-export async function renewClaim(tx: Tx, dialect: Dialect, id: string, claim: Claim): Promise<void> {
-  await tx
-    .updateTable('outbox')
+/** Of every message that the run holds. */
+export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, claim: Claim): Promise<void> {
+  await heldBy(tx, accountId, claim)
     .set({ leasedUntil: untilOf(dialect, claim) })
-    .where('id', '=', id)
-    .where('lease', '=', claim.token)
     .execute()
+}
+
+/** Lets others take over at once. */
+export async function releaseClaims(tx: Tx, accountId: string, claim: Claim): Promise<void> {
+  await heldBy(tx, accountId, claim).set({ lease: null, leasedUntil: null }).execute()
+}
+
+function heldBy(tx: Tx, accountId: string, { token }: Claim) {
+  return tx
+    .updateTable('outbox')
+    .where('accountId', '=', accountId)
+    .where('dueAt', 'is not', null)
+    .where('lease', '=', token)
 }
 
 /** Stores what a run found out. Throws `ClaimLost` when it no longer holds the message: that was resolved, or is being sent, meanwhile. */
@@ -68,6 +79,27 @@ export async function updateHeld(tx: Tx, row: OutboxRow, changes: Partial<Outbox
   const updated = await held.returningAll().executeTakeFirst()
   if (updated === undefined) throw claimLost(row)
   return updated
+}
+
+/** As `updateHeld`, for rows of one run. Returns those that it still held, as they are afterwards. */
+export async function updateAllHeld(
+  tx: Tx,
+  rows: readonly OutboxRow[],
+  changes: Partial<OutboxRow>,
+): Promise<OutboxRow[]> {
+  const [first] = rows
+  if (first === undefined) return []
+  return tx
+    .updateTable('outbox')
+    .set(changes)
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .where('lease', '=', first.lease)
+    .returningAll()
+    .execute()
 }
 
 /** Stores the id of the draft that will be sent. Throws `ClaimLost` as `commitClaim` does. */

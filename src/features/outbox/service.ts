@@ -230,7 +230,7 @@ export function outbox(deps: OutboxDeps) {
     const hasDraft = row.providerMessageId !== null
     if (hasDraft) await queue.addIn(tx, SEND_QUEUE, [row.accountId])
     else await releaseReserved(tx, row.messageId)
-    await store(tx).dropContent(row.id)
+    await store(tx).dropContent([row.id])
     const released = { checks: 0, dueAt: hasDraft ? nowMs : null, lease: null, leasedUntil: null, updatedAt: nowMs }
     return store(tx).update(row.id, { ...released, ...changes })
   }

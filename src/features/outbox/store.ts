@@ -71,8 +71,8 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return handle.updateTable('outbox').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
     },
 
-    async dropContent(id: string): Promise<void> {
-      await handle.deleteFrom('outboxParts').where('outboxId', '=', id).execute()
+    async dropContent(ids: readonly string[]): Promise<void> {
+      if (ids.length > 0) await handle.deleteFrom('outboxParts').where('outboxId', 'in', ids).execute()
     },
 
     /** Newest first. */
@@ -94,12 +94,16 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
 }
 
 /** The message's bytes, read part by part. */
-export async function* contentOf(db: Db, outboxId: string): AsyncGenerator<Buffer> {
-  for (let part = 0; ; part += 1) {
+export async function* contentOf(
+  db: Db,
+  { id, sizeBytes }: Pick<OutboxRow, 'id' | 'sizeBytes'>,
+): AsyncGenerator<Buffer> {
+  const parts = Math.ceil((4 * Math.ceil(sizeBytes / 3)) / PART_LENGTH)
+  for (let part = 0; part < parts; part += 1) {
     const row = await db.read
       .selectFrom('outboxParts')
       .select('data')
-      .where('outboxId', '=', outboxId)
+      .where('outboxId', '=', id)
       .where('part', '=', part)
       .executeTakeFirst()
     if (row === undefined) return

@@ -54,8 +54,8 @@ export function sendingConformance(name: string, open: () => Promise<SendingFixt
       expect(others).toEqual([])
       expect(submitted?.recipients.sort()).toEqual(['bob@example.com', 'hidden@example.com'])
       expect(submitted?.raw.slice(submitted.raw.indexOf('\r\n\r\n'))).toBe('\r\n\r\n.Hello\r\n')
-      await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
-      await sender.saveCopy?.({ ...message, sentAt: SENT_AT }, never)
+      await sender.saveCopy?.({ ...message, sentAt: SENT_AT, mayExist: false }, never)
+      await sender.saveCopy?.({ ...message, sentAt: SENT_AT, mayExist: true }, never)
       expect(await box.copies(message)).toBe(1)
       const ref = { ...message, providerMessageId: commits[0] ?? null, committedAt: SENT_AT }
       expect(await sender.wasSent(ref, never)).toBe(true)

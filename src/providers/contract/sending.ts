@@ -79,8 +79,11 @@ export interface Sender {
    * and mail servers leave it to the client. Throws `ProviderError`.
    */
   wasSent(message: SentMessageRef, signal: AbortSignal): Promise<boolean>
-  /** Puts a copy into Sent unless it is there. Absent where the provider does it. May be repeated. Throws `ProviderError`. */
-  saveCopy?(message: QueuedMessage & { sentAt: number }, signal: AbortSignal): Promise<void>
+  /**
+   * Puts a copy into Sent. Absent where the provider does it. `mayExist`: an earlier call may have succeeded, so it looks for the copy
+   * first. Throws `ProviderError`.
+   */
+  saveCopy?(message: QueuedMessage & { sentAt: number; mayExist: boolean }, signal: AbortSignal): Promise<void>
   /** Removes what a message that will not be sent has left at the provider. Throws `ProviderError`. May be repeated. */
   discard?(message: SentMessageRef, signal: AbortSignal): Promise<void>
   /** Twice safely. */
@@ -100,9 +103,9 @@ export interface SentMessageRef {
 /** The Sent folder of a mailbox whose server leaves the copies to the client. Throws `ProviderError`. */
 export interface SentCopies {
   contains(message: { rfcMessageId: string; sentAt: number }, signal: AbortSignal): Promise<boolean>
-  /** Adds the message unless Sent contains it. Creates the folder when the mailbox has none. May be repeated. */
+  /** Adds the message, with `mayExist` only if Sent does not contain it. Creates the folder when the mailbox has none. */
   save(
-    message: { rfcMessageId: string; sentAt: number; bytes(): AsyncIterable<Buffer> },
+    message: { rfcMessageId: string; sentAt: number; mayExist: boolean; bytes(): AsyncIterable<Buffer> },
     signal: AbortSignal,
   ): Promise<void>
 }

@@ -13,17 +13,27 @@ const DEFAULT_FOLDER = 'Sent'
 /** Writes to Sent over the account's request connection. `connection` returns the current one. */
 export function imapSentCopies(
   connection: () => RequestConnection,
-  task: { deadlineMs: number; limits: WorkLimits },
+  limits: { deadlineMs: number; limits: WorkLimits },
 ): SentCopies {
+  /** Known from the first task on, until one fails. */
+  let path: string | undefined
+
   async function inSent<T>(
     doing: string,
     signal: AbortSignal,
     work: (client: ImapFlow, folder: string) => Promise<T>,
   ): Promise<T> {
-    return connection().use({
-      ...{ ...task, doing, signal },
-      prepare: async (client) => sentFolder(client),
+    const task = connection().use({
+      ...{ ...limits, doing, signal },
+      prepare: async (client) => {
+        path ??= await sentFolder(client)
+        return path
+      },
       work: ({ imap }, folder) => work(imap, folder),
+    })
+    return task.catch((error: unknown) => {
+      path = undefined
+      throw error
     })
   }
 
@@ -47,9 +57,11 @@ export function imapSentCopies(
       const chunks: Buffer[] = []
       for await (const chunk of message.bytes()) chunks.push(chunk)
       const content = Buffer.concat(chunks)
-      // The search comes first in the same task: an APPEND whose connection broke may have succeeded.
+      let { mayExist } = message
       await inSent('saving the sent message', signal, async (imap, folder) => {
-        if (await contains(imap, folder, message)) return
+        if (mayExist && (await contains(imap, folder, message))) return
+        // The task is repeated when the connection breaks, perhaps after the server has done it.
+        mayExist = true
         await imap.append(folder, content, ['\\Seen'], new Date(message.sentAt))
       })
     },

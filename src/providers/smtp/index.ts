@@ -126,7 +126,7 @@ class SmtpSender implements Sender {
     return this.#copies.contains({ rfcMessageId, sentAt: committedAt }, signal)
   }
 
-  async saveCopy(message: QueuedMessage & { sentAt: number }, signal: AbortSignal): Promise<void> {
+  async saveCopy(message: QueuedMessage & { sentAt: number; mayExist: boolean }, signal: AbortSignal): Promise<void> {
     const host = this.#access.settings.smtp?.host ?? this.#options.smtp?.host ?? this.#access.settings.imap?.host ?? ''
     if (!storesCopies(host)) await this.#copies.save(message, signal)
   }

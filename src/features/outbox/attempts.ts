@@ -1,0 +1,276 @@
+import type { Recorder } from '../../events/index.ts'
+import type { Tx } from '../../infra/db/index.ts'
+import { backoffMs } from '../../lib/retry.ts'
+import { cleanJson } from '../../lib/text.ts'
+import {
+  ProviderError,
+  type ProviderName,
+  type QueuedMessage,
+  type Sender,
+  type SendOutcome,
+  type SendProvider,
+  type SendSteps,
+} from '../../providers/contract/index.ts'
+import { messageIdOf, messageStore, releaseReserved, reserveMessage } from '../messages/index.ts'
+import { type AfterSendingDeps, next, RELEASED } from './after-sending.ts'
+import { envelopeOf, type OutboxError } from './api.ts'
+import { ClaimLost, commitClaim, delayWaiting, recordDraft, updateHeld } from './claims.ts'
+import { sendFailedEvent } from './failed-event.ts'
+import { contentOf, knownServer, outboxStore, rememberServer } from './store.ts'
+import type { OutboxRow } from './tables.ts'
+
+export interface AttemptDeps extends AfterSendingDeps {
+  events: Recorder
+  sending(provider: ProviderName): SendProvider
+  timing: AttemptTiming
+}
+
+export interface AttemptTiming {
+  /** Pauses before the searches for an uncertain message. After the last one, it stays uncertain. */
+  searchPausesMs: readonly number[]
+  retry: { baseMs: number; capMs: number }
+}
+
+/** Ends with the message sent, refused, or of unknown outcome. */
+export type Attempt = { sent: OutboxRow } | { sent: null; mayContinue: boolean }
+
+/**
+ * What a run does with one message that it holds, over one connection of the account. The row is committed before the first byte that
+ * may make the provider send, and nobody sends a committed row again. Methods throw `ClaimLost` once the run no longer holds the row.
+ */
+export class Attempts {
+  readonly #deps: AttemptDeps
+  readonly #accountId: string
+  readonly #signal: AbortSignal
+  #sender: Sender | undefined
+
+  constructor(deps: AttemptDeps, accountId: string, signal: AbortSignal) {
+    this.#deps = deps
+    this.#accountId = accountId
+    this.#signal = signal
+  }
+
+  async close(): Promise<void> {
+    await this.#sender?.close()
+  }
+
+  /**
+   * Sends the message. `beside` runs in the transaction that stores its success, so that the next message costs no transaction of its
+   * own.
+   */
+  async send(claimed: OutboxRow, wasInterrupted: boolean, beside: (tx: Tx) => Promise<void>): Promise<Attempt> {
+    const { db, clock } = this.#deps
+    const sender = await this.#open()
+    let row = claimed
+    const { accountId, messageId } = row
+    const reserve = (tx: Tx, providerMessageId: string) =>
+      reserveMessage(tx, { accountId, messageId, as: 'sent' }, [{ providerMessageId }], clock.now())
+    const steps: SendSteps = {
+      async onDraft(providerMessageId) {
+        await db.transaction(async (tx) => {
+          await recordDraft(tx, db.dialect, row, providerMessageId)
+          await reserve(tx, providerMessageId)
+        })
+        row = { ...row, providerMessageId }
+      },
+      async onCommit({ providerMessageId }) {
+        const nowMs = clock.now()
+        await db.transaction(async (tx) => {
+          await commitClaim(tx, db.dialect, row, { providerMessageId, nowMs })
+          if (providerMessageId !== null) await reserve(tx, providerMessageId)
+        })
+        row = { ...row, providerMessageId, committedAt: nowMs }
+      },
+    }
+    let outcome: SendOutcome
+    try {
+      outcome = await sender.send(await this.#queued(row, wasInterrupted), steps, this.#signal)
+    } catch (error) {
+      if (error instanceof ClaimLost || !(error instanceof ProviderError)) throw error
+      await this.#recordUncertain(row, error)
+      return { sent: null, mayContinue: true }
+    }
+    if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
+    return { sent: await this.#recordSent(row, outcome, beside) }
+  }
+
+  async #recordSent(
+    row: OutboxRow,
+    outcome: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
+    beside?: (tx: Tx) => Promise<void>,
+  ): Promise<OutboxRow> {
+    const { db, clock, accounts } = this.#deps
+    const needsCopy = (await this.#open()).saveCopy !== undefined
+    return db.transaction(async (tx) => {
+      const nowMs = clock.now()
+      const store = outboxStore(tx, db.dialect)
+      const sent = await store.update(row.id, {
+        ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), updatedAt: nowMs },
+        ...{ sentAt: row.committedAt ?? nowMs, providerMessageId: outcome.providerMessageId ?? row.providerMessageId },
+        ...next(needsCopy ? 'copy' : row.draftId === null ? null : 'draft', nowMs),
+      })
+      if (!needsCopy) {
+        await store.dropContent([row.id])
+        await accounts.requestSync(tx, [row.accountId], 'changes')
+      }
+      await beside?.(tx)
+      return sent
+    })
+  }
+
+  async #recordRefusal(row: OutboxRow, outcome: SendOutcome & { sent: false }): Promise<boolean> {
+    const { error, retry } = outcome
+    const { db, clock, log, timing } = this.#deps
+    const nowMs = clock.now()
+    const isLast = !retry || nowMs >= row.giveUpAt
+    const attempts = row.attempts + 1
+    const known = { refused: cleanJson(outcome.refused), attempts, updatedAt: nowMs, ...RELEASED }
+    const reason = reasonOf(error)
+    log.warn(isLast ? 'Sending a message failed.' : 'Sending a message failed; the service tries again.', {
+      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id, attempts } },
+    })
+    if (isLast) {
+      await this.#discard(row)
+      await this.#fail(row, { ...known, status: 'failed' }, { reason, message: error.message })
+      return error.kind === 'rejected'
+    }
+    const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
+    await db.transaction(async (tx) => {
+      const changes = { ...known, dueAt, error: cleanJson({ reason, message: error.message } satisfies OutboxError) }
+      await updateHeld(tx, row, { ...changes, status: 'queued', committedAt: null })
+      // Refused recipients are the message's own problem; anything else would happen to the next message too.
+      if (outcome.refused.length === 0) await delayWaiting(tx, row.accountId, dueAt)
+    })
+    return outcome.refused.length > 0
+  }
+
+  async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
+    const { db, clock, log, timing } = this.#deps
+    log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
+      ...{ accountId: row.accountId, operation: 'outbox.send', error, metadata: { outboxId: row.id } },
+    })
+    const nowMs = clock.now()
+    const problem: OutboxError = { reason: 'uncertain', message: error.message }
+    await db.transaction((tx) =>
+      updateHeld(tx, row, {
+        ...{ status: 'uncertain', error: cleanJson(problem), checks: 0, updatedAt: nowMs, ...RELEASED },
+        dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
+      }),
+    )
+  }
+
+  /** Searches for a message whose outcome is unknown, after a crash too. Returns it once it is certain that it was sent. */
+  async search(row: OutboxRow): Promise<OutboxRow | undefined> {
+    const { db, clock, timing } = this.#deps
+    const ref = {
+      rfcMessageId: row.rfcMessageId,
+      sentToken: row.sentToken,
+      providerMessageId: row.providerMessageId,
+      committedAt: row.committedAt ?? row.createdAt,
+    }
+    const sender = await this.#open()
+    if (await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)) {
+      return this.#recordSent(row, { providerMessageId: row.providerMessageId, refused: [] })
+    }
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const pauseMs = timing.searchPausesMs[checks]
+    const message = 'The connection broke during the transfer, and Sent does not contain the message.'
+    const changes = { status: 'uncertain', checks, updatedAt: nowMs, ...RELEASED } as const
+    if (pauseMs === undefined) {
+      await this.#fail(row, changes, { reason: 'uncertain', message })
+      return undefined
+    }
+    const error = cleanJson({ reason: 'uncertain', message } satisfies OutboxError)
+    await db.transaction((tx) => updateHeld(tx, row, { ...changes, error, dueAt: nowMs + pauseMs }))
+    return undefined
+  }
+
+  /** Puts a copy of a sent message into Sent. `mayExist`: an earlier attempt may have succeeded. Throws `ProviderError`. */
+  async saveCopy(row: OutboxRow, mayExist: boolean): Promise<void> {
+    const sender = await this.#open()
+    const copy = { ...(await this.#queued(row)), sentAt: row.sentAt ?? row.createdAt, mayExist }
+    await sender.saveCopy?.(copy, this.#signal)
+  }
+
+  /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
+  async #discard({ rfcMessageId, sentToken, providerMessageId, committedAt, createdAt }: OutboxRow): Promise<boolean> {
+    const sender = await this.#open()
+    const ref = { rfcMessageId, sentToken, providerMessageId, committedAt: committedAt ?? createdAt }
+    return sender.discard?.(ref, this.#signal).then(() => true, onlyProviderErrors) ?? true
+  }
+
+  /** Removes the draft of a cancelled message from the provider. Until then its reservation hides it. False: later. */
+  async removeDraft(row: OutboxRow): Promise<boolean> {
+    const { db, clock, timing } = this.#deps
+    const isRemoved = await this.#discard(row)
+    const nowMs = clock.now()
+    const checks = row.checks + 1
+    const isLast = isRemoved || nowMs >= row.giveUpAt
+    await db.transaction(async (tx) => {
+      const dueAt = isLast ? null : nowMs + backoffMs(checks, timing.retry)
+      await updateHeld(tx, row, { checks, dueAt, ...RELEASED })
+      if (isLast) await releaseReserved(tx, row.messageId)
+    })
+    return isRemoved
+  }
+
+  async #fail(row: OutboxRow, changes: Partial<OutboxRow>, problem: OutboxError): Promise<void> {
+    const { db, events, accounts } = this.#deps
+    const { provider } = await accounts.get(row.accountId)
+    await db.transaction(async (tx: Tx) => {
+      await accounts.hold(tx, row.accountId)
+      const failed = await updateHeld(tx, row, { ...changes, error: cleanJson(problem), dueAt: null })
+      if (problem.reason !== 'uncertain') await releaseReserved(tx, row.messageId)
+      await events.record(tx, [sendFailedEvent(failed, provider, problem)])
+    })
+  }
+
+  async #queued(row: OutboxRow, wasInterrupted = false): Promise<QueuedMessage> {
+    const { db } = this.#deps
+    const { from, to, cc, bcc } = envelopeOf(row)
+    const messageId = messageIdOf(row.draftId ?? '')
+    const [draft] = messageId === undefined ? [] : await messageStore(db.read).byIds([messageId])
+    const emails = (list: readonly { email: string }[]) => [...new Set(list.map(({ email }) => email))]
+    return {
+      from: from.email,
+      recipients: emails([...to, ...cc, ...bcc]),
+      ...{ to, cc, bcc: emails(bcc) },
+      rfcMessageId: row.rfcMessageId,
+      repliesTo: row.repliesTo,
+      sizeBytes: row.sizeBytes,
+      bytes: () => contentOf(db, row),
+      earlierDraftId: row.providerMessageId,
+      mayHaveDraft: wasInterrupted,
+      originalDraftId: draft?.providerMessageId ?? null,
+    }
+  }
+
+  async #open(): Promise<Sender> {
+    if (this.#sender !== undefined) return this.#sender
+    const { db, accounts, sending } = this.#deps
+    const [{ provider }, access] = await Promise.all([accounts.get(this.#accountId), accounts.access(this.#accountId)])
+    const { accessVersion } = access
+    const smtp = await knownServer(db.read, this.#accountId, accessVersion)
+    this.#sender = sending(provider).open(access, {
+      ...(smtp !== undefined && { smtp: JSON.parse(smtp) }),
+      onSettings: (settings) => {
+        const row = { accountId: this.#accountId, accessVersion, smtp: JSON.stringify(settings) }
+        // The next run derives them again when this fails.
+        db.transaction((tx) => rememberServer(tx, row)).catch(() => {})
+      },
+    })
+    return this.#sender
+  }
+}
+
+function reasonOf({ kind }: ProviderError): OutboxError['reason'] {
+  if (kind === 'auth_expired') return 'auth_expired'
+  return kind === 'rejected' || kind === 'not_found' ? 'rejected' : 'unavailable'
+}
+
+/** A provider that cannot be asked now is asked again at the next check. */
+function onlyProviderErrors(error: unknown): false {
+  if (error instanceof ProviderError) return false
+  throw error
+}
