@@ -15,6 +15,7 @@ import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import {
   availability as availabilityOf,
   type CalendarTiming,
+  calendarChanger,
   calendarReader,
   calendarSync,
   eraseCalendars,
@@ -198,6 +199,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
 
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
   const availability = availabilityOf({ ...shared, accounts, calendars, lists: calendarLists })
+  const calendarChanges = calendarChanger({ ...shared, events, accounts, calendars })
   const calendarRuns = calendarSync({
     ...{ ...shared, events, accounts, ownership, fence, calendars },
     windowMonths: config.syncCalendarWindow,
@@ -289,6 +291,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     tracking,
     calendarLists,
     availability,
+    calendarChanges,
     parts,
   }
 }

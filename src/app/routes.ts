@@ -1,6 +1,6 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
-import { availabilityRoutes, calendarRoutes } from '../features/calendars/index.ts'
+import { availabilityRoutes, calendarChangeRoutes, calendarRoutes } from '../features/calendars/index.ts'
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
 import { draftRoutes } from '../features/drafts/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
@@ -85,6 +85,7 @@ export function httpServer(
   draftRoutes(server, { drafts: features.drafts, idempotency })
   calendarRoutes(server, features.calendarLists)
   availabilityRoutes(server, { availability: features.availability, idempotency })
+  calendarChangeRoutes(server, { changer: features.calendarChanges, idempotency })
   labelRoutes(server, { db, accounts, changer: features.labels })
   labelChangeRoutes(server, { changer: features.labels, idempotency })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })

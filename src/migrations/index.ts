@@ -29,6 +29,7 @@ import * as dataVersion from './0028-data-version.ts'
 import * as calendars from './0029-calendars.ts'
 import * as busyInstances from './0031-busy-instances.ts'
 import * as calendarWindow from './0032-calendar-window.ts'
+import * as calendarChanges from './0033-calendar-changes.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   calendars,
   busyInstances,
   calendarWindow,
+  calendarChanges,
 ]

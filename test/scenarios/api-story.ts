@@ -43,6 +43,8 @@ export const LAST = [
   'GET /accounts/{accountId}/calendars',
   'GET /accounts/{accountId}/calendars/{calendarId}/events',
   'POST /accounts/{accountId}/availability',
+  'POST /accounts/{accountId}/calendars/{calendarId}/events',
+  'GET /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',

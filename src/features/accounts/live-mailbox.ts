@@ -51,6 +51,7 @@ export function toAppError(error: ProviderError, what: string): AppError {
     case 'auth_expired':
       return credentialsRefused(error)
     case 'rejected':
+      if (error.unsupported) return new AppError('not_supported', { message: sentence(error.message), cause: error })
       if (!error.missingScope) return new AppError('provider_rejected', { cause: error })
       return new AppError('consent_required', {
         message: `${error.message}. Send the user through a new session (POST /auth/sessions).`,
@@ -64,6 +65,11 @@ export function toAppError(error: ProviderError, what: string): AppError {
         cause: error,
       })
   }
+}
+
+/** `creating an event: Outlook …` becomes `Creating an event: Outlook ….` */
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
 }
 
 function credentialsRefused(cause?: ProviderError): AppError {

@@ -184,7 +184,7 @@ function dayOf(original: string | null): string | undefined {
     : undefined
 }
 
-function isoOf(original: string): string {
+export function isoOf(original: string): string {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(original) ?? []
   return `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`
 }

@@ -188,7 +188,7 @@ describeEachDatabase('calendars', (open) => {
       'created added 1',
       'created late 1',
       `deleted known 3`,
-      `deleted series_${utc(2)} 1`,
+      `deleted series_${utc(2)} 2`,
       'updated added 2',
       'updated known 2',
     ])

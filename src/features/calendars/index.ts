@@ -6,6 +6,8 @@ import './tables.ts'
 
 export { availabilityRoutes } from './availability/routes.ts'
 export { availability } from './availability/service.ts'
+export { calendarChanger } from './changing/changer.ts'
+export { calendarChangeRoutes } from './changing/routes.ts'
 export { calendarEvents } from './events.ts'
 export { calendarReader } from './reading/reader.ts'
 export { calendarRoutes } from './routes.ts'

@@ -94,6 +94,16 @@ export function eventStore(handle: Handle, calendarId: string) {
         .where((eb) => eb.or([eb('id', '=', id), eb('providerId', '=', id)]))
         .executeTakeFirst(),
 
+    async hasInstances(id: string): Promise<boolean> {
+      const row = await handle
+        .selectFrom('calendarInstances')
+        .select('startMs')
+        .where('eventId', '=', id)
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
     exceptionsOf: (masterProviderId: string): Promise<EventRow[]> =>
       rows().where('masterProviderId', '=', masterProviderId).execute(),
 

@@ -27,6 +27,8 @@ interface CalendarTable {
   listedTo: number
   /** When everything in the window was last known to be current. */
   syncedAt: number | null
+  /** The number of the last deletion through the API. Sync may know an event that it deleted. */
+  apiDeletion: number
   createdAt: number
   updatedAt: number
 }
@@ -51,6 +53,8 @@ interface CalendarEventTable {
   searchText: string
   round: number
   version: number
+  /** The number of the last change through the API, 0 without one. */
+  apiChange: number
   createdAt: number
   updatedAt: number
 }

@@ -77,7 +77,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
 
     async createEvent({ calendarId, key, event, signal }) {
       if (event.conference) {
-        throw new ProviderError('rejected', `${CREATING}: calendars over CalDAV cannot create online meetings`)
+        throw noMeetings(CREATING)
       }
       const collection = await collectionOf(calendarId, signal)
       const folder = collection.url.pathname.replace(/\/?$/, '/')
@@ -98,7 +98,7 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
     async updateEvent({ changes, etag, signal, calendarId, eventId, instance }) {
       const target = { calendarId, eventId, instance }
       if (changes.conference === true) {
-        throw new ProviderError('rejected', `${UPDATING}: calendars over CalDAV cannot create online meetings`)
+        throw noMeetings(UPDATING)
       }
       const object = await edit(
         target,
@@ -137,7 +137,9 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
         const components = isSeries ? editing.calendar.components.filter(({ name }) => name === 'VEVENT') : [chosen]
         const answered = components.filter((event) => answer(event, response, addresses))
         if (answered.length === 0) {
-          throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`)
+          throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
+            unsupported: true,
+          })
         }
         for (const event of answered) {
           if (comment !== '') replace(event, ['COMMENT'], [textLine('COMMENT', comment)])
@@ -206,6 +208,11 @@ async function remove({ client, url, signal }: Collection, path: string, etag: s
 
 function matching(etag: string | null): Record<string, string> {
   return etag === null ? {} : { 'if-match': etag }
+}
+
+function noMeetings(doing: string): ProviderError {
+  const why = 'calendars over CalDAV cannot create online meetings'
+  return new ProviderError('rejected', `${doing}: ${why}`, { unsupported: true })
 }
 
 function conflict(doing: string): ProviderError {

@@ -19,6 +19,8 @@ interface ProviderErrorOptions {
   timedOut?: boolean
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
+  /** With `rejected`: the provider cannot do this with the event or the calendar. The message says why, and what to do instead. */
+  unsupported?: boolean
   /** With `rejected`: a limit of the account was reached, so the same request may succeed in some hours. */
   maySucceedLater?: boolean
   cause?: unknown
@@ -31,6 +33,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   readonly timedOut: boolean
   readonly missingScope: boolean
+  readonly unsupported: boolean
   readonly maySucceedLater: boolean
 
   constructor(kind: ProviderErrorKind, message: string, options: ProviderErrorOptions = {}) {
@@ -39,6 +42,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.timedOut = options.timedOut ?? false
     this.missingScope = options.missingScope ?? false
+    this.unsupported = options.unsupported ?? false
     this.maySucceedLater = options.maySucceedLater ?? false
   }
 }

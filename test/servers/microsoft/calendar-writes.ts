@@ -54,7 +54,7 @@ export function writeRoutes({ storeOf, sent, shown, isPersonal }: WriteDeps): Ro
     const organizer = { emailAddress: { name: calendar.owner.name, address: calendar.owner.address } }
     store.put(calendarId, {
       ...{ ...created, organizer, isOrganizer: true, isReminderOn: true, reminderMinutesBeforeStart: 15 },
-      ...(written as unknown as GraphEvent),
+      ...(withoutNulls(written) as unknown as GraphEvent),
       ...meetingOf(written, id),
       id,
     })
@@ -267,6 +267,10 @@ const REQUIRED: Record<string, string[]> = {
   relativeMonthly: ['interval', 'daysOfWeek'],
   absoluteYearly: ['interval', 'dayOfMonth', 'month'],
   relativeYearly: ['interval', 'daysOfWeek', 'month'],
+}
+
+function withoutNulls(body: Resource): Resource {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
 
 const LINE = '_'.repeat(80)

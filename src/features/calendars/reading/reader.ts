@@ -1,25 +1,15 @@
-import type { Db } from '../../../infra/db/index.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { invalid, notFound } from '../../../lib/errors.ts'
-import type { Ids } from '../../../lib/ids.ts'
+import { invalid } from '../../../lib/errors.ts'
 import { type Page, type PageQuery, pageOf, pageRequest } from '../../../lib/page.ts'
 import { isoTime, parseTime } from '../../../lib/time.ts'
-import type { CalendarProvider, ProviderName, RemoteEvent } from '../../../providers/contract/index.ts'
-import { type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
+import type { ProviderName, RemoteEvent } from '../../../providers/contract/index.ts'
+import { readLive } from '../../accounts/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
-import { newCalendarRow, storedRange } from '../calendar-row.ts'
+import { storedRange } from '../calendar-row.ts'
 import { searchWords } from '../search-text.ts'
-import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
+import { type CalendarRow, calendarStore } from '../store.ts'
+import { type CalendarAccessDeps, calendarAccess, LIVE_MS } from './calendar-access.ts'
 import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
 import { countRange, type EventOrder, type ListedRow, readRange, type StoredRange } from './range.ts'
-
-export interface CalendarReaderDeps {
-  db: Db
-  clock: Clock
-  ids: Ids
-  accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold' | 'requestSync'>
-  calendars(provider: ProviderName): CalendarProvider
-}
 
 export interface EventQuery extends PageQuery {
   timeMin?: string | undefined
@@ -35,28 +25,24 @@ export interface EventPage extends Page<CalendarEventView> {
   syncedAt: string
 }
 
-/** How long a provider may take for one request. */
-const LIVE_MS = 30_000
 /** Without a bound, a list from the provider ends this far from the other one. */
 const YEAR_MS = 366 * 24 * 60 * 60 * 1000
 const MONTH_MS = 31 * 24 * 60 * 60 * 1000
 
 /** Reads calendars for the API: from the database within the stored window, otherwise from the provider. */
-export function calendarReader(deps: CalendarReaderDeps) {
-  const { db, clock, ids, accounts } = deps
+export function calendarReader(deps: CalendarAccessDeps) {
+  const { db, clock, accounts } = deps
+  const { open, openCalendar } = calendarAccess(deps)
   return {
     async list(idOrAlias: string): Promise<{ provider: ProviderName; accountId: string; rows: CalendarRow[] }> {
-      const { id: accountId, provider } = await authorised(idOrAlias)
-      if ((await calendarStore(db.read).listedAt(accountId)) === undefined) await listNow(accountId, provider)
+      const { id: accountId, provider } = await open(idOrAlias)
       return { provider, accountId, rows: await calendarStore(db.read).all(accountId) }
     },
 
     /** `isFresh`: from the provider, whatever is stored. */
     async events(idOrAlias: string, calendarId: string, query: EventQuery, isFresh: boolean): Promise<EventPage> {
-      const { id: accountId, provider } = await authorised(idOrAlias)
-      if ((await calendarStore(db.read).listedAt(accountId)) === undefined) await listNow(accountId, provider)
-      const calendar = await calendarStore(db.read).find(accountId, calendarId)
-      if (calendar === undefined) throw notFound('calendar', calendarId)
+      const { account, calendar } = await openCalendar(idOrAlias, calendarId)
+      const { id: accountId, provider } = account
       const asked = rangeOf(query, calendar, clock.now())
       const fingerprint = [calendar.id, query.timeMin, query.timeMax, asked.isExpanded, asked.order, asked.words]
       const request = pageRequest(query, fingerprint, ['integer', 'text', 'text'])
@@ -80,33 +66,8 @@ export function calendarReader(deps: CalendarReaderDeps) {
     },
   }
 
-  async function authorised(idOrAlias: string) {
-    const { id } = await accounts.resolve(db.read, idOrAlias)
-    const account = await accounts.get(id)
-    requireScopes(account, ['calendar.read'])
-    return account
-  }
-
-  async function remoteOf(accountId: string, provider: ProviderName) {
-    return deps.calendars(provider).open(await accounts.access(accountId))
-  }
-
-  /** Before the first sync of a new account, and until a mail server has calendars. */
-  async function listNow(accountId: string, provider: ProviderName): Promise<void> {
-    const remote = await remoteOf(accountId, provider)
-    const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS)))
-    if (listed.length === 0) return
-    await db.transaction(async (tx) => {
-      await accounts.hold(tx, accountId)
-      const nowMs = clock.now()
-      const rows = listed.map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
-      await saveListing(tx, accountId, nowMs, { inserted: rows, updated: [] })
-      await accounts.requestSync(tx, [accountId], 'changes')
-    })
-  }
-
   async function readNow(accountId: string, provider: ProviderName, calendar: CalendarRow, asked: StoredRange) {
-    const remote = await remoteOf(accountId, provider)
+    const remote = deps.calendars(provider).open(await accounts.access(accountId))
     const signal = AbortSignal.timeout(LIVE_MS)
     const rows = await readLive('The calendar', () =>
       readLiveRange(db.read, remote, { ...asked, calendar, nowMs: clock.now(), signal }),

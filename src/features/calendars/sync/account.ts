@@ -9,7 +9,7 @@ import {
   type ProviderName,
   type TimeRange,
 } from '../../../providers/contract/index.ts'
-import type { Fence } from '../../accounts/index.ts'
+import { type Fence, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
 import { instanceRows } from '../instance-rows.ts'
 import { type CalendarRow, calendarStore, eventStore, replaceInstances, saveListing } from '../store.ts'
@@ -90,32 +90,50 @@ async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<
 
 async function syncCalendar(deps: AccountCalendarsDeps, owned: OwnedCalendars, stored: CalendarRow): Promise<void> {
   const window = windowAt(deps)
-  let calendar = await moveWindow(deps, owned, stored, window)
+  const calendar = await moveWindow(deps, owned, stored, window)
   try {
-    calendar = await readChanges(deps, owned, calendar, window)
+    await readAll(deps, owned, calendar, window)
   } catch (error) {
     if (!(error instanceof ProviderError) || error.kind !== 'cursor_expired' || calendar.cursor === null) throw error
     const isComparing = Number(calendar.syncedAt !== null)
-    calendar = await save(deps, owned, calendar, { cursor: null, round: calendar.round + 1, isComparing })
-    calendar = await readChanges(deps, owned, calendar, window)
+    const restarted = await save(deps, owned, calendar, { cursor: null, round: calendar.round + 1, isComparing })
+    await readAll(deps, owned, restarted, window)
   }
 }
 
-/** Reads and stores everything that changed since the cursor. */
+/** Reads again from the stored cursor what the API changed meanwhile. */
+async function readAll(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  started: CalendarRow,
+  window: TimeRange,
+): Promise<void> {
+  for (let calendar: CalendarRow | undefined = started; calendar !== undefined; ) {
+    try {
+      return await readChanges(deps, owned, calendar, window)
+    } catch (error) {
+      if (!(error instanceof StaleRead)) throw error
+      calendar = await calendarStore(deps.db.read).get(calendar.id)
+    }
+  }
+}
+
+/** Reads and stores everything that changed since the cursor. Throws `StaleRead`. */
 async function readChanges(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
   started: CalendarRow,
   window: TimeRange,
-): Promise<CalendarRow> {
+): Promise<void> {
   const { remote, signal } = owned
+  const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
   let calendar = started
   let hasChanged = false
   const request = { calendarId: calendar.providerId, cursor: calendar.cursor, window, signal }
   for await (const step of remote.syncEvents(request)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
-    calendar = await storeStep(deps, owned, calendar, window, step)
+    calendar = await storeStep(deps, owned, { calendar, window, readAfter }, step)
   }
   if (calendar.isComparing === 1) {
     await removeEvents(deps, owned, calendar, calendar.round)
@@ -125,15 +143,14 @@ async function readChanges(
   const isListed = calendar.listedFrom === window.from && calendar.listedTo === window.to
   const isDue = hasChanged || !isListed || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
   const listed = { listedFrom: window.from, listedTo: window.to }
-  return isDue ? save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs, ...listed }) : calendar
+  if (isDue) await save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs, ...listed })
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
 async function storeStep(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
-  calendar: CalendarRow,
-  window: TimeRange,
+  { calendar, window, readAfter }: { calendar: CalendarRow; window: TimeRange; readAfter: number },
   step: EventStep,
 ): Promise<CalendarRow> {
   const parts = partsOf(step)
@@ -144,7 +161,9 @@ async function storeStep(
   for (const [index, part] of parts.entries()) {
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
-      await applyChanges(deps, tx, { calendar, provider, window, nowMs: clock.now(), isAnnounced }, part)
+      const { apiDeletion } = (await calendarStore(tx).get(calendar.id)) ?? calendar
+      const context = { calendar: { ...calendar, apiDeletion }, provider, window, nowMs: clock.now(), isAnnounced }
+      await applyChanges(deps, tx, { ...context, source: { readAfter } }, part)
       if (index === parts.length - 1) await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
     })
   }
@@ -199,7 +218,8 @@ async function removeEvents(
     more = await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
-      const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now() }
+      const source = { readAfter: Number.MAX_SAFE_INTEGER }
+      const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now(), source }
       const removed = rows.map(({ providerId }) => providerId)
       await applyChanges(deps, tx, { ...context, isAnnounced: calendar.syncedAt !== null }, { ...NOTHING, removed })
       return rows.length > 0

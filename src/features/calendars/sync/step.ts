@@ -3,6 +3,7 @@ import type { Tx } from '../../../infra/db/index.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
+import { StaleRead } from '../../accounts/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
 import { type calendarEvents, changeEvent } from '../events.ts'
 import { instanceRows } from '../instance-rows.ts'
@@ -22,6 +23,8 @@ export interface StepContext {
   nowMs: number
   /** False in the first sync: events that were there before are not announced. */
   isAnnounced: boolean
+  /** Sync: the number of the last change through the API when the provider was asked. The API: the number of this change. */
+  source: { readAfter: number } | { apiChange: number }
 }
 
 export interface Changes {
@@ -35,12 +38,13 @@ type Change = { type: keyof typeof calendarEvents; row: EventRow; content: Remot
 
 /**
  * Stores changes of one calendar: the rows, the instances of every series that they touch, and the events, in the caller's
- * transaction. What is stored already is neither written nor announced, so changes may be applied again after a crash.
+ * transaction. What is stored already is neither written nor announced, so changes may be applied again after a crash. Throws `StaleRead` when sync
+ * read something before the API changed it.
  */
 export async function applyChanges(
   { events, ids }: StepDeps,
   tx: Tx,
-  { calendar, provider, window, nowMs, isAnnounced }: StepContext,
+  { calendar, provider, window, nowMs, isAnnounced, source }: StepContext,
   { found, entered, complete, removed }: Changes,
 ): Promise<void> {
   const store = eventStore(tx, calendar.id)
@@ -54,6 +58,8 @@ export async function applyChanges(
   const changes: Change[] = []
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
+  /** Ids that rows got from their original start. */
+  const adopted = new Set<string>()
 
   for (const masterId of complete) await adoptIds(masterId)
   // Masters first, because the ids of exceptions begin with theirs.
@@ -78,8 +84,14 @@ export async function applyChanges(
     for (const { eventId, originalStart } of own) {
       if (originalStart === null || known.has(eventId)) continue
       const row = byStart.get(originalStartText(originalStartOf(originalStart, calendar.timeZone)))
-      if (row !== undefined) known.set(eventId, { ...row, providerId: eventId })
+      if (row === undefined) continue
+      known.set(eventId, { ...row, providerId: eventId })
+      adopted.add(eventId)
     }
+  }
+
+  function ensureNotStale(apiChange: number): void {
+    if ('readAfter' in source && apiChange > source.readAfter) throw new StaleRead()
   }
 
   async function save(event: RemoteEvent): Promise<void> {
@@ -87,6 +99,7 @@ export async function applyChanges(
     const content = cleanJson(event)
     stale.add(event.recurringEventId ?? event.eventId)
     if (row === undefined) {
+      ensureNotStale(calendar.apiDeletion)
       const inserted = await newRow(event, content)
       await store.insert(inserted)
       known.set(event.eventId, inserted)
@@ -94,13 +107,16 @@ export async function applyChanges(
       return
     }
     const isSame = sameContent(row.content, event)
+    if (!isSame) ensureNotStale(row.apiChange)
     const version = row.version + (isSame ? 0 : 1)
     const updated: EventRow = {
       ...row,
       ...{ status: event.status, isSeries: Number(event.recurrence.length > 0), content },
       ...{ searchText: searchTextOf(event), round: calendar.round, version, updatedAt: isSame ? row.updatedAt : nowMs },
+      ...('apiChange' in source && { apiChange: source.apiChange }),
     }
-    if (!isSame || row.round !== calendar.round) await store.update(row.id, updated)
+    const isWritten = !isSame || row.round !== calendar.round || adopted.has(event.eventId) || 'apiChange' in source
+    if (isWritten) await store.update(row.id, updated)
     known.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
   }
@@ -113,8 +129,14 @@ export async function applyChanges(
       ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
       ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
       ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
-      ...{ round: calendar.round, version: 1, createdAt: nowMs, updatedAt: nowMs },
+      ...{ round: calendar.round, version: firstVersion(event), createdAt: nowMs, updatedAt: nowMs },
+      apiChange: 'apiChange' in source ? source.apiChange : 0,
     }
+  }
+
+  /** An instance has the version of its series until it gets a row of its own. */
+  function firstVersion({ recurringEventId }: RemoteEvent): number {
+    return 1 + ((recurringEventId === null ? undefined : known.get(recurringEventId))?.version ?? 0)
   }
 
   /** Programs write two exceptions for one instance, with its start in two zones: only the first has the id of the instance. */
@@ -129,6 +151,7 @@ export async function applyChanges(
   async function remove(providerId: string): Promise<void> {
     const row = known.get(providerId) ?? (await store.find(providerId))
     if (row === undefined || row.providerId !== providerId) return
+    ensureNotStale(row.apiChange)
     known.delete(providerId)
     const exceptions = row.isSeries === 1 ? await store.exceptionsOf(providerId) : []
     await store.remove([row.id, ...exceptions.map(({ id }) => id)])
@@ -176,8 +199,10 @@ function typeOfChange(event: RemoteEvent): keyof typeof calendarEvents {
   return event.status === 'cancelled' ? 'calendar.event.deleted' : 'calendar.event.updated'
 }
 
-/** Providers count versions that show nothing new. */
-function sameContent(stored: string, event: RemoteEvent): boolean {
+/** Providers count versions that show nothing new. Of a cancelled instance they say more or less. */
+export function sameContent(stored: string, event: RemoteEvent): boolean {
   const shown = ({ etag: _etag, updatedAt: _updatedAt, ...rest }: RemoteEvent) => JSON.stringify(rest)
-  return shown(JSON.parse(stored)) === shown(JSON.parse(cleanJson(event)))
+  const before: RemoteEvent = JSON.parse(stored)
+  if (before.status === 'cancelled' && event.status === 'cancelled') return true
+  return shown(before) === shown(JSON.parse(cleanJson(event)))
 }

@@ -143,7 +143,9 @@ export function googleCalendarChanges(mailbox: RestMailbox): CalendarChanges {
           .map(object)
           .find((one) => one.self === true)
         if (self === undefined || self.organizer === true) {
-          throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`)
+          throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
+            unsupported: true,
+          })
         }
         const answer = { ...self, responseStatus: response, ...(comment !== '' && { comment }) }
         // With `attendeesOmitted` Google changes this attendee only.

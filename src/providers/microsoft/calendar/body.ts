@@ -4,7 +4,7 @@ import { ianaZone, windowsZone } from '../../../lib/calendar/zone-names.ts'
 import { html } from '../../../lib/html.ts'
 import type { EventInput, ZonedTime } from '../../contract/index.ts'
 import { type Json, object, text } from '../../rest/index.ts'
-import { patternOf } from './pattern.ts'
+import { patternOf, unsupported } from './pattern.ts'
 import type { SeriesStart } from './recurrence.ts'
 
 /** The members of an event that a request changes. `start` is needed for a recurrence. */
@@ -18,23 +18,29 @@ export function bodyOfEvent(event: Partial<EventInput>, start: SeriesStart | und
     ...(event.end !== undefined && { end: graphTime(event.end) }),
     ...(recurrence !== undefined && start !== undefined && { recurrence: patternOf(recurrence, start, doing) }),
     ...(busy !== undefined && { showAs: busy ? 'busy' : 'free' }),
-    ...(visibility !== undefined && { sensitivity: SENSITIVITIES[visibility] }),
+    ...(visibility !== undefined && { sensitivity: sensitivityOf(visibility, doing) }),
     ...(attendees !== undefined && {
       attendees: attendees.map(({ email, displayName, optional }) => ({
         emailAddress: { address: email, ...(displayName !== '' && { name: displayName }) },
         type: optional ? 'optional' : 'required',
       })),
     }),
-    ...reminderOf(reminders),
+    ...reminderOf(reminders, doing),
   }
 }
 
-const SENSITIVITIES = { default: 'normal', public: 'normal', private: 'private', confidential: 'confidential' } as const
+function sensitivityOf(visibility: EventInput['visibility'], doing: string): string {
+  if (visibility === 'public') throw unsupported(doing, 'Outlook has no public events. Use the visibility default.')
+  return visibility === 'default' ? 'normal' : visibility
+}
 
 /** Graph has one reminder. Null leaves the mailbox's own. */
-function reminderOf(reminders: EventInput['reminders'] | undefined): Json {
+function reminderOf(reminders: EventInput['reminders'] | undefined, doing: string): Json {
   if (reminders === undefined || reminders === null) return {}
-  const [first] = reminders
+  const [first, ...others] = reminders
+  if (others.length > 0 || first?.method === 'email') {
+    throw unsupported(doing, 'Outlook has one reminder, of method popup.')
+  }
   return first === undefined
     ? { isReminderOn: false }
     : { isReminderOn: true, reminderMinutesBeforeStart: first.minutes }

@@ -81,7 +81,7 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
     const known = ['teamsForBusiness', text(calendar.defaultOnlineMeetingProvider), ...allowed]
     const provider = known.find((name) => name !== undefined && name !== 'unknown' && allowed.includes(name))
     if (provider === undefined) {
-      throw new ProviderError('rejected', `${doing}: this calendar has no online meetings`)
+      throw new ProviderError('rejected', `${doing}: this calendar has no online meetings`, { unsupported: true })
     }
     return { isOnlineMeeting: true, onlineMeetingProvider: provider }
   }
@@ -152,7 +152,9 @@ export function microsoftCalendarChanges(graph: Graph, email: string): CalendarC
       const context = contextOf(target.calendarId, RESPONDING, signal)
       const { item, master } = await find(target, context)
       if (item.isOrganizer === true || list(item.attendees).length === 0) {
-        throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`)
+        throw new ProviderError('rejected', `${RESPONDING}: the account is not invited to this event`, {
+          unsupported: true,
+        })
       }
       const path = eventPath(target.calendarId, text(item.id) ?? '')
       const body = { sendResponse: notify, ...(comment !== '' && { comment }) }

@@ -91,6 +91,6 @@ function rangeOf({ count, until }: Rule, { localMs, zone, isAllDay }: SeriesStar
   return { ...range, type: 'endDate', endDate: formatDay(Math.floor(untilLocal / DAY_MS) - (isTooEarly ? 1 : 0)) }
 }
 
-function unsupported(doing: string, why: string): ProviderError {
-  return new ProviderError('rejected', `${doing}: ${why}`)
+export function unsupported(doing: string, why: string): ProviderError {
+  return new ProviderError('rejected', `${doing}: ${why}`, { unsupported: true })
 }

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox'
+import { nullable } from '../../../lib/json-schema.ts'
+
+const time = Type.Object(
+  {
+    dateTime: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'RFC 3339 with an offset, in whole seconds; absent for all-day events.',
+      }),
+    ),
+    date: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The day, for all-day events only. That of the end is exclusive: the day after the last one.',
+      }),
+    ),
+    timeZone: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 100,
+          description: 'IANA name of the zone in which the event is shown and repeated. Default: that of the calendar.',
+        }),
+      ),
+    ),
+  },
+  { title: 'CalendarEventTimeInput' },
+)
+export type TimeBody = Static<typeof time>
+
+/** Descriptions of 8,192 characters are the longest that are read back. */
+const fields = {
+  summary: Type.String({ maxLength: 1024, description: 'One line.' }),
+  description: nullable(Type.String({ maxLength: 8192, description: 'Plain text. Google shows HTML in it.' })),
+  location: nullable(Type.String({ maxLength: 1024, description: 'One line.' })),
+  start: time,
+  end: time,
+  recurrence: nullable(
+    Type.Array(Type.String({ maxLength: 2000 }), {
+      maxItems: 20,
+      description:
+        'RRULE, RDATE and EXDATE lines (RFC 5545), one RRULE at most. microsoft takes one RRULE that Outlook can repeat, and nothing else.',
+    }),
+  ),
+  attendees: nullable(
+    Type.Array(
+      Type.Object({
+        email: Type.String({ maxLength: 320 }),
+        displayName: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+        optional: Type.Optional(Type.Boolean({ default: false })),
+      }),
+      { maxItems: 200, description: 'Replaces the stored list. Attendees who stay keep their responses.' },
+    ),
+  ),
+  reminders: nullable(
+    Type.Array(
+      Type.Object({
+        method: Type.Enum(['popup', 'email']),
+        minutes: Type.Integer({ minimum: 0, maximum: 40_320, description: 'Before the start.' }),
+      }),
+      { maxItems: 5, description: 'Null: those of the calendar. microsoft has one, of method popup.' },
+    ),
+  ),
+  busy: Type.Boolean({ description: 'False: others see the time as free.' }),
+  visibility: Type.Enum(['default', 'public', 'private', 'confidential'], {
+    description: 'microsoft has no public events.',
+  }),
+  conference: Type.Boolean({
+    description:
+      'True: adds a link to Google Meet or Microsoft Teams, unless there is one. imap has none. False changes nothing.',
+  }),
+}
+
+export const createBody = Type.Object(
+  {
+    ...Type.Partial(Type.Object(fields)).properties,
+    start: fields.start,
+    end: fields.end,
+  },
+  { title: 'NewCalendarEvent' },
+)
+
+const updateBody = Type.Partial(Type.Object(fields), {
+  title: 'CalendarEventChanges',
+  description: 'Absent fields keep their value, null empties a field, and a list replaces the stored one.',
+})
+export type EventBody = Static<typeof updateBody>
+
+export const sendUpdates = Type.Optional(
+  Type.Enum(['all', 'none'], {
+    default: 'all',
+    description:
+      'Whether the other participants receive an email. microsoft always sends it to the attendees of a meeting, and for imap the calendar server decides: with attendees, `none` is refused there.',
+  }),
+)
+export type SendUpdates = 'all' | 'none'

@@ -1,0 +1,62 @@
+import type { Db } from '../../../infra/db/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import type { CalendarProvider, Permission, ProviderName } from '../../../providers/contract/index.ts'
+import { type Account, type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
+import { newCalendarRow } from '../calendar-row.ts'
+import { type CalendarRow, calendarStore, saveListing } from '../store.ts'
+
+export interface CalendarAccessDeps {
+  db: Db
+  clock: Clock
+  ids: Ids
+  accounts: Pick<Accounts, 'resolve' | 'get' | 'access' | 'hold' | 'requestSync'>
+  calendars(provider: ProviderName): CalendarProvider
+}
+
+/** How long a provider may take for one request. */
+export const LIVE_MS = 30_000
+
+/** Finds the calendars of an account for a request. Throws `not_found` and `consent_required`. */
+export function calendarAccess(deps: CalendarAccessDeps) {
+  const { db, clock, ids, accounts } = deps
+
+  /** The account, whose calendars have been listed. */
+  async function open(idOrAlias: string, permissions: readonly Permission[] = ['calendar.read']): Promise<Account> {
+    const { id } = await accounts.resolve(db.read, idOrAlias)
+    const account = await accounts.get(id)
+    requireScopes(account, permissions)
+    if ((await calendarStore(db.read).listedAt(id)) === undefined) await listNow(id, account.provider)
+    return account
+  }
+
+  /** Before the first sync of a new account, and until a mail server has calendars. */
+  async function listNow(accountId: string, provider: ProviderName): Promise<void> {
+    const remote = deps.calendars(provider).open(await accounts.access(accountId))
+    const listed = await readLive('The account', () => remote.listCalendars(AbortSignal.timeout(LIVE_MS)))
+    if (listed.length === 0) return
+    await db.transaction(async (tx) => {
+      await accounts.hold(tx, accountId)
+      const nowMs = clock.now()
+      const rows = listed.map((one) => newCalendarRow(one, { id: ids('cal'), accountId, nowMs }))
+      await saveListing(tx, accountId, nowMs, { inserted: rows, updated: [] })
+      await accounts.requestSync(tx, [accountId], 'changes')
+    })
+  }
+
+  return {
+    open,
+
+    async openCalendar(
+      idOrAlias: string,
+      calendarId: string,
+      permissions?: readonly Permission[],
+    ): Promise<{ account: Account; calendar: CalendarRow }> {
+      const account = await open(idOrAlias, permissions)
+      const calendar = await calendarStore(db.read).find(account.id, calendarId)
+      if (calendar === undefined) throw notFound('calendar', calendarId)
+      return { account, calendar }
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { describe } from 'vitest'
+import type { ProviderName } from '../../src/providers/contract/index.ts'
+import { dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
+import { MICROSOFT_SCOPES, type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from '../servers/microsoft.ts'
+import { radicaleAvailable, startRadicale } from '../servers/radicale.ts'
+import { icsObject } from '../servers/radicale-calendar.ts'
+import { eventually } from './eventually.ts'
+import { type Api, api } from './http.ts'
+import { type Service, startService } from './service.ts'
+
+/** A running service with an account whose primary calendar is synced and empty. */
+export interface CalendarAccount {
+  api: Api
+  id: string
+  /** The path of the events of the primary calendar. */
+  events: string
+  /** Set where the provider is a fake. */
+  google?: Google
+  graph?: Microsoft
+  /** The user at the provider. */
+  user: string
+  /** Another program creates an event. Returns its id at the provider. */
+  write(summary: string): Promise<string>
+  /** Waits until sync has read everything that happened so far. */
+  sync(): Promise<void>
+  /** The calendar events that the service recorded, in order: `created <id> <version>`. */
+  announced(): Promise<string[]>
+  stop(): Promise<void>
+}
+
+const GMAIL_USER = 'ann@gmail.test'
+const OUTLOOK_USER = 'ada@example.test'
+const IMAP_USER = 'ada@posthorn.test'
+const PASSWORD = 'correct horse'
+const MARKER = 'Written elsewhere'
+const DAY_MS = 24 * 60 * 60 * 1000
+const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS
+
+/** The day that is this many days from today, in UTC. */
+export function day(offset: number): string {
+  return new Date(TODAY_MS + offset * DAY_MS).toISOString().slice(0, 10)
+}
+
+const hour = (hours: number) => ({ dateTime: `${day(1)}T${String(hours).padStart(2, '0')}:00:00`, timeZone: 'UTC' })
+
+/** Runs a suite for every kind of account, with a real CalDAV server and the fakes of the others. */
+export function describeEachCalendar(
+  title: string,
+  suite: (provider: ProviderName, open: () => Promise<CalendarAccount>) => void,
+): void {
+  describe(`${title} (gmail)`, () => suite('gmail', openGoogle))
+  describe(`${title} (microsoft)`, () => suite('microsoft', openMicrosoft))
+  const isAvailable = dovecotAvailable() && radicaleAvailable()
+  describe.skipIf(!isAvailable)(`${title} (imap)`, () => suite('imap', openImap))
+}
+
+interface GoogleOptions {
+  scopes?: readonly string[]
+  /** Runs before the account is connected. */
+  prepare?(google: Google, user: string): void
+}
+
+export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOptions = {}): Promise<CalendarAccount> {
+  const google = await startGoogle()
+  google.addUser(GMAIL_USER)
+  prepare?.(google, GMAIL_USER)
+  const { refreshToken } = await google.grant(GMAIL_USER, [...GOOGLE_SCOPES, ...scopes])
+  const account = { provider: 'gmail', email: GMAIL_USER, refreshToken }
+  const write = async (summary: string) =>
+    google.calendars.put(GMAIL_USER, GMAIL_USER, { summary, start: hour(9), end: hour(10) })
+  const opened = await connect(account, { environment: google.settings, close: () => google.close(), write })
+  return { ...opened, google, user: GMAIL_USER }
+}
+
+async function openMicrosoft(): Promise<CalendarAccount> {
+  const graph = await startMicrosoft()
+  graph.addUser(OUTLOOK_USER)
+  const { refreshToken } = await graph.grant(OUTLOOK_USER, [...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES])
+  const account = { provider: 'microsoft', email: OUTLOOK_USER, refreshToken }
+  const write = async (subject: string) =>
+    graph.calendars.put(OUTLOOK_USER, 'calendar', {
+      subject,
+      start: hour(9),
+      end: hour(10),
+      originalStartTimeZone: 'UTC',
+    })
+  const opened = await connect(account, { environment: graph.settings, close: () => graph.close(), write })
+  return { ...opened, graph, user: OUTLOOK_USER }
+}
+
+async function openImap(): Promise<CalendarAccount> {
+  const [dovecot, radicale] = await Promise.all([startDovecot(), startRadicale()])
+  await dovecot.addUser(IMAP_USER, PASSWORD)
+  await radicale.addUser(IMAP_USER, PASSWORD)
+  const calendar = await radicale.makeCalendar(IMAP_USER, 'work')
+  const account = {
+    ...{ provider: 'imap', email: IMAP_USER, username: IMAP_USER, password: PASSWORD, host: dovecot.host },
+    ...{ port: dovecot.imapsPort, secure: true, allowSelfSigned: true, caldavUrl: radicale.url },
+  }
+  const close = async () => {
+    await Promise.all([dovecot.stop(), radicale.stop()])
+  }
+  const write = async (summary: string) => {
+    const path = `${calendar}${randomUUID()}.ics`
+    await radicale.request(IMAP_USER, 'PUT', path, icsObject([{ summary, start: hour(9), end: hour(10) }]))
+    return path
+  }
+  return { ...(await connect(account, { environment: {}, close, write })), user: IMAP_USER }
+}
+
+async function connect(
+  account: object,
+  {
+    environment,
+    close,
+    write,
+  }: { environment: Record<string, string>; close: () => Promise<void> } & Pick<CalendarAccount, 'write'>,
+): Promise<CalendarAccount> {
+  let service: Service | undefined
+  const stop = async () => {
+    await service?.stop()
+    await close()
+  }
+  try {
+    service = await startService({ environment })
+    const owner = api(service.url, service.key)
+    const { id } = (await owner.post('/accounts', account)).json
+    const events = `/accounts/${id}/calendars/primary/events`
+    const syncedAt = async () => {
+      const { source, syncedAt } = (await owner.get(events)).json
+      return source === 'stored' ? syncedAt : undefined
+    }
+    await eventually(async () => (await syncedAt()) !== undefined)
+    const recorded = async (): Promise<{ type: string; data: { id: string; version: number; summary: string } }[]> => {
+      const all = (await owner.get(`/events?accountId=${id}&limit=200&order=asc`)).json.events
+      return all.filter(({ type }: { type: string }) => type.startsWith('calendar.event.'))
+    }
+    return {
+      ...{ api: owner, id, events, user: '', stop },
+      write,
+      async sync() {
+        const marker = `${MARKER} ${randomUUID()}`
+        await write(marker)
+        await owner.post(`/accounts/${id}/sync`)
+        await eventually(async () => (await recorded()).some(({ data }) => data.summary === marker))
+      },
+      async announced() {
+        const own = (await recorded()).filter(({ data }) => !data.summary.startsWith(MARKER))
+        return own.map(({ type, data }) => `${type.slice('calendar.event.'.length)} ${data.id} ${data.version}`)
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
