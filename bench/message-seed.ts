@@ -1,5 +1,11 @@
 import { labelStore, newLabelRow } from '../src/features/labels/index.ts'
-import { incomingRow, type MessageRow, messageWriter, newMessageRow } from '../src/features/messages/index.ts'
+import {
+  incomingRow,
+  type MessageRow,
+  mailHorizons,
+  messageWriter,
+  newMessageRow,
+} from '../src/features/messages/index.ts'
 import type { Db } from '../src/infra/db/index.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { idGenerator } from '../src/lib/ids.ts'
@@ -33,7 +39,10 @@ export async function seedMessages(
     ),
     syncedAs: 'main:INBOX',
   }
-  await db.transaction((tx) => labelStore(tx).insert([folder]))
+  await db.transaction(async (tx) => {
+    await labelStore(tx).insert([folder])
+    await mailHorizons(tx).save({ accountId, scopeId: folder.id, storedSince: 0 })
+  })
   const stored: { id: string; subject: string }[] = []
   for (let start = 1; start <= count; start += ROWS_PER_TRANSACTION) {
     const rows: MessageRow[] = []

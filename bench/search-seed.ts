@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { labelStore } from '../src/features/labels/index.ts'
+import { mailHorizons } from '../src/features/messages/index.ts'
 import type { Db, Tx } from '../src/infra/db/index.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { idGenerator } from '../src/lib/ids.ts'
@@ -58,6 +59,7 @@ async function copyAccount(db: Db, { accountId, folderId }: SeededMailbox, index
   await db.transaction(async (tx) => {
     const folder = await labelStore(tx).byIds([folderId])
     await labelStore(tx).insert([...folder.values()].map((row) => ({ ...row, id: copyFolderId, accountId: copy.id })))
+    await mailHorizons(tx).save({ accountId: copy.id, scopeId: copyFolderId, storedSince: 0 })
     await copyRows(tx, 'messages', sql`"messages" as "m" where "m"."accountId" = ${accountId}`, {
       ...{ id: messageId, accountId: sql`${copy.id}`, folderId: sql`${copyFolderId}`, threadId },
       providerMessageId: inFolder(sql`"providerMessageId"`),

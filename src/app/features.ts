@@ -30,6 +30,7 @@ import { sharedLogs } from '../features/logs/index.ts'
 
 import {
   bodyFetcher,
+  eraseHorizons,
   eraseMessages,
   eraseReserved,
   eraseThreadReferences,
@@ -222,6 +223,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       eraseEvents,
       eraseMessages,
       eraseThreadReferences,
+      eraseHorizons,
       eraseReserved,
       eraseOutbox,
       eraseBounces,

@@ -30,6 +30,7 @@ import * as calendars from './0029-calendars.ts'
 import * as busyInstances from './0031-busy-instances.ts'
 import * as calendarWindow from './0032-calendar-window.ts'
 import * as calendarChanges from './0033-calendar-changes.ts'
+import * as mailHorizons from './0035-mail-horizons.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   busyInstances,
   calendarWindow,
   calendarChanges,
+  mailHorizons,
 ]

@@ -317,7 +317,9 @@ export class MailboxDouble {
     const next: Position = more
       ? { ...position, listed: listed + page.length, after: { receivedAt: last.receivedAt, id: last.id } }
       : { ...position, mode: 'follow' }
-    yield this.#step({ found: page.map((message) => found(message, position)) }, next)
+    const storedSince = messages.length > page.length ? (last?.receivedAt ?? 0) : 0
+    const step = { found: page.map((message) => found(message, position)), ...(!more && { storedSince }) }
+    yield this.#step(step, next)
     return next
   }
 

@@ -1,6 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { labelStore, newLabelRow } from '../../src/features/labels/index.ts'
-import { allMail, type MessageRow, type MessageWriter, messageWriter } from '../../src/features/messages/index.ts'
+import {
+  allMail,
+  type MessageRow,
+  type MessageWriter,
+  mailHorizons,
+  messageWriter,
+} from '../../src/features/messages/index.ts'
 import type { MessageListQuery } from '../../src/features/messages/reading/stored-list.ts'
 import type { Db, Tx } from '../../src/infra/db/index.ts'
 import type { Pagination } from '../../src/lib/page.ts'
@@ -45,7 +51,13 @@ export function searching(db: Db, options: CompositionOptions = {}) {
       ),
       syncedAs: provider === 'imap' ? `${index === 0 ? 'main' : 'folder'}:${path}` : 'mailbox',
     }))
-    await db.transaction((tx) => labelStore(tx).insert(folders))
+    await db.transaction(async (tx) => {
+      await labelStore(tx).insert(folders)
+      // Nothing more is at the provider.
+      const horizon = { accountId, storedSince: 0 }
+      for (const scopeId of [accountId, ...folders.map(({ id }) => id)])
+        await mailHorizons(tx).save({ ...horizon, scopeId })
+    })
     const labels = Object.fromEntries(folders.map((folder) => [folder.name, folder.id]))
     let uid = 0
     const change = <T>(work: (writer: MessageWriter, tx: Tx) => Promise<T>) =>

@@ -58,6 +58,7 @@ export {
   providerDraftIds,
   saveDrafts,
 } from './storing/drafts.ts'
+export { eraseHorizons, mailHorizons } from './storing/horizons.ts'
 export { type Location, locationOf } from './storing/location.ts'
 export { type Candidate, matchMessages, type Presence, sharesKey } from './storing/match.ts'
 export {

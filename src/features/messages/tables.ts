@@ -100,6 +100,18 @@ interface ThreadReferenceTable {
   isStored: number
 }
 
+/** How far back a folder, or a mailbox that syncs as one, is stored. No row: not known. Primary key (accountId, scopeId). */
+interface MailHorizonTable {
+  accountId: string
+  /** The label's id, or the account's when the entire mailbox is one scope. */
+  scopeId: string
+  /**
+   * Messages received before may be at the provider only; 0: every message is stored. The highest integer for imap folders with older
+   * messages, because UIDs are not in the order of time.
+   */
+  storedSince: number
+}
+
 /** Threads whose messages belong to another one. Kept, so that their ids continue to work. */
 interface ThreadMergeTable {
   threadId: string
@@ -157,6 +169,7 @@ declare module '../../infra/db/db.ts' {
     threadLabels: ThreadLabelTable
     threadReferences: ThreadReferenceTable
     threadMerges: ThreadMergeTable
+    mailHorizons: MailHorizonTable
     reservedMessages: ReservedMessageTable
     drafts: DraftTable
     unindexedMessages: UnindexedMessageTable

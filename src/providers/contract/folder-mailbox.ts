@@ -89,6 +89,8 @@ export interface FolderStep {
   cursor: string
   /** Number of messages in the folder at the server, for progress. */
   total: number
+  /** With the last step of a first sync: whether the folder has messages that are older than the synced ones. */
+  hasOlder?: boolean
 }
 
 export interface MessageLocation {

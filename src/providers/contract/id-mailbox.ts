@@ -94,6 +94,8 @@ export interface MailboxStep {
   removed: string[]
   /** Opaque to everyone but the provider; text under 4 KB. */
   cursor: string
+  /** With the last step of a first sync: messages received since then are synced, older ones are not; 0: all are. */
+  storedSince?: number
 }
 
 export interface FoundMessage {

@@ -2,7 +2,7 @@ import type { Tx } from '../../../infra/db/index.ts'
 import { type FolderSession, type FolderStep, ProviderError } from '../../../providers/contract/index.ts'
 import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { type LabelRow, labelStore } from '../../labels/index.ts'
-import { type Candidate, type EventBodies, messageStore, messageWriter } from '../../messages/index.ts'
+import { type Candidate, type EventBodies, mailHorizons, messageStore, messageWriter } from '../../messages/index.ts'
 import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { cursorStore } from '../store.ts'
@@ -74,7 +74,7 @@ async function syncOnce(
     const bodies = await folder.bodies(step)
     for (const part of splitStep(step)) {
       folder.signal.throwIfAborted()
-      await storePart(deps, { ...folder, presence, bodies }, part)
+      await storePart(deps, { ...folder, presence, bodies }, part, step.hasOlder)
     }
   }
   if (!isReread) return
@@ -127,7 +127,12 @@ function chunks<T>(list: readonly T[]): T[][] {
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `UndecidedMatches`,
  * `StaleRead` and `OwnershipLost`; the transaction is then rolled back.
  */
-async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPart): Promise<void> {
+async function storePart(
+  deps: SyncDeps,
+  context: FolderContext,
+  part: FolderPart,
+  hasOlder: boolean | undefined,
+): Promise<void> {
   const store = async (tx: Tx) => {
     await deps.fence(tx, context.accountId, context.epoch)
     const change = await folderChange(deps, tx, context, part.added)
@@ -140,6 +145,9 @@ async function storePart(deps: SyncDeps, context: FolderContext, part: FolderPar
         cursor: part.cursor,
         ...(change.uidValidity !== null && { uidValidity: change.uidValidity }),
       })
+      const storedSince = hasOlder ? Number.MAX_SAFE_INTEGER : 0
+      const { accountId, label } = context
+      if (hasOlder !== undefined) await mailHorizons(tx).save({ accountId, scopeId: label.id, storedSince })
     }
   }
   await deps.db.transaction(store, { bulk: true })

@@ -10,7 +10,7 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type ApiChanges, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { type EventBodies, messageStore } from '../../messages/index.ts'
+import { type EventBodies, mailHorizons, messageStore } from '../../messages/index.ts'
 import { notifyAfter } from '../arrivals.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { type StepPart, splitStep } from '../folders/sync.ts'
@@ -84,7 +84,7 @@ async function syncOnce(deps: SyncDeps, scope: ScopeSync): Promise<void> {
     const bodies = await scope.bodies(step, cursorRow)
     for (const part of partsOf(step)) {
       signal.throwIfAborted()
-      await storePart(deps, { ...scope, labels, bodies }, part)
+      await storePart(deps, { ...scope, labels, bodies }, part, step.storedSince)
     }
   }
   if (isRestarted) await save(deps, scope, { announceAfter: null, lastSyncAt: deps.clock.now() })
@@ -124,7 +124,12 @@ function partsOf({ refetched, found, changed, removed, cursor }: MailboxStep): M
  * Stores one part of a step in one transaction: fence, rows, labels and counters, events, cursor. Throws `OwnershipLost`
  * and `StaleRead` without storing anything.
  */
-async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxPart): Promise<void> {
+async function storePart(
+  deps: SyncDeps,
+  context: MailboxContext,
+  part: MailboxPart,
+  storedSince: number | undefined,
+): Promise<void> {
   const { accountId } = context
   const store = async (tx: Tx) => {
     await deps.fence(tx, accountId, context.epoch)
@@ -135,7 +140,9 @@ async function storePart(deps: SyncDeps, context: MailboxContext, part: MailboxP
     await change.change(part.changed)
     await change.find(part.added, part.refetched, await cursors.find(accountId, cursorId))
     await change.record()
-    if (part.cursor !== undefined) await cursors.save(accountId, cursorId, { cursor: part.cursor })
+    if (part.cursor === undefined) return
+    await cursors.save(accountId, cursorId, { cursor: part.cursor })
+    if (storedSince !== undefined) await mailHorizons(tx).save({ accountId, scopeId: cursorId, storedSince })
   }
   await deps.db.transaction(store, { bulk: true })
 }

@@ -94,7 +94,9 @@ export class GmailSession implements MailboxSession {
       left -= ids.length
       const isLast = next === undefined || left <= 0
       const cursor: Cursor = isLast ? { history } : { history, listing: { page: next, left } }
-      yield { ...NOTHING, refetched: false, found, cursor: writeCursor(cursor) }
+      const storedSince = next === undefined ? 0 : Math.min(...found.map(({ message }) => message.receivedAt))
+      const isKnown = isLast && Number.isFinite(storedSince)
+      yield { ...NOTHING, refetched: false, found, cursor: writeCursor(cursor), ...(isKnown && { storedSince }) }
       if (isLast) return cursor
       page = next
     }

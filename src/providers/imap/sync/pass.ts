@@ -28,6 +28,8 @@ export interface Pass {
   total: number
   /** UIDs that a first sync has still to fetch, ascending; undefined until they are listed, which its first step leaves to the next. */
   older: number[] | undefined
+  /** How many messages are older than those that the first sync fetches. */
+  below: number
   hasNewMessages: boolean
   /** New messages of this pass, with the flags they were stored with. */
   added: Map<number, { unread: boolean; starred: boolean }>

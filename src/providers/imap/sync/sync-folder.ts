@@ -56,7 +56,9 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
   while (pass.cursor.pending !== null) {
     request.signal.throwIfAborted()
     const refetched = pass.cursor.pending.refetched
-    yield* emit({ refetched, added: await olderMessages(pass, context) })
+    const added = await olderMessages(pass, context)
+    const hasOlder = pass.below > 0
+    yield* emit({ refetched, added, ...(pass.cursor.pending === null && { hasOlder }) })
     if (pass.cursor.pending !== null && pass.hasNewMessages) {
       for await (const added of newMessages(pass, context)) yield* emit({ added })
     }
@@ -78,7 +80,7 @@ export function emptyFolderStep(
     modseq: hasCondstore && highestModseq ? String(highestModseq) : null,
     ...{ pending: null, exists: 0, unseen: 0, comparedAt: nowMs },
   })
-  return { reset: false, refetched: false, added: [], changed: [], removed: [], cursor, total: 0 }
+  return { reset: false, refetched: false, added: [], changed: [], removed: [], cursor, total: 0, hasOlder: false }
 }
 
 async function begin(request: FolderSyncRequest, context: PassContext): Promise<Pass> {
@@ -99,7 +101,7 @@ async function begin(request: FolderSyncRequest, context: PassContext): Promise<
     }
   })
   const empty: Omit<Pass, 'cursor' | 'reset'> = {
-    ...{ total: box.exists, older: undefined, hasNewMessages: false, added: new Map() },
+    ...{ total: box.exists, older: undefined, below: 0, hasNewMessages: false, added: new Map() },
   }
   if (stored !== null && stored.uidValidity === box.uidValidity) return { ...empty, cursor: stored, reset: false }
   const left = stored === null ? request.initialMessages : Math.max(request.initialMessages, await request.knownCount())
@@ -180,6 +182,7 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
       const count = isFirst ? Math.min(pending.left, limit) : pending.left
       const { uids, below } = await olderUids(client.imap, box, pass.cursor, count)
       pass.older = uids
+      pass.below = below
       unlisted = Math.min(pending.left - uids.length, below)
     }
     const chunk = pass.older.splice(-limit)
@@ -201,7 +204,8 @@ async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMe
  * folder is not listed entirely.
  */
 async function olderUids(imap: ImapFlow, box: MailboxObject, cursor: Cursor, count: number) {
-  const top = box.exists === 0 || count <= 0 ? 0 : await countOlder(imap, box, cursor)
+  if (count <= 0) return { uids: [], below: box.exists }
+  const top = box.exists === 0 ? 0 : await countOlder(imap, box, cursor)
   if (top <= 0) return { uids: [], below: 0 }
   const uids = await uidsAt(imap, Math.max(1, top - count + 1), top)
   return { uids: uids.filter((uid) => uid < cursor.low), below: Math.max(0, top - count) }

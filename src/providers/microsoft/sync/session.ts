@@ -146,8 +146,16 @@ export class MicrosoftSession implements MailboxSession {
     })) {
       const nowMs = this.#clock.now()
       const changes = await changesOf(this.#graph, items, { folderId, sinceMs, isNew, nowMs, signal })
+      const wasListing = position.listed !== null
       position = afterPage(position, { next, atMs: nowMs, count: items.length, isLast })
-      yield { refetched: position.comparing, ...changes, cursor: writeCursor(position) }
+      const isListed = wasListing && position.listed === null
+      const storedSince = sinceMs ?? 0
+      yield {
+        refetched: position.comparing,
+        ...changes,
+        cursor: writeCursor(position),
+        ...(isListed && { storedSince }),
+      }
     }
     return position.listed === null ? position : yield* this.#round(folderId, position, { signal })
   }
