@@ -11,6 +11,7 @@ export interface Pagination {
   hasPrev: boolean
   totalCapped?: boolean
   partial?: boolean
+  source?: 'provider'
   nextCursor?: string
   nextPageToken?: string
 }
@@ -97,6 +98,16 @@ export function pageOf<T>(
       ...(next !== undefined && { nextCursor: next, nextPageToken: next }),
     },
   }
+}
+
+/** Adds a next page at this position, which may belong to another source than the page. */
+export function continuedAt(
+  pagination: Pagination,
+  position: readonly (string | number)[],
+  filter: unknown,
+): Pagination {
+  const next = encodeCursor(position, pagination.page + 1, filter)
+  return { ...pagination, hasNext: true, nextCursor: next, nextPageToken: next }
 }
 
 /**

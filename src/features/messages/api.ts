@@ -147,10 +147,13 @@ export function attachmentView({ sizeBytes, ...attachment }: RemoteAttachment): 
   return { ...attachment, size: sizeBytes }
 }
 
-/** The label ids of the JSON, from those in `messageLabels`. A message of a folder that is not synced has no labels there. */
-export function shownLabelIds({ folderId }: MessageRow, labelIds: readonly string[]): string[] {
+/**
+ * The label ids of the JSON, from those in `messageLabels`. A message of a folder that is not synced has no labels there, nor one that a
+ * search found at the provider.
+ */
+export function shownLabelIds({ folderId, fields }: MessageRow, labelIds: readonly string[]): string[] {
   if (labelIds.length > 0) return labelIds.filter((id) => !isAllMail(id)).sort()
-  return folderId === null ? [] : [folderId]
+  return parseFields(fields).labelIds?.toSorted() ?? (folderId === null ? [] : [folderId])
 }
 
 const contentText = jsonWriter(messageContentSchema)

@@ -44,7 +44,7 @@ export {
 export { parseRecipient, parseRecipients, parseSendAt } from './outgoing/input.ts'
 export { type LiveAccessDeps, liveContents, type MessageRef } from './reading/live-access.ts'
 export { type MessageReader, messageReader } from './reading/reader.ts'
-export type { MessageHit, MessageQuery, MessageSearch, SearchWords } from './reading/search.ts'
+export type { MessageHit, MessageQuery, MessageSearch, ProviderWords, SearchWords } from './reading/search.ts'
 export { messageRoutes } from './routes.ts'
 export { allMail, type MessageRow, messageStore } from './store.ts'
 export { storeApiDeletions } from './storing/api-changes.ts'
@@ -76,6 +76,7 @@ export {
   hasNewContent,
   type IncomingRow,
   incomingRow,
+  isFound,
   locationAndFlags,
   type MessageFields,
   newMessageRow,

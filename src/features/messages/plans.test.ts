@@ -8,6 +8,7 @@ import { pageRequest } from '../../lib/page.ts'
 import { addPendingBodies, bodyStore, countFailedAttempt, storeBody } from './bodies/store.ts'
 import { type ListFilter, readPage } from './reading/stored-list.ts'
 import { allMail, messageStore } from './store.ts'
+import { eraseHorizons, mailHorizons } from './storing/horizons.ts'
 import { addMissingTexts } from './storing/texts.ts'
 import { eraseMessages, messageWriter } from './storing/writer.ts'
 import { currentThreads, findPendingMerge, recordMerge, threadSize, updateMerge } from './threads/merges.ts'
@@ -15,7 +16,7 @@ import { eraseThreadReferences } from './threads/references.ts'
 import { threadStore } from './threads/store.ts'
 
 const TABLES =
-  'accounts|labels|messages|messageLabels|messageTexts|messageCounters|messageBodies|threadLabels|threadReferences|threadMerges'
+  'accounts|labels|messages|messageLabels|messageTexts|messageCounters|messageBodies|threadLabels|threadReferences|threadMerges|mailHorizons'
 /** A partial index of few rows may be read from its beginning. */
 const FULL_SCAN = new RegExp(
   String.raw`SCAN "?(${TABLES})\b(?! USING (COVERING )?INDEX \w+_partial)|Seq Scan on "?(${TABLES})\b`,
@@ -59,6 +60,9 @@ describeEachDatabase('the statements of messages', (open) => {
       await store.labelIds([row.id])
       await store.byProviderIds('acc_1', ['p', 'q'])
       await store.oldestReceivedAt('acc_1')
+      await store.lowestListedUid('lbl_1')
+      await mailHorizons(tx).all('acc_1')
+      await eraseHorizons(tx, 'acc_1')
       for (const of of [{ accountId: 'acc_1' }, { accountId: 'acc_1', labelId: 'lbl_1' }]) {
         await store.newestFirst(of, 500)
         await store.newestFirst(of, 500, { receivedAt: 1, id: row.id })

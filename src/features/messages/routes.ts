@@ -25,7 +25,7 @@ const listQuery = Type.Object({
     Type.String({
       maxLength: MAX_QUERY,
       description:
-        'Only messages with all these words in their addresses, subject, attachment names or the first 4 KB of text. Case and accents do not matter, and the last word may continue.',
+        'Only messages with all these words in their addresses, subject, attachment names or the first 4 KB of text. Case and accents do not matter, and the last word may continue. Messages that are older than the stored ones are searched at the provider, in its way: see `pagination.source`.',
     }),
   ),
   from: Type.Optional(

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Handle, padded, type Tables } from '../../infra/db/index.ts'
 import type { KnownFolderMessage } from '../../providers/contract/index.ts'
 import type { Candidate, MatchKeys } from './storing/match.ts'
@@ -13,6 +13,9 @@ export function allMail(accountId: string): string {
 export function isAllMail(labelId: string): boolean {
   return labelId.startsWith('acc_')
 }
+
+/** False for messages that only a request has stored: from a folder that is not synced, or found by a search. */
+const isListed = sql<SqlBool>`exists (select 1 from "messageLabels" where "messageLabels"."messageId" = "messages"."id")`
 
 /** Rows of messages are wide: on the file store 200 of them block the event loop for about 5 ms. */
 const IDS_PER_QUERY = 200
@@ -86,7 +89,7 @@ export function messageStore(handle: Handle) {
       )
     },
 
-    /** Messages of the account, or of one of its labels, newest first, for sync to compare. `after` continues a page. */
+    /** Synced messages of the account, or of one of its labels, newest first, for sync to compare. `after` continues a page. */
     async newestFirst(
       of: { accountId: string; labelId?: string },
       limit: number,
@@ -99,6 +102,7 @@ export function messageStore(handle: Handle) {
           .select(columns)
           .where('accountId', '=', of.accountId)
           .where('goneAt', 'is', null)
+          .where(isListed)
           .$if(after !== undefined, (query) =>
             query.where(sql<boolean>`("receivedAt", "id") < (${after?.receivedAt}, ${after?.id})`),
           )
@@ -144,17 +148,24 @@ export function messageStore(handle: Handle) {
       return this.byIds(rows.map((row) => row.messageId))
     },
 
-    /** `receivedAt` of the oldest message of the account, missing ones included. */
+    /** `receivedAt` of the oldest synced message of the account, missing ones included. */
     async oldestReceivedAt(accountId: string): Promise<number | null> {
       const row = await handle
         .selectFrom('messages')
         .select('receivedAt')
         .where('accountId', '=', accountId)
+        .where((eb) => eb.or([isListed, eb('goneAt', 'is not', null)]))
         .orderBy('receivedAt')
         .orderBy('id')
         .limit(1)
         .executeTakeFirst()
       return row?.receivedAt ?? null
+    },
+
+    /** The lowest UID of the folder that sync has stored. */
+    async lowestListedUid(folderId: string): Promise<number | null> {
+      const [row] = await located(folderId, 1).where(isListed).select('uid').execute()
+      return row?.uid ?? null
     },
 
     /** UIDs and flags of a UID range, both ends included, for sync to compare. */

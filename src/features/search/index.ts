@@ -12,7 +12,7 @@ import { COUNT_LIMIT, SearchUnavailable } from './contract.ts'
 import { type IndexerTiming, indexer } from './indexer.ts'
 import { postgresIndex } from './postgres.ts'
 import { sqliteIndex } from './sqlite/index.ts'
-import { queryTerms } from './terms.ts'
+import { mayContain, providerWords, queryTerms } from './terms.ts'
 
 export interface SearchDeps {
   db: Db
@@ -81,6 +81,9 @@ export function search(deps: SearchDeps): Search {
       const capped = count > COUNT_LIMIT
       return { hits, total: { count: capped ? COUNT_LIMIT : count, capped }, partial: !isComplete }
     },
+
+    providerWords,
+    mayContain,
 
     async forget(accountId) {
       if (await caughtUp(() => unindexedMessages(db.read).hasSome(accountId), ERASE_MS)) return

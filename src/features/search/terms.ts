@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { SearchWords } from '../messages/index.ts'
-import { indexedWords, queryWords } from './tokeniser.ts'
+import type { ProviderWords, SearchWords } from '../messages/index.ts'
+import { indexedWords, plainWords, queryWords } from './tokeniser.ts'
 
 /**
  * What both databases index of a message: words with a prefix. It begins with a short hash of the account, so that no search
@@ -75,6 +75,41 @@ export function queryTerms(accountId: string, words: SearchWords): QueryTerm[] {
     }
   }
   return [...terms.values()]
+}
+
+/** The stored text of a message ends at 4,096 characters, and at what an IMAP server sends of a body in 16 KB. */
+const CUT_TEXT = 4095
+const CUT_BYTES = 16 * 1024
+
+/** Whether a message contains the words, as far as its row shows: what follows the stored text may contain words, too. */
+export function mayContain(message: SearchableMessage & { sizeBytes: number }, words: SearchWords): boolean {
+  const isCut = message.text.length >= CUT_TEXT || message.sizeBytes > CUT_BYTES
+  const known = isCut ? { ...words, q: undefined } : words
+  const terms = new Set(termsOf(message))
+  return queryTerms(message.accountId, known).every(
+    ({ term, isPrefix }) => terms.has(term) || (isPrefix && [...terms].some((one) => one.startsWith(term))),
+  )
+}
+
+/** Providers repeat a word up to three times in the address of a request. What a message shows is compared with all words afterwards. */
+const MAX_PROVIDER_WORDS = 8
+const MAX_PROVIDER_CHARACTERS = 200
+
+/** The words as providers search them, which fold them in their own way. Undefined without a word. */
+export function providerWords({ q, from, to, subject }: SearchWords): ProviderWords | undefined {
+  let words = 0
+  let characters = 0
+  const take = (given: string | undefined) =>
+    plainWords(given ?? '').filter((word) => {
+      const fits = words < MAX_PROVIDER_WORDS && characters + word.length <= MAX_PROVIDER_CHARACTERS
+      if (fits) {
+        words += 1
+        characters += word.length
+      }
+      return fits
+    })
+  const taken = { text: take(q), from: take(from), to: take(to), subject: take(subject) }
+  return words === 0 ? undefined : taken
 }
 
 function addressText(addresses: readonly Addressed[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { indexedWords, queryWords } from './tokeniser.ts'
+import { indexedWords, plainWords, queryWords } from './tokeniser.ts'
 
 const indexed = (text: string) => [...indexedWords(text)]
 const asked = (query: string) => queryWords(query).map(({ word, isPrefix }) => word + (isPrefix ? '*' : ''))
@@ -61,4 +61,13 @@ describe('the words of a query', () => {
       }
     }
   })
+})
+
+it.each([
+  ['Größe OR -in:spam', ['größe', 'or', 'in', 'spam']],
+  ['from:"Ada" <ada.l+x@Example.com>', ['from', 'ada', 'ada.l+x@example.com']],
+  ['O\'Brien 東京都で会議 (x* AND {y}) 👍 \\"', ['o', 'brien', '東京都で会議', 'x', 'and', 'y']],
+  [' ! ', []],
+])('gives providers the plain words of %j', (query, words) => {
+  expect(plainWords(query)).toEqual(words)
 })

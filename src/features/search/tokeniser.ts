@@ -54,6 +54,26 @@ export function queryWords(query: string): QueryWord[] {
   return words
 }
 
+/** The words of a query with their accents, rows of characters as they are. */
+export function plainWords(query: string): string[] {
+  const text = query.normalize('NFKC').toLowerCase()
+  const words: string[] = []
+  let position = 0
+  const addUntil = (end: number) => {
+    for (const [run] of text.slice(position, end).matchAll(RUN)) {
+      words.push(...run.split(APOSTROPHE).filter((part) => LETTER_OR_DIGIT.test(part)))
+    }
+  }
+  for (const { start, end } of addresses(text)) {
+    addUntil(start)
+    words.push(text.slice(start, end))
+    position = end
+  }
+  addUntil(text.length)
+  return words.map(shortened)
+}
+
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 const ASCII = /^[\0-\x7f]*$/
 /** Accents and vowel points, but not the vowel signs of Thai or Hindi, nor the voicing marks of Japanese. */
 const MARKS = new RegExp(

@@ -23,7 +23,16 @@ export const pagination = Type.Object(
       Type.Boolean({ description: 'True when counting stopped at total; there may be more.' }),
     ),
     partial: Type.Optional(
-      Type.Boolean({ description: 'True when a search may lack messages: some are not indexed yet.' }),
+      Type.Boolean({
+        description:
+          'True when a search may lack messages: some are not indexed yet, or the provider could not be searched for older ones. Its nextCursor tries again.',
+      }),
+    ),
+    source: Type.Optional(
+      Type.Literal('provider', {
+        description:
+          'Present when a search at the provider found these messages, which are older than those that the service has stored. `total` does not count them, and a page may have fewer than `limit`, or none.',
+      }),
     ),
     nextCursor: Type.Optional(Type.String()),
     nextPageToken: Type.Optional(Type.String()),

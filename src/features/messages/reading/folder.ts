@@ -1,3 +1,4 @@
+import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, invalid } from '../../../lib/errors.ts'
 import type { Ids } from '../../../lib/ids.ts'
@@ -10,6 +11,7 @@ export interface FolderDeps extends LiveAccessDeps {
   clock: Clock
   ids: Ids
   search: MessageSearch
+  log: Log
 }
 
 export interface FolderQuery {

@@ -6,6 +6,7 @@ import { random } from '../../../../test/kit/random.ts'
 import { testServer } from '../../../../test/kit/server.ts'
 import type { Tx } from '../../../infra/db/index.ts'
 import { listOf } from '../../../infra/http/index.ts'
+import { silentLog } from '../../../infra/log/index.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { idGenerator } from '../../../lib/ids.ts'
 import { jsonWriter } from '../../../lib/json-schema.ts'
@@ -120,9 +121,13 @@ async function served(open: Databases) {
   const db = await open()
   const { accounts, link } = testAccounts(db)
   const app = testServer()
-  const search = { find: () => Promise.reject(new Error('no words were given')) }
+  const search = {
+    find: () => Promise.reject(new Error('no words were given')),
+    providerWords: () => undefined,
+    mayContain: () => false,
+  }
   messageRoutes(app, {
-    reader: messageReader({ db, accounts, clock: systemClock, ids, mail: () => undefined, search }),
+    reader: messageReader({ db, accounts, clock: systemClock, ids, mail: () => undefined, search, log: silentLog }),
   })
   await app.ready()
   onTestFinished(() => app.close())

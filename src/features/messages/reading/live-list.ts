@@ -75,7 +75,7 @@ function wordsOf(text: string): string[] {
  * Stores messages of a folder that is not synced, without events, labels or counters. Updates the flags of known rows;
  * after a new UIDVALIDITY it finds their rows again. Returns one row per message.
  */
-async function storeListed(
+export async function storeListed(
   tx: Tx,
   { dialect, clock, ids }: Pick<FolderDeps, 'clock' | 'ids'> & { dialect: Dialect },
   { accountId, labelId }: { accountId: string; labelId: string },

@@ -1,3 +1,5 @@
+import type { MailSearch } from '../../../providers/contract/index.ts'
+import type { MessageRow } from '../store.ts'
 import type { ListFilter } from './stored-list.ts'
 
 /** Words that a message must contain: case- and accent-folded, all of them, the last of each member as a prefix. */
@@ -27,6 +29,9 @@ export interface MessageHit {
   receivedAt: number
 }
 
+/** Words as providers search them: letters and digits in lower case, or addresses. */
+export type ProviderWords = Pick<MailSearch, 'text' | 'from' | 'to' | 'subject'>
+
 /** Finds stored messages by their words, newest first, at most one more than the limit. `features/search` implements it. */
 export interface MessageSearch {
   find(query: MessageQuery): Promise<{
@@ -35,6 +40,13 @@ export interface MessageSearch {
     /** True while messages of the account are not indexed yet: they may be missing. */
     partial: boolean
   }>
+  /** Undefined without a word. */
+  providerWords(words: SearchWords): ProviderWords | undefined
+  /** Whether a message that a provider found contains the words, as far as its row shows. */
+  mayContain(
+    message: Pick<MessageRow, 'accountId' | 'subject' | 'text' | 'fields' | 'sizeBytes'>,
+    words: SearchWords,
+  ): boolean
 }
 
 export function hasWords({ q, from, to, subject }: SearchWords): boolean {

@@ -6,6 +6,7 @@ import { type FolderCounts, folderEvent, type LabelRow, labelStore } from '../..
 import { changeTypes, deletionType, labelledEvent, type MessageEventType } from '../announce.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { locationOf } from './location.ts'
+import { isFound, parseFields, withFoundLabels } from './row.ts'
 import { messageWriter } from './writer.ts'
 
 export interface ApiChangeContext {
@@ -45,8 +46,8 @@ export async function storeApiChanges(
   const changed = accepted.flatMap((one) => {
     const row = rows.get(one.before.id)
     if (row === undefined) return []
-    const carried = labelsBefore.get(row.id) ?? []
-    const state = stateOf(context, row, one.now)
+    const carried = labelsBefore.get(row.id) ?? parseFields(row.fields).labelIds ?? []
+    const state = stateOf(context, row, one.now, carried)
     if (!isUnchanged(row, one.before) && !isSame(row, carried, state)) {
       conflicts.push(one)
       return []
@@ -109,7 +110,12 @@ export async function storeApiDeletions(
 }
 
 /** The columns and labels of a message in the state that the provider returned. */
-function stateOf({ labels, accountId, provider }: ApiChangeContext, row: MessageRow, now: ChangedMessage) {
+function stateOf(
+  { labels, accountId, provider }: ApiChangeContext,
+  row: MessageRow,
+  now: ChangedMessage,
+  labelsBefore: readonly string[],
+) {
   const paths = new Set(now.folders)
   const carried = labels.filter(({ providerId }) => paths.has(providerId))
   const { folder, isListed } = locationOf(carried, provider === 'gmail')
@@ -122,11 +128,14 @@ function stateOf({ labels, accountId, provider }: ApiChangeContext, row: Message
       folderId,
       ...locationColumns(row),
       labelIds,
-      listedIn: isListed ? [...labelIds, allMail(accountId)] : labelIds,
+      ...(isFound(row)
+        ? { listedIn: [], fields: withFoundLabels(row.fields, labelIds) }
+        : { listedIn: isListed ? [...labelIds, allMail(accountId)] : labelIds }),
     }
   }
-  // A folder that is not synced has no lists.
-  const listedIn = folder?.syncedAs == null ? [] : labelIds
+  // A folder that is not synced has no lists, and sync does not follow what only a search found in a synced one.
+  const staysFound = labelsBefore.length === 0 && row.goneAt === null && row.folderId === folderId
+  const listedIn = folder?.syncedAs == null || staysFound ? [] : labelIds
   const isKnown = now.location !== null && now.location !== undefined
   const stays = !isKnown && row.folderId === folderId
   const { uidValidity, uid } = now.location ?? { uidValidity: null, uid: null }

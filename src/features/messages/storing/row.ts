@@ -9,7 +9,10 @@ import type { MessageRow } from '../store.ts'
 export type MessageFields = Pick<
   RemoteMessage,
   'messageId' | 'inReplyTo' | 'references' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'date' | 'attachments'
->
+> & {
+  /** Only of messages that a search at the provider found: their labels, because they are in no list. */
+  labelIds?: string[]
+}
 
 /** The columns that come from the provider. `newMessageRow` adds the others, and `messageWriter` a missing thread. */
 export type IncomingRow = Omit<
@@ -156,6 +159,15 @@ export function locationAndFlags({ uidValidity, uid, providerMessageId, unread, 
 /** Only `incomingRow` and `strippedRow` write `fields`, so its shape is known. */
 export function parseFields(fields: string): MessageFields {
   return JSON.parse(fields)
+}
+
+/** True for a message with a provider id that a search found, and that sync does not cover. */
+export function isFound({ fields }: Pick<MessageRow, 'fields'>): boolean {
+  return parseFields(fields).labelIds !== undefined
+}
+
+export function withFoundLabels(fields: string, labelIds: readonly string[]): string {
+  return JSON.stringify({ ...parseFields(fields), labelIds })
 }
 
 const MAX_DATE_MS = 8.64e15

@@ -92,7 +92,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
     async storeChanged(changed: readonly LabelledMessage[]): Promise<void> {
       const rows = changed.map(({ row }) => row)
       await labels.detach(rows.map((row) => row.id))
-      await updateEach(tx, 'messages', [...LOCATION_COLUMNS, ['apiChange', 'bigint']], rows)
+      await updateEach(tx, 'messages', [...LOCATION_COLUMNS, ['apiChange', 'bigint'], ['fields', 'text']], rows)
       await labels.attach(changed)
       await writeTexts(tx, changed)
     },

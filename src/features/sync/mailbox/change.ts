@@ -15,6 +15,7 @@ import {
   hasNewContent,
   type IncomingRow,
   incomingRow,
+  isFound,
   type Location,
   labelledEvent,
   locationOf,
@@ -183,7 +184,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       if (ids.length === 0) return
       const { rows, labelsBefore } = await knownRows(ids)
       if (scope !== undefined) {
-        const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null)
+        const leaving = rows.filter((row) => row.folderId === scope.id && row.goneAt === null && !isFound(row))
         if (leaving.some(isStale)) throw new StaleRead()
         await writer.markMissing(leaving.map((row) => row.id))
         for (const _ of leaving) count([scope.id], 'deleted')
@@ -191,6 +192,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       }
       await writer.remove(rows.map((row) => row.id))
       for (const row of rows) {
+        if (isFound(row)) continue
         const labelIds = labelsBefore.get(row.id) ?? []
         count(labelIds, 'deleted')
         const type = deletionType(byId.get(row.folderId ?? '')?.role ?? null)
@@ -198,15 +200,23 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       }
     },
 
-    /** Updates stored messages. Ignores unknown ones, and missing ones, which come back only as complete messages. */
+    /**
+     * Updates stored messages. Ignores unknown ones, and missing ones, which come back only as complete messages. Messages that only a
+     * search found change without an event.
+     */
     async change(changes: readonly RemoteState[]): Promise<void> {
       if (changes.length === 0) return
       const remote = new Map(changes.map((one) => [one.providerMessageId, one]))
       const { rows, labelsBefore } = await knownRows([...remote.keys()])
+      const flagsOf = ({ providerMessageId, unread, starred }: MessageRow) => {
+        const now = remote.get(providerMessageId)
+        return { unread: Number(now?.unread ?? unread), starred: Number(now?.starred ?? starred) }
+      }
+      await writer.setFlags(rows.filter(isFound).map((row) => ({ row, ...flagsOf(row) })))
       await writer.update(
         rows.flatMap((row) => {
           const one = remote.get(row.providerMessageId)
-          return one === undefined || row.goneAt !== null
+          return one === undefined || row.goneAt !== null || isFound(row)
             ? []
             : (updateOf(row, labelsBefore.get(row.id) ?? [], one) ?? [])
         }),
@@ -230,7 +240,9 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         accountId,
         messages.map(({ incoming }) => incoming.providerMessageId),
       )
-      const known = new Map(rows.map((row) => [row.providerMessageId, row]))
+      // Messages that only a search has stored keep their id, and arrive otherwise like unknown ones.
+      const searched = new Map(rows.filter(isFound).map((row) => [row.providerMessageId, row]))
+      const known = new Map(rows.filter((row) => !isFound(row)).map((row) => [row.providerMessageId, row]))
       const versions = await earlierVersions(
         messages.flatMap(({ message }) => (known.has(message.providerMessageId) ? [] : message)),
       )
@@ -258,7 +270,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         const reservation = reserved.get(index)
         if (reservation === 'hide') return []
         const location = locationAt(labelIds)
-        const id = reservation?.take ?? deps.ids('msg')
+        const id = reservation?.take ?? searched.get(incoming.providerMessageId)?.id ?? deps.ids('msg')
         const isNew = isNewArrival(message, incoming, refetched, cursorRow, context.syncedAt())
         const type = isNew ? arrivalType(location.folder?.role ?? null) : undefined
         return [
@@ -274,12 +286,18 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       })
       if (arrivals.length > 0) await ensureNoDeletion()
       const byRow = new Map(arrivals.map((arrival) => [arrival.row.id, arrival]))
-      const stored = await writer.insert(
-        arrivals.map(({ row }) => row),
-        ({ id }) => {
-          const arrival = byRow.get(id)
-          return arrival === undefined ? [] : listedLabels(arrival.labelIds, arrival.location)
-        },
+      const listedIn = ({ id }: MessageRow) => {
+        const arrival = byRow.get(id)
+        return arrival === undefined ? [] : listedLabels(arrival.labelIds, arrival.location)
+      }
+      const isKept = ({ row }: { row: MessageRow }) => searched.get(row.providerMessageId)?.id === row.id
+      const kept = arrivals.filter(isKept).map(({ row }) => keptRow(row, searched.get(row.providerMessageId)))
+      const replaced = arrivals.filter((arrival) => !isKept(arrival))
+      await writer.remove(replaced.flatMap(({ row }) => searched.get(row.providerMessageId)?.id ?? []))
+      await writer.update(kept.map((row) => ({ row, labelIds: listedIn(row), rewritten: true })))
+      const added = await writer.insert(
+        replaced.map(({ row }) => row),
+        listedIn,
       )
       const reports = arrivals.filter(({ type, mayBeReport }) => type === 'message.received' && mayBeReport)
       await deps.requestReports(
@@ -287,6 +305,7 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
         accountId,
         reports.map(({ row }) => row.id),
       )
+      const stored = [...added, ...kept]
       const edited = updates.filter((one) => one.rewritten).map(({ row }) => row)
       await deps.requestBodies?.(
         tx,
@@ -318,6 +337,16 @@ export function mailboxChange(deps: SyncDeps, tx: Tx, context: MailboxContext) {
       }
       await deps.events.record(tx, events)
     },
+  }
+}
+
+/** The row of a message that sync finds, in place of the one that a search stored. */
+function keptRow(row: MessageRow, { threadId, version, createdAt }: Partial<MessageRow> = {}): MessageRow {
+  return {
+    ...row,
+    threadId: row.threadId ?? threadId ?? null,
+    version: (version ?? 0) + 1,
+    createdAt: createdAt ?? row.createdAt,
   }
 }
 
