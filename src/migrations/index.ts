@@ -31,6 +31,7 @@ import * as busyInstances from './0031-busy-instances.ts'
 import * as calendarWindow from './0032-calendar-window.ts'
 import * as calendarChanges from './0033-calendar-changes.ts'
 import * as mailHorizons from './0035-mail-horizons.ts'
+import * as calendarLists from './0036-calendar-lists.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   calendarWindow,
   calendarChanges,
   mailHorizons,
+  calendarLists,
 ]

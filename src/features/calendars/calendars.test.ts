@@ -195,7 +195,7 @@ describeEachDatabase('calendars', (open) => {
   })
 
   it('stores what a larger window covers without events, and reads the provider beyond a smaller one', async () => {
-    const { place, id, list, put, synced, service } = await connected([
+    const { place, id, user, list, put, synced, service } = await connected([
       { ...single('old', -400), created: '2025-01-01T00:00:00.000Z' },
       daily('long', -402, 500),
     ])
@@ -227,6 +227,19 @@ describeEachDatabase('calendars', (open) => {
     await eventually(async () => expect((await smaller.list(past)).source).toBe('provider'))
     expect((await smaller.list(past)).events).toHaveLength(14)
     expect((await smaller.list('')).source).toBe('stored')
+    // What ended before the window is not listed again, and was not deleted.
+    google.calendars.expireSyncTokens(user)
+    put(single('new', 1))
+    await smaller.call('POST', `/accounts/${id}/sync`)
+    const types = async () =>
+      (await smaller.call<{ events: { type: string }[] }>('GET', `/events?accountId=${id}`)).events
+        .map(({ type }) => type)
+        .filter((type) => type.startsWith('calendar.'))
+    await eventually(async () => expect(await types()).toEqual(Array(2).fill('calendar.event.created')))
+    await eventually(async () =>
+      expect(await smaller.call('GET', `${list.path}q=new`)).toMatchObject({ pagination: { total: 1 } }),
+    )
+    expect(await types()).toHaveLength(2)
   })
 
   it('refuses bad input, and accounts that did not grant access', async () => {

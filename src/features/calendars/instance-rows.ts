@@ -2,9 +2,20 @@ import type { RemoteEvent, TimeRange } from '../../providers/contract/index.ts'
 import { originalStartText } from './api.ts'
 import { instancesOf } from './instances/instances.ts'
 import { spanOf } from './instances/times.ts'
-import type { CalendarRow, EventRow, InstanceRow } from './store.ts'
+import type { CalendarRow, EventRow, InstanceRow, Placement } from './store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
+
+/** `exceptions` are those of a series, the cancelled ones too. */
+export function placementOf(
+  row: Pick<EventRow, 'id' | 'content'>,
+  exceptions: readonly Pick<EventRow, 'content'>[],
+  calendar: Pick<CalendarRow, 'id' | 'timeZone'>,
+  window: TimeRange,
+): Placement {
+  const { startMs } = spanOf(JSON.parse(row.content), calendar.timeZone)
+  return { startMs, instances: instanceRows(row, exceptions, calendar, window) }
+}
 
 /** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */
 export function instanceRows(

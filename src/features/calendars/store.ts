@@ -5,6 +5,12 @@ export type CalendarRow = Selectable<Tables['calendars']>
 export type EventRow = Selectable<Tables['calendarEvents']>
 export type InstanceRow = Selectable<Tables['calendarInstances']>
 
+/** When an event takes place: the event itself, and its instances in the window. */
+export interface Placement {
+  startMs: number
+  instances: readonly InstanceRow[]
+}
+
 const ROWS_PER_QUERY = 500
 
 /** Reads and writes calendars. The methods that write need a `Tx`. */
@@ -89,6 +95,12 @@ export function eventStore(handle: Handle, calendarId: string) {
       return found
     },
 
+    async byIds(ids: readonly string[]): Promise<Map<string, EventRow>> {
+      if (ids.length === 0) return new Map()
+      const found = await rows().where('id', 'in', ids).execute()
+      return new Map(found.map((row) => [row.id, row]))
+    },
+
     find: (id: string): Promise<EventRow | undefined> =>
       rows()
         .where((eb) => eb.or([eb('id', '=', id), eb('providerId', '=', id)]))
@@ -109,11 +121,11 @@ export function eventStore(handle: Handle, calendarId: string) {
 
     /** Up to `limit` rows that the present round has not found. */
     beforeRound: (round: number, limit: number): Promise<EventRow[]> =>
-      rows().where('round', '<', round).orderBy('id').limit(limit).execute(),
+      rows().where('round', '<', round).orderBy('round').orderBy('id').limit(limit).execute(),
 
-    /** In pages by id. */
-    after: (id: string, limit: number): Promise<EventRow[]> =>
-      rows().where('id', '>', id).orderBy('id').limit(limit).execute(),
+    /** In pages by the provider's id. */
+    after: (providerId: string, limit: number): Promise<EventRow[]> =>
+      rows().where('providerId', '>', providerId).orderBy('providerId').limit(limit).execute(),
 
     async insert(row: EventRow): Promise<void> {
       await handle.insertInto('calendarEvents').values(row).execute()
@@ -131,9 +143,17 @@ export function eventStore(handle: Handle, calendarId: string) {
   }
 }
 
-export async function replaceInstances(tx: Tx, eventId: string, rows: readonly InstanceRow[]): Promise<void> {
+/** Stores when an event takes place. */
+export async function placeEvent(tx: Tx, eventId: string, { startMs, instances }: Placement): Promise<void> {
+  let firstMs: number | null = null
+  let lastMs: number | null = null
+  for (const instance of instances) {
+    firstMs = Math.min(firstMs ?? instance.startMs, instance.startMs)
+    lastMs = Math.max(lastMs ?? instance.endMs, instance.endMs)
+  }
+  await tx.updateTable('calendarEvents').set({ startMs, firstMs, lastMs }).where('id', '=', eventId).execute()
   await tx.deleteFrom('calendarInstances').where('eventId', '=', eventId).execute()
-  await insertRows(tx, 'calendarInstances', rows)
+  await insertRows(tx, 'calendarInstances', instances)
 }
 
 /** Deletes up to `limit` rows of a deleted account and returns how many. */

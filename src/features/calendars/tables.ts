@@ -51,6 +51,11 @@ interface CalendarEventTable {
   content: string
   /** Folded words of summary, description, place and people, between spaces. */
   searchText: string
+  /** When the event itself, or the first instance of a series, begins. */
+  startMs: number
+  /** When its first instance in the window begins, and its last one ends. Null without instances in the window. */
+  firstMs: number | null
+  lastMs: number | null
   round: number
   version: number
   /** The number of the last change through the API, 0 without one. */

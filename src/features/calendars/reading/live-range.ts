@@ -3,7 +3,7 @@ import { yieldIfHeld } from '../../../lib/event-loop.ts'
 import type { CalendarAccount, RemoteEvent } from '../../../providers/contract/index.ts'
 import { instanceId, originalStartText } from '../api.ts'
 import { instanceRows } from '../instance-rows.ts'
-import { originalStartOf } from '../instances/times.ts'
+import { originalStartOf, spanOf } from '../instances/times.ts'
 import { searchTextOf } from '../search-text.ts'
 import { type CalendarRow, eventStore } from '../store.ts'
 import type { ListedRow, StoredRange } from './range.ts'
@@ -64,10 +64,15 @@ export async function readLiveRange(
       updatedAt: known?.updatedAt ?? event.updatedAt ?? nowMs,
     }
     const instances = instanceRows(row, exceptions.get(event.eventId) ?? [], calendar, range)
-    const shown = isExpanded ? instances : instances.slice(0, 1)
-    return shown.map(({ originalStart, startMs, endMs, isBusy }) => ({
+    if (!isExpanded) {
+      return instances.slice(0, 1).map(({ isBusy }) => ({
+        ...row,
+        ...{ instance: '', ...spanOf(event, calendar.timeZone), isBusy },
+      }))
+    }
+    return instances.map(({ originalStart, startMs, endMs, isBusy }) => ({
       ...row,
-      ...{ instance: isExpanded ? originalStart : '', startMs, endMs, isBusy },
+      ...{ instance: originalStart, startMs, endMs, isBusy },
     }))
   }
 }

@@ -5,11 +5,12 @@ import type { ProviderName, RemoteEvent } from '../../../providers/contract/inde
 import { readLive } from '../../accounts/index.ts'
 import { type CalendarEventView, eventView } from '../api.ts'
 import { storedRange } from '../calendar-row.ts'
+import { spanOf } from '../instances/times.ts'
 import { searchWords } from '../search-text.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
 import { type CalendarAccessDeps, calendarAccess, LIVE_MS } from './calendar-access.ts'
 import { MAX_LIVE_ROWS, readLiveRange } from './live-range.ts'
-import { countRange, type EventOrder, type ListedRow, readRange, type StoredRange } from './range.ts'
+import { type EventOrder, type ListedRow, readRange, type StoredRange } from './range.ts'
 
 export interface EventQuery extends PageQuery {
   timeMin?: string | undefined
@@ -50,11 +51,10 @@ export function calendarReader(deps: CalendarAccessDeps) {
         [asked.order === 'startTime' ? row.startMs : row.updatedAt, row.id, row.instance] as const
       const isStored = calendar.syncedAt !== null && covers(calendar, asked)
       if (isStored && !isFresh) {
-        const rows = await readRange(db.read, asked, { ...request, limit: request.limit + 1 })
-        const total = await countRange(db.read, asked)
+        const { rows, total } = await readRange(db.read, asked, { ...request, limit: request.limit + 1 })
         const { items, pagination } = pageOf(rows, request, total, fingerprint, position)
         const syncedAt = isoTime(calendar.syncedAt ?? 0)
-        return { items: items.map((row) => viewOf(row, provider)), pagination, source: 'stored', syncedAt }
+        return { items: items.map((row) => viewOf(row, provider, calendar)), pagination, source: 'stored', syncedAt }
       }
       const rows = await readNow(accountId, provider, calendar, asked)
       const { after, offset, limit } = request
@@ -62,7 +62,7 @@ export function calendarReader(deps: CalendarAccessDeps) {
       const page = first === -1 ? [] : rows.slice(first, first + limit + 1)
       const { items, pagination } = pageOf(page, request, rows.length, fingerprint, position)
       const syncedAt = isoTime(clock.now())
-      return { items: items.map((row) => viewOf(row, provider)), pagination, source: 'provider', syncedAt }
+      return { items: items.map((row) => viewOf(row, provider, calendar)), pagination, source: 'provider', syncedAt }
     },
   }
 
@@ -111,10 +111,12 @@ function covers(calendar: CalendarRow, { range }: StoredRange): boolean {
   return range.from >= from && range.to <= to
 }
 
-function viewOf(row: ListedRow, provider: ProviderName): CalendarEventView {
+function viewOf(row: ListedRow, provider: ProviderName, { timeZone }: CalendarRow): CalendarEventView {
   const content: RemoteEvent = JSON.parse(row.content)
-  const { instance, startMs, endMs } = row
-  return eventView({ ...row, content }, { provider, span: { startMs, endMs }, ...(instance !== '' && { instance }) })
+  const { instance } = row
+  // As in the events about it: a series shows its first instance, wherever the range begins.
+  const span = instance === '' ? spanOf(content, timeZone) : row
+  return eventView({ ...row, content }, { provider, span, ...(instance !== '' && { instance }) })
 }
 
 function isAfter(position: readonly (string | number)[], after: readonly (string | number)[]): boolean {

@@ -11,8 +11,8 @@ import {
 } from '../../../providers/contract/index.ts'
 import { type Fence, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
-import { instanceRows } from '../instance-rows.ts'
-import { type CalendarRow, calendarStore, eventStore, replaceInstances, saveListing } from '../store.ts'
+import { placementOf } from '../instance-rows.ts'
+import { type CalendarRow, calendarStore, type EventRow, eventStore, placeEvent, saveListing } from '../store.ts'
 import { applyChanges, type Changes, isIndexable } from './step.ts'
 
 export interface AccountCalendarsDeps {
@@ -205,7 +205,7 @@ function partsOf({ found, entered, complete, removed }: EventStep): Changes[] {
   return parts.length === 0 ? [NOTHING] : parts
 }
 
-/** Deletes the events that rounds before `round` stored, with events. */
+/** Deletes the events that rounds before `round` stored. Those that ended before the window are not listed again, so nothing is announced. */
 async function removeEvents(
   deps: AccountCalendarsDeps,
   { accountId, epoch, provider, signal }: OwnedCalendars,
@@ -220,8 +220,12 @@ async function removeEvents(
       const rows = await eventStore(tx, calendar.id).beforeRound(round, ROWS_PER_TRANSACTION)
       const source = { readAfter: Number.MAX_SAFE_INTEGER }
       const context = { calendar, provider, window: windowOf(calendar), nowMs: clock.now(), source }
-      const removed = rows.map(({ providerId }) => providerId)
-      await applyChanges(deps, tx, { ...context, isAnnounced: calendar.syncedAt !== null }, { ...NOTHING, removed })
+      const hasLeft = ({ firstMs, startMs }: EventRow) => firstMs === null && startMs < calendar.windowFrom
+      for (const isAnnounced of [true, false]) {
+        const removed = rows.filter((row) => hasLeft(row) !== isAnnounced).map(({ providerId }) => providerId)
+        const isFirst = calendar.syncedAt === null
+        await applyChanges(deps, tx, { ...context, isAnnounced: isAnnounced && !isFirst }, { ...NOTHING, removed })
+      }
       return rows.length > 0
     })
   }
@@ -241,14 +245,14 @@ async function moveWindow(
     signal.throwIfAborted()
     const rows = await eventStore(db.read, calendar.id).after(last, ROWS_PER_TRANSACTION)
     if (rows.length === 0) break
-    last = rows.at(-1)?.id ?? last
+    last = rows.at(-1)?.providerId ?? last
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       const store = eventStore(tx, calendar.id)
       const now = await store.byProviderIds(rows.map(({ providerId }) => providerId))
       for (const row of now.values()) {
         const exceptions = row.isSeries === 1 ? await store.exceptionsOf(row.providerId) : []
-        await replaceInstances(tx, row.id, instanceRows(row, exceptions, calendar, window))
+        await placeEvent(tx, row.id, placementOf(row, exceptions, calendar, window))
       }
     })
   }

@@ -6,10 +6,10 @@ import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/co
 import { StaleRead } from '../../accounts/index.ts'
 import { eventView, instanceId, originalStartText, type Span } from '../api.ts'
 import { type calendarEvents, changeEvent } from '../events.ts'
-import { instanceRows } from '../instance-rows.ts'
+import { placementOf } from '../instance-rows.ts'
 import { originalStartOf, spanOf } from '../instances/times.ts'
 import { searchTextOf } from '../search-text.ts'
-import { type CalendarRow, type EventRow, eventStore, replaceInstances } from '../store.ts'
+import { type CalendarRow, type EventRow, eventStore, placeEvent } from '../store.ts'
 
 export interface StepDeps {
   events: Recorder
@@ -129,8 +129,8 @@ export async function applyChanges(
       ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
       ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
       ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
-      ...{ round: calendar.round, version: firstVersion(event), createdAt: nowMs, updatedAt: nowMs },
-      apiChange: 'apiChange' in source ? source.apiChange : 0,
+      ...{ startMs: 0, firstMs: null, lastMs: null, round: calendar.round, version: firstVersion(event) },
+      ...{ createdAt: nowMs, updatedAt: nowMs, apiChange: 'apiChange' in source ? source.apiChange : 0 },
     }
   }
 
@@ -167,9 +167,8 @@ export async function applyChanges(
   async function expand(providerId: string): Promise<void> {
     const row = known.get(providerId) ?? (await store.find(providerId))
     const exceptions = await store.exceptionsOf(providerId)
-    if (row !== undefined) await replaceInstances(tx, row.id, instanceRows(row, exceptions, calendar, window))
-    for (const exception of exceptions)
-      await replaceInstances(tx, exception.id, instanceRows(exception, [], calendar, window))
+    if (row !== undefined) await placeEvent(tx, row.id, placementOf(row, exceptions, calendar, window))
+    for (const exception of exceptions) await placeEvent(tx, exception.id, placementOf(exception, [], calendar, window))
   }
 
   function eventOf({ type, row, content }: Change) {
