@@ -39,18 +39,21 @@ export function mailProviders(deps: MailProvidersDeps) {
     microsoft: microsoft.mail,
     imap: imap.mail,
   }
+  const smtp = smtpProvider({ guard, log, copies: imap.sentCopies })
   const sending: Readonly<Record<ProviderName, SendProvider>> = {
     gmail: gmail.sending,
     microsoft: microsoft.sending,
-    imap: smtpProvider({ guard, log, copies: imap.sentCopies }),
+    imap: smtp,
   }
+  const caldav = caldavProvider({ outbound, records, clock, log })
   const calendars: Readonly<Record<ProviderName, CalendarProvider>> = {
     gmail: gmail.calendar,
     microsoft: microsoft.calendar,
-    imap: caldavProvider({ outbound, records, clock, log }),
+    imap: caldav,
   }
   return {
     imap: imap.mail,
+    further: { smtp, caldav },
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],

@@ -66,15 +66,15 @@ export function httpServer(
   authRoutes(server, {
     ...shared,
     ...{ idempotency, accounts, licence, logins, records, verifications },
-    ...{ imap: mailboxes.imap, smtp: mailboxes.sending('imap'), mail: mailboxes.mail },
+    ...{ imap: mailboxes.imap, further: mailboxes.further, mail: mailboxes.mail },
     publicUrl: config.publicUrl,
     redirectUrl: config.redirectUrl,
     formPorts: config.formPorts,
     authScreen: authScreen(config),
   })
   accountRoutes(server, {
-    ...{ db, accounts, idempotency, log, mail: mailboxes.mail, login, verifications },
-    smtp: mailboxes.sending('imap'),
+    ...{ db, accounts, idempotency, log, login, verifications },
+    ...{ mail: mailboxes.mail, further: mailboxes.further },
   })
   pushRoutes(server, { db, bus, log, accounts })
   messageRoutes(server, { reader })

@@ -29,6 +29,13 @@ export const ERROR_CATALOGUE = {
     'provider',
     'Cannot establish a TLS connection to the SMTP server: the certificate is not valid for this host, or the server does not offer STARTTLS.',
   ],
+  caldav_auth_failed: [400, 'provider', 'The CalDAV server rejected this username or password.'],
+  caldav_unreachable: [
+    400,
+    'provider',
+    'Cannot find calendars at this URL. Check that it is the URL of a CalDAV server, and begins with https.',
+  ],
+  caldav_tls: [400, 'provider', 'The certificate of the CalDAV server is not valid for this host.'],
   consent_denied: [400, 'api', 'The user cancelled, or denied access at the provider. Start again and allow access.'],
   consent_incomplete: [
     400,

@@ -7,6 +7,7 @@ import { type HostedServers, type HostedStage, openHostedStage, startHostedServe
 import { HOSTED_STATES } from '../scenarios/hosted-states.ts'
 import { SCHEMES, type Walker, WIDTHS, walker } from '../scenarios/hosted-walk.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
+import { radicaleAvailable } from '../servers/radicale.ts'
 
 /** The long tests show every state in every look; here each state has one of them. */
 const LANGUAGES = ['en', 'de']
@@ -16,30 +17,33 @@ const lookOf = (index: number) => ({
   language: LANGUAGES[index % 2] ?? 'en',
 })
 
-describe.skipIf(!browserAvailable() || !dovecotAvailable())('each page of the hosted flow', () => {
-  const open = databases('sqlite')
-  let browser: Browser
-  let servers: HostedServers
-  let stage: HostedStage
-  let visitor: Walker
-  beforeAll(async () => {
-    browser = await launchBrowser()
-    servers = await startHostedServers()
-    stage = await openHostedStage(open, servers)
-    visitor = await walker({ browser, stage, keep: screenshots() })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await stage?.close()
-    await servers?.close()
-  })
+describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable())(
+  'each page of the hosted flow',
+  () => {
+    const open = databases('sqlite')
+    let browser: Browser
+    let servers: HostedServers
+    let stage: HostedStage
+    let visitor: Walker
+    beforeAll(async () => {
+      browser = await launchBrowser()
+      servers = await startHostedServers()
+      stage = await openHostedStage(open, servers)
+      visitor = await walker({ browser, stage, keep: screenshots() })
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await stage?.close()
+      await servers?.close()
+    })
 
-  it.each(HOSTED_STATES.map((state, index) => ({ ...state, look: lookOf(index) })))(
-    'is accessible, fits the screen and leads back to the application: $name ($look.language, $look.scheme, $look.width px)',
-    ({ look, ...state }) => visitor.walk(state, look),
-  )
+    it.each(HOSTED_STATES.map((state, index) => ({ ...state, look: lookOf(index) })))(
+      'is accessible, fits the screen and leads back to the application: $name ($look.language, $look.scheme, $look.width px)',
+      ({ look, ...state }) => visitor.walk(state, look),
+    )
 
-  it('has its own name', () => {
-    expect(new Set(HOSTED_STATES.map(({ name }) => name)).size).toBe(HOSTED_STATES.length)
-  })
-})
+    it('has its own name', () => {
+      expect(new Set(HOSTED_STATES.map(({ name }) => name)).size).toBe(HOSTED_STATES.length)
+    })
+  },
+)

@@ -16,12 +16,14 @@ export function testCaldav({
   ca,
   port,
   maxEvents,
+  verifyMs,
 }: {
   hosts?: Record<string, string>
   records?: Partial<DnsRecords>
   ca?: string
   port?: number
   maxEvents?: number
+  verifyMs?: number
 } = {}) {
   const guard = addressGuard({
     privateTargets: 'loopback',
@@ -43,6 +45,7 @@ export function testCaldav({
     clock: systemClock,
     log: silentLog,
     ...(maxEvents !== undefined && { maxEvents }),
+    ...(verifyMs !== undefined && { verifyMs }),
   })
   return { provider, close: () => http.close() }
 }

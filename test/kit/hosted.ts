@@ -24,8 +24,8 @@ export interface FakeMailServer {
   failure: Error | undefined
   /** Every attempted sign-in. */
   attempts: MailAccess[]
-  /** Those at its SMTP server, which accepts every password. */
-  smtpAttempts: MailAccess[]
+  /** Those at its SMTP and its CalDAV server, which accept every password. */
+  furtherAttempts: MailAccess[]
   /** Runs before each response. */
   beforeResponse: () => Promise<void>
 }
@@ -51,7 +51,6 @@ export interface HostedOptions
       | 'authScreen'
       | 'licence'
       | 'imap'
-      | 'smtp'
       | 'formPorts'
       | 'log'
       | 'unreachableMs'
@@ -59,13 +58,15 @@ export interface HostedOptions
     >
   > {
   accounts?: Partial<AccountsDeps>
+  /** By default, both accept every password. */
+  further?: Partial<AuthDeps['further']>
 }
 
 export type Hosted = Awaited<ReturnType<typeof serveHosted>>
 
 /** The pages for people, that is, the hosted flow and the pages around it, on a real port, with real accounts. */
 export async function serveHosted(db: Db, options: HostedOptions = {}) {
-  const { accounts, ...overrides } = options
+  const { accounts, further, ...overrides } = options
   const clock: Clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const sealing = sealer(parseKeyRing(generateKeyRing()))
@@ -101,11 +102,6 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     redirectUrl: undefined,
     formPorts: 'any',
     imap: { verify: mail.verify },
-    smtp: {
-      async verify(access) {
-        mail.server.smtpAttempts.push(access)
-      },
-    },
     verifications: new VerificationLimit(),
     mail: () => undefined,
     idempotency: idempotent,
@@ -115,6 +111,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     outbound: outbound({ guard: localGuard }),
     accounts: fixture.accounts,
     ...overrides,
+    further: { smtp: mail.further, caldav: mail.further, ...further },
   })
   await app.listen({ host: '127.0.0.1', port })
 
@@ -245,11 +242,12 @@ function fakeMailServer() {
     folders: [folder('INBOX', 'inbox'), folder('Sent', 'sent'), folder('Lists', null, false), folder('Work/Größe')],
     failure: undefined,
     attempts: [],
-    smtpAttempts: [],
+    furtherAttempts: [],
     beforeResponse: async () => {},
   }
   return {
     server,
+    further: { verify: async (access: MailAccess) => void server.furtherAttempts.push(access) },
     async verify(access: MailAccess) {
       server.attempts.push(access)
       await server.beforeResponse()

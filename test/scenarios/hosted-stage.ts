@@ -4,10 +4,12 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { imapProvider } from '../../src/providers/imap/index.ts'
 import { smtpProvider } from '../../src/providers/smtp/index.ts'
+import { testCaldav } from '../kit/caldav.ts'
 import { type ConsentSite, googleSite, microsoftSite } from '../kit/consent.ts'
 import type { Databases } from '../kit/database.ts'
 import { freePort, type Hosted, localGuard, serveHosted } from '../kit/hosted.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
+import { type Radicale, startRadicale } from '../servers/radicale.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
 /** The mailbox of the user at the mail server, and at each provider. */
@@ -24,6 +26,7 @@ export interface HostedServers {
   dovecot: Dovecot
   /** Accepts another password than the mailbox. */
   smtp: SmtpSink
+  radicale: Radicale
   sites: Record<'gmail' | 'microsoft', ConsentSite>
   /** Where users return to: a page that says so. */
   redirectUri: string
@@ -33,9 +36,10 @@ export interface HostedServers {
 }
 
 export async function startHostedServers(): Promise<HostedServers> {
-  const [dovecot, smtp, gmail, microsoft, application, closedPort] = await Promise.all([
+  const [dovecot, smtp, radicale, gmail, microsoft, application, closedPort] = await Promise.all([
     startDovecot(),
     startSmtpSink(),
+    startRadicale(),
     googleSite(),
     microsoftSite(),
     startApplicationPage(),
@@ -43,18 +47,20 @@ export async function startHostedServers(): Promise<HostedServers> {
   ])
   await dovecot.addUser(MAILBOX.email, MAILBOX.password)
   smtp.behave({ password: MAILBOX.smtpPassword })
+  await radicale.addUser(MAILBOX.email, MAILBOX.password)
+  await radicale.makeCalendar(MAILBOX.email, 'work')
   await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
   for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
   microsoft.server.addUser(MICROSOFT_USER)
   gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
   const { port } = application.address() as AddressInfo
   return {
-    ...{ dovecot, smtp, sites: { gmail, microsoft }, closedPort },
+    ...{ dovecot, smtp, radicale, sites: { gmail, microsoft }, closedPort },
     redirectUri: `http://127.0.0.1:${port}/done?own=1`,
     async close() {
       application.close()
       application.closeAllConnections()
-      await Promise.all([dovecot.stop(), smtp.close(), gmail.server.close(), microsoft.server.close()])
+      await Promise.all([dovecot.stop(), smtp.close(), radicale.stop(), gmail.server.close(), microsoft.server.close()])
     },
   }
 }
@@ -90,7 +96,9 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
   const { mail, sentCopies } = imapProvider({ guard: localGuard, clock: systemClock })
   const smtp = smtpProvider({ guard: localGuard, copies: sentCopies })
   const { gmail, microsoft } = servers.sites
-  const shared = { ...{ clock, licence, imap: mail, smtp }, accounts: { licence }, authScreen: { name: APP_NAME } }
+  const caldav = testCaldav({ hosts: { localhost: '127.0.0.1' } })
+  const further = { smtp, caldav: caldav.provider }
+  const shared = { ...{ clock, licence, imap: mail, further }, accounts: { licence }, authScreen: { name: APP_NAME } }
   const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
   const withoutProviders = await serveHosted(db, shared)
   for (const { provider, server } of [gmail, microsoft]) {
@@ -105,6 +113,7 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
     async close() {
       await withoutProviders.close()
       await hosted.close()
+      await caldav.close()
     },
   }
   return stage

@@ -1,55 +1,23 @@
-import type { ErrorCode } from '../../src/lib/errors.ts'
-import type { Translate } from '../../src/ui/hosted/index.ts'
 import { imapForm } from '../kit/hosted.ts'
+import { IMAP_STATES } from './hosted-imap-states.ts'
 import { APP_NAME, GOOGLE_USER, MAILBOX, MICROSOFT_USER, OTHER_GOOGLE_USER, RELUCTANT_USER } from './hosted-stage.ts'
+import { CANCELLED, connected, failed, type HostedState, KNOWN } from './hosted-state.ts'
 import {
-  APPLICATION_STATE,
   connectMailbox,
   consentAs,
   denyConsent,
   enterAddress,
   fillServer,
-  fillSmtp,
   GOOGLE,
   goTo,
   link,
   open,
   openConsent,
   openImap,
-  openReconnect,
-  openSettings,
   submit,
-  type Visit,
 } from './hosted-steps.ts'
 
-/** A page of the flow, and how the user leaves it. */
-export interface HostedState {
-  name: string
-  /** Brings the browser to the state, from nothing. */
-  reach(visit: Visit): Promise<void>
-  /** A text that must then be visible. */
-  shows(t: Translate): string
-  /** The page speaks English only. */
-  isEnglish?: boolean
-  ends: Ending
-}
-
-/**
- * Where the user gets from a state: to the redirect URI with this error by the link with this text; to the redirect URI with the connected
- * mailbox, by itself or by a link; or nowhere: the page is shown for an instant, or belongs to no session that is known.
- */
-type Ending =
-  | { by: 'cancel' | 'return'; error: ErrorCode }
-  | { by: 'itself' | 'continue'; provider: string; email: string }
-  | 'nowhere'
-
-const CANCELLED = { by: 'cancel', error: 'consent_denied' } as const
-const failed = (error: ErrorCode) => ({ by: 'return', error }) as const
-const connected = (provider: string, email: string) => ({ by: 'itself', provider, email }) as const
-
 const app = { app: APP_NAME }
-/** Its servers are in the service's table. */
-const KNOWN = 'ada@posteo.de'
 
 /** Every page of the hosted flow, and the pages around it. The order matters only for those that change the stage. */
 export const HOSTED_STATES: readonly HostedState[] = [
@@ -154,190 +122,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
     shows: (t) => t('consent_refused.title'),
     ends: failed('consent_refused'),
   },
-  {
-    name: 'known server',
-    async reach(visit) {
-      await open(visit)
-      await enterAddress(visit, KNOWN)
-    },
-    shows: () => 'posteo.de',
-    ends: CANCELLED,
-  },
-  {
-    name: 'known server, settings open',
-    async reach(visit) {
-      await open(visit, { provider: 'imap', email: KNOWN })
-      await openSettings(visit)
-    },
-    shows: (t) => t('certificate.hint'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'unknown server',
-    async reach(visit) {
-      await open(visit)
-      await enterAddress(visit, MAILBOX.email)
-    },
-    shows: (t) => t('imap.lead'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'app password',
-    reach: (visit) => open(visit, { provider: 'imap', email: 'ada@icloud.com' }),
-    shows: (t) => t('requirement.appPasswordHere', { provider: 'iCloud Mail' }),
-    ends: CANCELLED,
-  },
-  {
-    name: 'guide to an app password',
-    async reach(visit) {
-      await open(visit, { provider: 'imap', email: 'ada@yahoo.com' })
-      await visit.page.getByText(visit.t('guide.appPassword')).click()
-    },
-    shows: (t) => t('guide.paste'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'guide to IMAP access',
-    async reach(visit) {
-      await open(visit, { provider: 'imap', email: 'ada@gmx.de' })
-      await visit.page.getByText(visit.t('guide.imap')).click()
-    },
-    shows: (t) => t('requirement.imapEnabled', { provider: 'GMX' }),
-    ends: CANCELLED,
-  },
-  {
-    name: 'no password works, sign-in at the provider',
-    async reach(visit) {
-      await open(visit)
-      await visit.page.getByRole('button', { name: visit.t('start.otherProvider') }).click()
-      await enterAddress(visit, 'ada@hotmail.com')
-    },
-    shows: (t) => t('noPasswords.signIn', { provider: 'Outlook' }),
-    ends: CANCELLED,
-  },
-  {
-    name: 'no password works',
-    reach: (visit) => open(visit, { provider: 'imap', email: 'ada@hotmail.com' }),
-    shows: (t) => t('noPasswords.text', { provider: 'Outlook' }),
-    ends: { by: 'return', error: 'consent_denied' },
-  },
-  {
-    name: 'only through a bridge',
-    reach: (visit) => open(visit, { provider: 'imap', email: 'ada@proton.me' }),
-    shows: (t) => t('bridge.title'),
-    ends: { by: 'return', error: 'consent_denied' },
-  },
-  {
-    name: 'invalid settings',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit, { password: '', port: 'x' })
-      await submit(visit)
-    },
-    shows: (t) => t('invalid.summaryMany', { count: '2' }),
-    ends: CANCELLED,
-  },
-  {
-    name: 'wrong password',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit, { password: 'wrong' })
-      await submit(visit)
-    },
-    shows: (t) => t('imap_auth_failed.title'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'unreachable server',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit, { port: visit.stage.closedPort })
-      await submit(visit)
-    },
-    shows: (t) => t('imap_unreachable.title'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'invalid certificate',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit, { accept: false })
-      await submit(visit)
-    },
-    shows: (t) => t('imap_tls.title'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'wrong password of the SMTP server',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit)
-      await fillSmtp(visit, 'wrong')
-      await submit(visit)
-    },
-    shows: (t) => t('smtp_auth_failed.title'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'invalid SMTP settings',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit)
-      await fillSmtp(visit, '')
-      await visit.page.getByLabel(visit.t('smtp.host'), { exact: true }).fill('https://x/')
-      await submit(visit)
-    },
-    shows: (t) => t('invalid.summary'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'success with an SMTP server',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit)
-      await fillSmtp(visit, MAILBOX.smtpPassword)
-      await submit(visit)
-    },
-    shows: () => 'Welcome back',
-    ends: connected('imap', MAILBOX.email),
-  },
-  {
-    name: 'choice of a folder',
-    async reach(visit) {
-      await openImap(visit)
-      await fillServer(visit)
-      await visit.page.getByRole('button', { name: visit.t('imap.chooseFolder') }).click()
-    },
-    shows: (t) => t('folders.lead'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'success at a mail server',
-    async reach(visit) {
-      await visit.stayAwayFrom(new URL(visit.stage.redirectUri).origin)
-      await openImap(visit)
-      await fillServer(visit)
-      await submit(visit)
-    },
-    shows: (t) => t('connected.title'),
-    ends: { by: 'continue', provider: 'imap', email: MAILBOX.email },
-  },
-  {
-    name: 'reconnect',
-    reach: (visit) => openReconnect(visit),
-    shows: (t) => t('reconnect.text'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'success of a reconnect',
-    async reach(visit) {
-      await openReconnect(visit)
-      await visit.page.getByLabel(visit.t('password.label'), { exact: true }).fill(MAILBOX.password)
-      await submit(visit)
-    },
-    shows: () => 'Welcome back',
-    ends: connected('imap', MAILBOX.email),
-  },
+  ...IMAP_STATES,
   {
     name: 'another mailbox than the one to reconnect',
     async reach(visit) {
@@ -472,26 +257,3 @@ export const HOSTED_STATES: readonly HostedState[] = [
     ends: 'nowhere',
   },
 ]
-
-/** Leaves the state by its link, if it has one. Returns the URL that the browser gets to, and the expected one. */
-export async function leave(visit: Visit, { ends }: HostedState): Promise<{ reached: string; expected: string }> {
-  const { page, t, stage, code } = visit
-  if (ends === 'nowhere') {
-    const ways = page.getByRole('link', { name: new RegExp(`^(${t('page.cancel')}|${t('page.returnTo', app)})$`) })
-    return { reached: `${await ways.count()} links to the application`, expected: '0 links to the application' }
-  }
-  if (ends.by !== 'itself') {
-    const names = { cancel: t('page.cancel'), return: t('page.returnTo', app), continue: t('start.continue') }
-    await page.getByRole('link', { name: names[ends.by], exact: true }).click()
-  }
-  await page.getByText('Welcome back').waitFor()
-  const result =
-    'error' in ends
-      ? { status: ends.error === 'consent_denied' ? 'cancelled' : 'error', error: ends.error }
-      : {
-          ...{ status: 'success', accountId: String((await stage.hosted.status(code)).accountId) },
-          ...{ provider: ends.provider, email: ends.email },
-        }
-  const query = new URLSearchParams({ ...result, session: code, state: APPLICATION_STATE })
-  return { reached: page.url(), expected: `${stage.redirectUri}&${query}` }
-}

@@ -96,6 +96,12 @@ export async function fillSmtp({ page, t, stage }: Visit, password: string): Pro
   await page.getByLabel(t('smtp.password'), { exact: true }).fill(password)
 }
 
+/** In the open settings. */
+export async function fillCalendar({ page, t, stage }: Visit, password = ''): Promise<void> {
+  await page.getByLabel(t('caldav.url'), { exact: true }).fill(stage.radicale.url.replace('127.0.0.1', 'localhost'))
+  await page.getByLabel(t('caldav.password'), { exact: true }).fill(password)
+}
+
 export async function submit({ page, t }: Visit): Promise<void> {
   await page.getByRole('button', { name: t('imap.connect') }).click()
 }

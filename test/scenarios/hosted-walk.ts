@@ -4,7 +4,7 @@ import { translate } from '../../src/ui/hosted/index.ts'
 import { axeViolations } from '../kit/axe.ts'
 import { badSizes, brokenIds, lowContrasts, namelessControls } from '../kit/browser.ts'
 import type { HostedStage } from './hosted-stage.ts'
-import { type HostedState, leave } from './hosted-states.ts'
+import { type HostedState, leave } from './hosted-state.ts'
 import type { Visit } from './hosted-steps.ts'
 
 /** How a page is shown. */

@@ -44,7 +44,9 @@ const imapFieldSchemas = {
   smtpSecure: optionalFlag('True: TLS from the first byte; false: STARTTLS.'),
   smtpUsername: optionalText('Default: the IMAP username.'),
   smtpPassword: optionalText('Default: the IMAP password.'),
-  caldavUrl: optionalText('The URL of the CalDAV server.'),
+  caldavUrl: optionalText(
+    'The URL of the CalDAV server. The service looks for calendars there before it connects the account. Without it, they are looked for when they are first requested.',
+  ),
   caldavUsername: optionalText('Default: the IMAP username.'),
   caldavPassword: optionalText('Default: the IMAP password.'),
 }

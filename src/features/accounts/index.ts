@@ -28,6 +28,7 @@ export {
   StaleRead,
   setLabelsCleared,
 } from './api-changes.ts'
+export { type FurtherServers, verifyFurtherServers } from './connecting/further-servers.ts'
 export { type FormPorts, formPortErrors, verifyImap } from './connecting/imap-check.ts'
 export {
   type ImapConnection,
@@ -37,7 +38,6 @@ export {
 } from './connecting/imap-connection.ts'
 export { checkMailbox } from './connecting/mailbox-check.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
-export { type VerifySmtpDeps, verifySmtp } from './connecting/smtp-check.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
 export { type Erase, type Erasure, erasure, requestErasure } from './erasure.ts'
 export { accountEvents } from './events.ts'

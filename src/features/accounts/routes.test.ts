@@ -36,7 +36,13 @@ describeEachDatabase('the accounts API', (open) => {
     const db = await open()
     const fixture = testAccounts(db)
     const tried: MailAccess[] = []
-    const triedSmtp: MailAccess[] = []
+    const triedFurther: string[] = []
+    const further = (name: 'smtpPassword' | 'caldavPassword') => ({
+      async verify({ secrets }: MailAccess) {
+        triedFurther.push(name)
+        if (secrets[name] === 'wrong') throw new ProviderError('auth_expired', 'refused')
+      },
+    })
     const logged: unknown[] = []
     const verify = async (access: MailAccess) => {
       tried.push(access)
@@ -53,12 +59,7 @@ describeEachDatabase('the accounts API', (open) => {
       log: { ...silentLog, info: (message, fields) => void logged.push([message, fields?.error]) },
       mail: (provider) => (provider === 'imap' ? { verify, closeConnections: async () => {} } : undefined),
       login,
-      smtp: {
-        async verify(access) {
-          triedSmtp.push(access)
-          if (access.secrets.smtpPassword === 'wrong') throw new ProviderError('auth_expired', 'refused')
-        },
-      },
+      further: { smtp: further('smtpPassword'), caldav: further('caldavPassword') },
       verifications: new VerificationLimit(),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
@@ -66,7 +67,7 @@ describeEachDatabase('the accounts API', (open) => {
       const response = await server.inject({ method, url, headers: sent, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), headers: response.headers }
     }
-    return { call, fixture, db, tried, triedSmtp, logged }
+    return { call, fixture, db, tried, triedFurther, logged }
   }
 
   it('connects a mailbox after verifying its credentials, and never returns them', async () => {
@@ -93,17 +94,21 @@ describeEachDatabase('the accounts API', (open) => {
     expect((await call('GET', '/accounts/user-1')).body).toEqual(body)
   })
 
-  it('verifies the SMTP server that it was given, after the mailbox', async () => {
-    const { call, tried, triedSmtp, fixture } = await serve()
-    const given = { ...form, smtpHost: 'out.example.com', smtpPassword: 'wrong' }
-    expect((await call('POST', '/accounts', { ...given, password: 'wrong' })).body.error.code).toBe('imap_auth_failed')
-    expect(triedSmtp).toEqual([])
-    const refused = await call('POST', '/accounts', given)
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'smtp_auth_failed'])
+  it('verifies the SMTP and the CalDAV server that it was given, after the mailbox', async () => {
+    const { call, tried, triedFurther, fixture } = await serve()
+    const given = { ...form, smtpHost: 'out.example.com', caldavUrl: 'https://dav.example.com', caldavPassword: 'dav' }
+    const errorOf = async (more: object) => {
+      const { status, body } = await call('POST', '/accounts', { ...given, ...more })
+      return [status, body.error.code, triedFurther.splice(0)]
+    }
+    expect(await errorOf({ password: 'wrong' })).toEqual([400, 'imap_auth_failed', []])
+    expect(await errorOf({ smtpPassword: 'wrong' })).toEqual([400, 'smtp_auth_failed', ['smtpPassword']])
+    const both = ['smtpPassword', 'caldavPassword']
+    expect(await errorOf({ caldavPassword: 'wrong' })).toEqual([400, 'caldav_auth_failed', both])
     expect((await call('GET', '/accounts')).body.pagination.total).toBe(0)
-    const { body } = await call('POST', '/accounts', { ...given, smtpPassword: 'out' })
-    expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret', smtpPassword: 'out' })
-    expect([tried.length, triedSmtp.length]).toEqual([3, 2])
+    const { body } = await call('POST', '/accounts', given)
+    expect((await fixture.accounts.access(body.id)).secrets).toEqual({ password: 'secret', caldavPassword: 'dav' })
+    expect([tried.length, triedFurther]).toEqual([4, both])
   })
 
   it('creates one account for two posts with one Idempotency-Key', async () => {

@@ -6,10 +6,10 @@ import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
 import type { LoginProvider, MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
 import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
+import { type FurtherServers, verifyFurtherServers } from './connecting/further-servers.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
-import { type VerifySmtpDeps, verifySmtp } from './connecting/smtp-check.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
 
 export interface AccountRoutesDeps {
@@ -21,8 +21,9 @@ export interface AccountRoutesDeps {
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   /** The OAuth login. Undefined for imap, and for a provider that is not configured. */
   login(provider: ProviderName): LoginProvider | undefined
+  /** Checks the servers that come with an IMAP mailbox. */
+  further: FurtherServers
   verifications: VerificationLimit
-  smtp: VerifySmtpDeps['smtp']
 }
 
 const READ = { access: 'key:read' } as const
@@ -162,9 +163,9 @@ async function verifiedLink(
   {
     mail: mailOf,
     login: loginOf,
-    smtp,
+    further,
     verifications,
-  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'smtp' | 'verifications'>,
+  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'further' | 'verifications'>,
 ): Promise<LinkAccount> {
   const { provider = 'imap' } = body
   const customUserId = body.customUserId ?? null
@@ -181,7 +182,7 @@ async function verifiedLink(
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
   await verifyImap({ mail, verifications, keepConnection: true }, connection)
-  await verifySmtp({ smtp, verifications }, connection)
+  await verifyFurtherServers({ ...further, verifications }, connection)
   return { provider, customUserId, ...connection }
 }
 

@@ -27,7 +27,7 @@ export { type Logins, redirectUri } from './oauth/consents.ts'
 export interface AuthDeps
   extends Omit<AuthSessionsDeps, 'requireConfigured' | 'accounts'>,
     Omit<ConsentsDeps, 'accounts'>,
-    Pick<ImapRoutesDeps, 'imap' | 'smtp' | 'verifications' | 'formPorts' | 'unreachableMs'>,
+    Pick<ImapRoutesDeps, 'imap' | 'further' | 'verifications' | 'formPorts' | 'unreachableMs'>,
     Pick<CallbackRoutesDeps, 'mail'> {
   accounts: AuthSessionsDeps['accounts'] & ConsentsDeps['accounts'] & ImapRoutesDeps['accounts']
   log: Log

@@ -15,6 +15,10 @@ export interface DavClientOptions {
   refusal: 'auth_expired' | 'rejected'
   /** Which hosts may receive the password. */
   trusts(host: string): boolean
+  /** Of one request, by default 30 s. */
+  timeoutMs?: number
+  /** Of one response, by default 8 MB. */
+  maxBytes?: number
 }
 
 export interface DavRequest {
@@ -60,13 +64,22 @@ export function davClient(options: DavClientOptions): DavClient {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
   async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
-    const { method, depth, body, headers = {}, doing, signal, isAnonymous = false, maxBytes = MAX_BYTES } = request
+    const {
+      method,
+      depth,
+      body,
+      headers = {},
+      doing,
+      signal,
+      isAnonymous = false,
+      maxBytes = options.maxBytes ?? MAX_BYTES,
+    } = request
     const isRead = method === 'PROPFIND' || method === 'REPORT'
     if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
     const send = () =>
       outbound.send({
         ...{ method, url: url.href, signal, connectionsOf: accountId },
-        ...{ timeoutMs: isAnonymous ? ANONYMOUS_MS : TIMEOUT_MS },
+        ...{ timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS) },
         ...{ maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes },
         headers: {
           ...(!isAnonymous && { authorization }),

@@ -1,14 +1,17 @@
 import { OutboundError, type OutboundResponse } from '../../infra/http/index.ts'
+import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { retryAfterMs } from '../../lib/retry.ts'
 import { ProviderError } from '../contract/index.ts'
 
 /** Maps a failure without a response. The address guard's sentence names the setting. */
 export function networkError(error: unknown, doing: string): unknown {
   if (!(error instanceof OutboundError)) return error
-  const { kind, message } = error
+  const { kind, message, code } = error
   const options = { cause: error, timedOut: kind === 'timeout' }
   if (kind === 'refused_address') return new ProviderError('rejected', `${doing}: ${message}`, options)
-  if (kind === 'tls') return new ProviderError('tls', `${doing}: ${message}`, options)
+  // A port that does not speak TLS may belong to no web server at all.
+  const isInsecure = kind === 'tls' && isCertificateError(code)
+  if (isInsecure) return new ProviderError('tls', `${doing}: ${message}`, options)
   return new ProviderError('unavailable', `${doing}: ${message}`, options)
 }
 

@@ -7,10 +7,16 @@ import type { Outbound } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import type { DnsRecords } from '../../infra/net/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type CalendarAccount, type CalendarProvider, type MailAccess, ProviderError } from '../contract/index.ts'
+import {
+  type CalendarAccount,
+  type CalendarProvider,
+  type MailAccess,
+  ProviderError,
+  type ServerCheck,
+} from '../contract/index.ts'
 import { listCalendars } from './calendars.ts'
 import { caldavChanges } from './changes.ts'
-import { type DavClient, davClient } from './client.ts'
+import { type DavClient, type DavClientOptions, davClient } from './client.ts'
 import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
 import { urlOf } from './hrefs.ts'
 import { type Collection, collectionUrl, readRange } from './objects.ts'
@@ -23,6 +29,8 @@ export interface CaldavDeps {
   records: DnsRecords
   clock: Clock
   log: Log
+  /** Of one request of `verify`. Tests make it small. */
+  verifyMs?: number
   /** Events that `readRange` returns at most. */
   maxEvents?: number
 }
@@ -35,7 +43,7 @@ const MAX_HOMES = 10_000
 /** Null: the account has no calendars. */
 type FoundHome = CalendarHome | null
 
-export function caldavProvider(deps: CaldavDeps): CalendarProvider {
+export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck {
   const homes = new LRUCache<string, { home: FoundHome }>({
     max: MAX_HOMES,
     ttl: HOME_MS,
@@ -48,7 +56,40 @@ export function caldavProvider(deps: CaldavDeps): CalendarProvider {
       const { collectionOf } = openAccess(deps, homes, access)
       return caldavChanges({ collectionOf, email: access.email, now: deps.clock.now })
     },
+    async verify(access, signal) {
+      const { client, configured } = openClient(deps, access, {
+        timeoutMs: deps.verifyMs ?? VERIFY_MS,
+        maxBytes: VERIFY_BYTES,
+      })
+      if (configured === undefined) return
+      const { homes: found } = await findHome(client, configured, signal)
+      if (found.length === 0) throw new ProviderError('not_found', 'looking for the calendars: none at this URL')
+    },
   }
+}
+
+/** Any visitor of the hosted form names the server. */
+const VERIFY_MS = 8000
+const VERIFY_BYTES = 1024 * 1024
+
+/** `configured` is the URL that the user entered. Without one, the server has to be found. */
+function openClient(
+  { outbound, clock }: CaldavDeps,
+  { accountId, email, settings: { caldav, imap }, secrets }: MailAccess,
+  limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {},
+) {
+  const configured = caldav === undefined ? undefined : urlOf(caldav.url, undefined)
+  const trusts =
+    configured === undefined
+      ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
+      : trustedHosts([configured.hostname])
+  const client = davClient({
+    ...{ outbound, clock, accountId, trusts, ...limits },
+    username: caldav?.username ?? imap?.username ?? email,
+    password: secrets.caldavPassword ?? secrets.password ?? '',
+    refusal: configured === undefined ? 'rejected' : 'auth_expired',
+  })
+  return { client, configured, trusts }
 }
 
 /** One account at its server. */
@@ -60,24 +101,11 @@ interface OpenAccess {
   collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
 }
 
-function openAccess(
-  { outbound, records, clock, log }: CaldavDeps,
-  homes: LRUCache<string, { home: FoundHome }>,
-  access: MailAccess,
-): OpenAccess {
-  const { accountId, email, secrets } = access
+function openAccess(deps: CaldavDeps, homes: LRUCache<string, { home: FoundHome }>, access: MailAccess): OpenAccess {
+  const { records, log } = deps
+  const { accountId, email } = access
   const { caldav, imap } = access.settings
-  const configured = caldav === undefined ? undefined : urlOf(caldav.url, undefined)
-  const trusts =
-    configured === undefined
-      ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
-      : trustedHosts([configured.hostname])
-  const client = davClient({
-    ...{ outbound, clock, accountId, trusts },
-    username: caldav?.username ?? imap?.username ?? email,
-    password: secrets.caldavPassword ?? secrets.password ?? '',
-    refusal: configured === undefined ? 'rejected' : 'auth_expired',
-  })
+  const { client, configured, trusts } = openClient(deps, access)
   const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username])
 
   async function homeOf(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {

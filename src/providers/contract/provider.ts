@@ -55,6 +55,12 @@ export interface MailAccess {
   accessToken?(refused?: string): Promise<string>
 }
 
+/** Checks the settings and the password for a server beside the mail server. */
+export interface ServerCheck {
+  /** Signs in with what the user entered, completed with derived settings, and disconnects. Rejects with `ProviderError`. */
+  verify(access: MailAccess, signal: AbortSignal): Promise<void>
+}
+
 /** How to reach the servers of a mailbox. Only for imap. */
 export interface MailSettings {
   imap?: ImapSettings

@@ -6,11 +6,6 @@ import type { MailAccess, SmtpSettings } from './provider.ts'
 export interface SendProvider {
   /** At most one sender per account is open at a time. Connects at the first call that needs it. */
   open(access: MailAccess, options?: SenderOptions): Sender
-  /**
-   * Only of providers with passwords: signs in with the settings that the user entered, completed with derived ones, and disconnects.
-   * Throws `ProviderError`. At most 10 s.
-   */
-  verify?(access: MailAccess, signal: AbortSignal): Promise<void>
   /** Whether recipients get a header field with this name, which the caller of the API added. Absent: every field. */
   acceptsHeader?(name: string): boolean
 }

@@ -1,4 +1,5 @@
 import { GuardError } from '../../infra/net/index.ts'
+import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../contract/index.ts'
 
 /**
@@ -81,7 +82,6 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'UPGRADE_TIMEOUT',
 ])
-const TLS_CODES = /^(ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|STARTTLS_INJECTION$)/
 /** The peer does not speak TLS. It may be no mail server at all, so this is not a `tls` error of one. */
 const NOT_TLS_CODES = /^(ERR_SSL|EPROTO$)/
 const TOO_MANY_MS = 60_000
@@ -102,7 +102,7 @@ function classify(error: unknown, facts: Facts): Classified {
   }
   const busy = BUSY_CODES.has(facts.responseCode) || (facts.responseCode === '' && BUSY_WORDS.test(facts.words))
   if (facts.authenticationFailed) return busy ? busyServer(facts) : refusedLogin(facts)
-  if (facts.tlsFailed || TLS_CODES.test(facts.code)) {
+  if (facts.tlsFailed || facts.code === 'STARTTLS_INJECTION' || isCertificateError(facts.code)) {
     return { kind: 'tls', why: `the connection could not be secured${facts.code === '' ? '' : ` (${facts.code})`}` }
   }
   if (facts.missing || MISSING_CODES.has(facts.responseCode)) {

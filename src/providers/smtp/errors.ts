@@ -1,4 +1,5 @@
 import { GuardError } from '../../infra/net/index.ts'
+import { isCertificateError } from '../../lib/certificate-errors.ts'
 import { ProviderError, type ProviderErrorKind, type RefusedRecipient } from '../contract/index.ts'
 import { oneLine } from '../mime/index.ts'
 
@@ -57,8 +58,6 @@ interface Classified {
 const TOO_MANY_MS = 60_000
 const TOO_MANY = /too many|rate|limit|quota|throttl|exceeded/i
 
-const TLS_CODES = /^(ERR_TLS|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA)/
-
 function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
   if (reply !== null) {
     const status = `(${reply})`
@@ -76,7 +75,7 @@ function classify({ code, socketCode, reply, words }: SmtpFacts): Classified {
       return { kind: 'auth_expired', why: `the server requires another login ${status}` }
     return { kind: 'rejected', why: `the server refused it ${status}` }
   }
-  if (TLS_CODES.test(socketCode)) return { kind: 'tls', why: `the certificate is not valid (${socketCode})` }
+  if (isCertificateError(socketCode)) return { kind: 'tls', why: `the certificate is not valid (${socketCode})` }
   switch (code) {
     case 'ETLS':
     case 'EREQUIRETLS':

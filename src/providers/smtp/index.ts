@@ -16,6 +16,7 @@ import {
   type SendProvider,
   type SendSteps,
   type SentCopies,
+  type ServerCheck,
   type SmtpSettings,
 } from '../contract/index.ts'
 import { connectSmtp, type SmtpClient, type SmtpDialing, type SmtpLimits } from './connection.ts'
@@ -37,7 +38,7 @@ export interface SmtpDeps {
   limits?: Partial<SmtpLimits>
 }
 
-export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SendProvider {
+export function smtpProvider({ guard, copies, log = silentLog, limits = {} }: SmtpDeps): SendProvider & ServerCheck {
   const dialing: SmtpDialing = {
     guard,
     limits: { ...LIMITS, ...limits },

@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import {
-  brand,
-  IMAP_FORM_FIELDS,
-  type ImapFormParts,
-  type ImapFormValues,
-  type ImapPage,
-  imapPage,
-  NO_ERRORS,
-  translate,
-} from './index.ts'
+import { brand, IMAP_FORM_FIELDS, type ImapFormValues, type ImapPage, imapPage, NO_ERRORS, translate } from './index.ts'
 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 const SERVER = { host: 'imap.example.com', port: '993', username: 'ada@example.com', secure: '' }
-const PARTS: ImapFormParts = { smtp: false, caldav: false }
 const OPEN = '<details class="more" id="settings" open>'
 
 function render(given: Partial<ImapFormValues>, over: Partial<ImapPage> = {}): string {
   const page = {
-    ...{ action: '/', editAction: '/edit', session: 'code', state: 's', hosts: [], errors: NO_ERRORS, parts: PARTS },
+    ...{ action: '/', editAction: '/edit', session: 'code', state: 's', hosts: [], errors: NO_ERRORS },
     grants: [],
     values: { ...EMPTY, email: 'ada@example.com', ...given },
   }
@@ -81,34 +71,24 @@ describe('the IMAP page', () => {
   })
 })
 
-describe('the optional parts of the settings', () => {
-  it('are shown separately', () => {
-    const parts = (page: string) => [page.includes('Sending (SMTP)'), page.includes('Calendar (CalDAV)')]
-    expect(parts(render({}, { parts: { smtp: true, caldav: false } }))).toEqual([true, false])
-    expect(parts(render({}, { parts: { smtp: false, caldav: true } }))).toEqual([false, true])
-  })
-
-  it('open the settings when one of their fields has a value', () => {
-    const parts = { smtp: true, caldav: true }
-    expect(render({}, { parts })).not.toContain(OPEN)
-    expect(render({ smtpHost: 'smtp.example.com' }, { parts })).toContain(OPEN)
-  })
+describe('the settings for sending and for the calendar', () => {
+  it.each([{ smtpHost: 'smtp.example.com' }, { caldavUrl: 'https://dav.example.com/' }])(
+    'open the settings with %j',
+    (given) => {
+      expect(render({})).not.toContain(OPEN)
+      expect(render(given)).toContain(OPEN)
+    },
+  )
 
   it('open the settings of a connected mailbox when they differ from the stored ones', () => {
-    const parts = { smtp: true, caldav: false }
-    const proposed = { ...SERVER, smtpHost: 'smtp.example.com', smtpPort: '465', smtpSecure: '' }
-    const stored = { ...SERVER, smtpHost: 'smtp.example.com', smtpPort: '465' }
-    const page = render(stored, { proposed, parts, isReconnect: true, entered: ['smtpUsername'] })
+    const smtp = { smtpHost: 'smtp.example.com', smtpPort: '465', smtpSecure: '' }
+    const proposed = { ...SERVER, ...smtp, caldavUrl: 'https://dav.example.com/' }
+    const page = render(proposed, { proposed, isReconnect: true, entered: ['smtpUsername', 'caldavPassword'] })
     expect(page).not.toContain(OPEN)
-    expect(page).toMatch(/id="smtpUsername"[^>]* value=""[^>]* placeholder="Already entered"/)
-    expect(page).not.toMatch(/id="smtpPassword"[^>]* placeholder/)
-    expect(render({ ...stored, smtpPort: '587' }, { proposed, parts, isReconnect: true })).toContain(OPEN)
-  })
-
-  it('keep their values while they are not shown', () => {
-    const page = render({ smtpHost: 'smtp.example.com' })
-    expect(page).toContain('<input type="hidden" name="smtpHost" value="smtp.example.com">')
-    expect(page).not.toContain(OPEN)
-    expect(page).not.toContain('name="smtpPort"')
+    for (const name of ['smtpUsername', 'caldavPassword']) {
+      expect(page).toMatch(new RegExp(`id="${name}"[^>]* value=""[^>]* placeholder="Already entered"`))
+    }
+    expect(page).not.toMatch(/id="(smtpPassword|caldavUsername)"[^>]* placeholder/)
+    expect(render({ ...proposed, smtpPort: '587' }, { proposed, isReconnect: true })).toContain(OPEN)
   })
 })

@@ -64,13 +64,6 @@ export interface ImapPage {
   entered?: readonly EnteredField[] | undefined
   /** Hosts that the server field suggests. */
   hosts: readonly string[]
-  parts: ImapFormParts
-}
-
-/** The optional parts of the form. Values of a part that is not shown are carried along. */
-export interface ImapFormParts {
-  smtp: boolean
-  caldav: boolean
 }
 
 /** The second step for IMAP: sign in to the mail server. Every button works without JavaScript. */

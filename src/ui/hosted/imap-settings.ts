@@ -1,5 +1,5 @@
 import { type Html, html } from '../../lib/html.ts'
-import { checkField, firstInvalid, hidden, selectField, textField } from './fields.ts'
+import { checkField, firstInvalid, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
 import type { EnteredField, ImapFormValues, ImapPage } from './imap-page.ts'
 import type { Translate } from './texts/index.ts'
@@ -21,10 +21,10 @@ const securityChoices = (t: Translate) => [
  * value that nobody proposed: a closed one must never hide why a sign-in fails.
  */
 export function moreSettings(t: Translate, page: ImapPage, password: Html | undefined): Html {
-  const { values, errors, parts, folders } = page
+  const { values, errors, folders } = page
   return html`<details class="more" id="settings"${isOpen(page) && html` open`}>
 <summary>${ICONS.chevron}${t('imap.more')}</summary>
-<fieldset>${(parts.smtp || parts.caldav) && html`<legend>${t('imap.legend')}</legend>`}
+<fieldset><legend>${t('imap.legend')}</legend>
 ${password}
 ${isHostAbove(page) || page.isReconnect ? portField(t, page) : html`<div class="row">${hostField(t, page)}${portField(t, page)}</div>`}
 ${
@@ -68,8 +68,8 @@ ${
   })
 }
 </fieldset>
-${parts.smtp ? smtp(t, page) : carried(page, SMTP)}
-${parts.caldav ? caldav(t, page) : carried(page, CALDAV)}
+${smtp(t, page)}
+${caldav(t, page)}
 </details>`
 }
 
@@ -104,26 +104,17 @@ function portField(t: Translate, { values, errors }: ImapPage): Html {
   })
 }
 
-function isOpen({ values, errors, parts, proposed, folders, isEditing, isReconnect }: ImapPage): boolean {
-  const names = new Set<string>(['port', 'secure', 'allowSelfSigned'])
+function isOpen({ values, errors, proposed, folders, isEditing, isReconnect }: ImapPage): boolean {
+  const names = new Set<string>(['port', 'secure', 'allowSelfSigned', ...SMTP, ...CALDAV])
   if (isReconnect !== true) names.add('username')
   if (isReconnect !== true && proposed !== undefined) names.add('host')
   if (isReconnect !== true && folders === undefined) names.add('mailbox')
-  for (const name of [...(parts.smtp ? SMTP : []), ...(parts.caldav ? CALDAV : [])]) names.add(name)
   const expected: Partial<ImapFormValues> = { ...DEFAULTS, username: values.email, ...proposed }
   const isChanged = Object.entries({ ...values }).some(
     ([name, value]) => names.has(name) && value !== '' && value !== (expected[name as keyof ImapFormValues] ?? ''),
   )
   const faulty = [...Object.keys(errors.fields), ...(errors.form?.fields ?? [])]
   return isEditing === true || isChanged || faulty.some((name) => names.has(name))
-}
-
-/** The values of a part that the form does not show. Passwords are in the token; the service knows those of a connected mailbox. */
-function carried({ values, isReconnect }: ImapPage, names: readonly string[]): Html[] {
-  if (isReconnect) return []
-  return Object.entries(values).flatMap(([name, value]) =>
-    names.includes(name) && value !== '' ? hidden(name, value) : [],
-  )
 }
 
 function smtp(t: Translate, page: ImapPage): Html {

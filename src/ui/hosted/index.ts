@@ -9,7 +9,6 @@ export type { Guide, GuideStep } from './guide.ts'
 export {
   type EnteredField,
   IMAP_FORM_FIELDS,
-  type ImapFormParts,
   type ImapFormValues,
   type ImapPage,
   imapPage,

@@ -132,7 +132,10 @@ function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
 function caldavSettings(read: FieldReader): CaldavSettings | undefined {
   const url = read.text('caldavUrl')
   const username = read.text('caldavUsername')
-  if (url === undefined) return undefined
+  if (url === undefined) {
+    if (username !== undefined && !read.failed('caldavUrl')) read.fail('caldavUrl', 'is required')
+    return undefined
+  }
   if (!isWebAddress(url)) {
     read.fail('caldavUrl', 'must be an http or https URL without a username')
     return undefined

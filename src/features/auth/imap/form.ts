@@ -5,7 +5,6 @@ import type { RemoteFolder } from '../../../providers/contract/index.ts'
 import {
   type FormErrors,
   IMAP_FORM_FIELDS,
-  type ImapFormParts,
   type ImapFormValues,
   imapPage,
   NO_ERRORS,
@@ -47,9 +46,6 @@ export interface ImapFormFields extends ImapFields {
 }
 
 export type ImapForm = ReturnType<typeof imapForm>
-
-/** A part is shown once users can use what it asks for. Posts accept the fields of both. */
-const FORM_PARTS: ImapFormParts = { smtp: true, caldav: false }
 
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
 export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
@@ -103,7 +99,6 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
           passwordToken: kept.length === 0 ? undefined : tokens.make(known, session.id, state, faultyFields(error)),
           entered: [...kept, ...(mailbox === undefined ? [] : storedLogins(mailbox, values))],
           hosts: KNOWN_HOSTS,
-          parts: FORM_PARTS,
         }),
       )
     },
@@ -134,6 +129,9 @@ const SIGN_IN_ERRORS = {
   smtp_auth_failed: ['smtpPassword', 'smtpUsername'],
   smtp_unreachable: ['smtpHost', 'smtpPort'],
   smtp_tls: ['smtpHost', 'smtpPort', 'smtpSecure'],
+  caldav_auth_failed: ['caldavPassword', 'caldavUsername'],
+  caldav_unreachable: ['caldavUrl'],
+  caldav_tls: ['caldavUrl'],
 } satisfies Partial<Record<ErrorCode, ImapField[]>>
 
 const isSignInError = (code: ErrorCode): code is keyof typeof SIGN_IN_ERRORS => Object.hasOwn(SIGN_IN_ERRORS, code)
@@ -183,6 +181,7 @@ const INVALID_TEXTS: readonly [RegExp, TextKey][] = [
   [/^is required$/, 'invalid.required'],
   [/^must be a number from 1 to 65535$/, 'invalid.port'],
   [/^must be a host name/, 'invalid.host'],
+  [/^must be an http or https URL/, 'invalid.url'],
   [/^must not be longer than/, 'invalid.tooLong'],
   [/^is not an email address$/, 'invalid.address'],
   [/^does not exist/, 'invalid.folder'],
@@ -192,10 +191,8 @@ const PASSWORDS = ['password', 'smtpPassword', 'caldavPassword'] as const
 
 /** The passwords that survive: those that the error is not about. The token stays bound to the servers, even to one that failed. */
 function keptPasswords(fields: ImapFields, error: AppError | undefined): (typeof PASSWORDS)[number][] {
-  const faulty: readonly string[] =
-    error?.code === 'imap_auth_failed' || error?.code === 'smtp_auth_failed'
-      ? SIGN_IN_ERRORS[error.code]
-      : faultyFields(error)
+  const isRejected = error !== undefined && isSignInError(error.code) && error.code.endsWith('_auth_failed')
+  const faulty: readonly string[] = isRejected ? SIGN_IN_ERRORS[error.code] : faultyFields(error)
   return PASSWORDS.filter((name) => fieldText(fields[name]) !== '' && !faulty.includes(name))
 }
 

@@ -1,4 +1,4 @@
-import type { ImapSettings, MailSecrets, SmtpSettings } from '../../../providers/contract/index.ts'
+import type { CaldavSettings, ImapSettings, MailSecrets, SmtpSettings } from '../../../providers/contract/index.ts'
 import type { EnteredField } from '../../../ui/hosted/index.ts'
 import type { ImapFields, LinkedMailbox } from '../../accounts/index.ts'
 import { fieldText } from './password-token.ts'
@@ -9,16 +9,13 @@ export function imapMailboxOf(mailboxes: readonly LinkedMailbox[]): LinkedMailbo
   return mailboxes.find(({ provider, settings }) => provider === 'imap' && settings.imap !== undefined)
 }
 
-/** What identifies the mailbox, and its calendar, which the page does not ask for. The page changes none of these, and shows only address and host. */
-export function fixedFields({ email, settings: { imap, caldav } }: LinkedMailbox): ImapFields {
-  return {
-    ...{ email, host: imap?.host, username: imap?.username, mailbox: imap?.mailbox },
-    ...{ caldavUrl: caldav?.url, caldavUsername: caldav?.username },
-  }
+/** What identifies the mailbox. The page neither contains nor changes these, except that it shows address and host. */
+export function fixedFields({ email, settings: { imap } }: LinkedMailbox): ImapFields {
+  return { email, host: imap?.host, username: imap?.username, mailbox: imap?.mailbox }
 }
 
 /** The settings that the mailbox was connected with, as the form shows them. */
-export function storedProposal({ email, settings: { imap, smtp } }: LinkedMailbox): Proposal | undefined {
+export function storedProposal({ email, settings: { imap, smtp, caldav } }: LinkedMailbox): Proposal | undefined {
   if (imap === undefined) return undefined
   const { host, port, username, security, allowSelfSigned } = imap
   const proposal = proposalOf({ host, port, username, secure: security === 'tls' }, email)
@@ -27,36 +24,38 @@ export function storedProposal({ email, settings: { imap, smtp } }: LinkedMailbo
     ...(allowsPlain(imap) && { secure: 'false' }),
     allowSelfSigned: allowSelfSigned ? 'true' : '',
     ...smtpFields(smtp),
+    ...caldavFields(caldav),
   }
 }
 
+const SERVERS = ['smtp', 'caldav'] as const
+
 /** The fields that `withStoredLogins` would fill in. */
 export function storedLogins(mailbox: LinkedMailbox, fields: ImapFields): EnteredField[] {
-  if (!isSameSmtp(mailbox, fields)) return []
-  const { ownPasswords, settings } = mailbox
-  return [
-    ...(settings.smtp?.username === undefined ? [] : (['smtpUsername'] as const)),
-    ...(ownPasswords.smtp ? (['smtpPassword'] as const) : []),
-  ]
+  const { settings, ownPasswords } = mailbox
+  return SERVERS.filter((server) => isSame(server, mailbox, fields)).flatMap((server) => [
+    ...(settings[server]?.username === undefined ? [] : [`${server}Username` as const]),
+    ...(ownPasswords[server] ? [`${server}Password` as const] : []),
+  ])
 }
 
-/** Fills in what the page does not show and the user left empty: the username and the password of the SMTP server, unless it is another one now. */
-export function withStoredLogins(
-  fields: ImapFields,
-  mailbox: LinkedMailbox,
-  { smtpPassword, caldavPassword }: MailSecrets,
-): ImapFields {
-  const smtp = isSameSmtp(mailbox, fields) && { smtpUsername: mailbox.settings.smtp?.username, smtpPassword }
+/** Fills in what the page does not show and the user left empty: the usernames and the passwords at servers that are the same as before. */
+export function withStoredLogins(fields: ImapFields, mailbox: LinkedMailbox, secrets: MailSecrets): ImapFields {
+  const stored = SERVERS.filter((server) => isSame(server, mailbox, fields)).flatMap((server) => [
+    [`${server}Username`, mailbox.settings[server]?.username],
+    [`${server}Password`, secrets[`${server}Password`]],
+  ])
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
-  return { ...smtp, caldavPassword, ...Object.fromEntries(given) }
+  return Object.fromEntries([...stored, ...given])
 }
 
 /** A stored password goes only where it went before, and only over a connection that is as secure. */
-function isSameSmtp({ settings: { imap, smtp } }: LinkedMailbox, fields: ImapFields): boolean {
-  if (imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
-  const { smtpHost, smtpPort, smtpSecure } = smtpFields(smtp)
-  const isSame = (given: unknown, stored: string) => fieldText(given).trim() === stored
-  return isSame(fields.smtpHost, smtpHost) && isSame(fields.smtpPort, smtpPort) && isSame(fields.smtpSecure, smtpSecure)
+function isSame(server: (typeof SERVERS)[number], { settings }: LinkedMailbox, fields: ImapFields): boolean {
+  const { imap, smtp, caldav } = settings
+  if (server === 'smtp' && imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
+  const stored = Object.entries(server === 'smtp' ? smtpFields(smtp) : caldavFields(caldav))
+  const given: Readonly<Record<string, unknown>> = fields
+  return stored.every(([name, value]) => fieldText(given[name]).trim() === value)
 }
 
 const SUBMISSIONS_PORT = 465
@@ -66,6 +65,8 @@ function smtpFields({ host = '', port, security, allowPlain }: Partial<SmtpSetti
   const secure = isAutomatic ? '' : String(security === 'tls')
   return { smtpHost: host, smtpPort: port?.toString() ?? '', smtpSecure: allowPlain === true ? 'false' : secure }
 }
+
+const caldavFields = ({ url = '' }: Partial<CaldavSettings> = {}) => ({ caldavUrl: url })
 
 /** Only an explicit choice of STARTTLS allows plain text. */
 const allowsPlain = (imap: ImapSettings): boolean => imap.allowPlain === true

@@ -11,6 +11,7 @@ import {
   type Account,
   type Accounts,
   type FormPorts,
+  type FurtherServers,
   formPortErrors,
   type ImapConnection,
   type ImapField,
@@ -18,9 +19,8 @@ import {
   type LinkedMailbox,
   parseImapConnection,
   type VerificationLimit,
-  type VerifySmtpDeps,
+  verifyFurtherServers,
   verifyImap,
-  verifySmtp,
 } from '../../accounts/index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
 import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
@@ -37,7 +37,8 @@ export interface ImapRoutesDeps {
   pages: HostedPages
   imapForm: ImapForm
   imap: Pick<MailProvider, 'verify'>
-  smtp: VerifySmtpDeps['smtp']
+  /** Checks the servers that come with an IMAP mailbox. */
+  further: FurtherServers
   accounts: Pick<Accounts, 'access'>
   verifications: VerificationLimit
   /** FORM_PORTS. */
@@ -63,11 +64,11 @@ const LIMITS: RouteLimits = {
 
 /** Later than the check of a server that does not respond. */
 const UNREACHABLE_MS = 10_500
-const UNREACHABLE: ReadonlySet<string> = new Set(['imap_unreachable', 'smtp_unreachable'])
+const UNREACHABLE: ReadonlySet<string> = new Set(['imap_unreachable', 'smtp_unreachable', 'caldav_unreachable'])
 
 /** The second step for IMAP: sign in to the mail server, from the hosted form or from a screen of the application. */
 export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
-  const { sessions, access, pages, imapForm, imap, smtp, accounts, verifications, formPorts, clock, log } = deps
+  const { sessions, access, pages, imapForm, imap, further, accounts, verifications, formPorts, clock, log } = deps
   const { unreachableMs = UNREACHABLE_MS } = deps
   const tags = ['Hosted authentication']
 
@@ -144,7 +145,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     return withStoredLogins(fields, mailbox, secrets)
   }
 
-  /** Signs in and checks the folder; when linking, also the SMTP server. A failed sign-in uses up an attempt and is recorded with the session. */
+  /** Signs in and checks the folder; when linking, also at the SMTP and the CalDAV server. A failed sign-in uses up an attempt and is recorded with the session. */
   async function signIn(
     request: FastifyRequest,
     { code, session }: AdmittedPost,
@@ -176,7 +177,7 @@ export function imapRoutes(app: App, deps: ImapRoutesDeps): void {
     try {
       const limited = { verifications, address: request.ip, onBegin }
       const folders = await verifyImap({ mail: imap, ...limited, keepConnection: isLinking }, connection)
-      if (isLinking) await verifySmtp({ smtp, ...limited }, connection)
+      if (isLinking) await verifyFurtherServers({ ...further, ...limited }, connection)
       await sessions.returnAttempt(session)
       return { connection, folders }
     } catch (error) {

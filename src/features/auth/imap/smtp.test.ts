@@ -22,7 +22,10 @@ const smtp = smtpProvider({ guard: localGuard, copies: noCopies })
 
 describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
   async function opened(options: HostedOptions = {}) {
-    const [hosted, sink] = await Promise.all([serveHosted(await open(), { smtp, ...options }), startSmtpSink()])
+    const [hosted, sink] = await Promise.all([
+      serveHosted(await open(), { further: { smtp }, ...options }),
+      startSmtpSink(),
+    ])
     onTestFinished(async () => {
       await Promise.all([hosted.close(), sink.close()])
     })
@@ -63,7 +66,9 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
   })
 
   it('is not looked for when nothing about it was entered, nor while the user chooses a folder', async () => {
-    const { hosted, sink, server, post } = await opened({ smtp: { verify: () => Promise.reject(new Error('asked')) } })
+    const { hosted, sink, server, post } = await opened({
+      further: { smtp: { verify: () => Promise.reject(new Error('asked')) } },
+    })
     const folders = await post({ ...server, smtpPassword: 'wrong', intent: 'folders' })
     expect(folders).toContain('Choose a folder')
     expect(folders).toMatch(/id="smtpPassword"[^>]* placeholder="Already entered"/)
@@ -104,7 +109,7 @@ describeOneDatabase('the SMTP server of the IMAP form', 'sqlite', (open) => {
     const ports = [silent.port, web.port, rude.port, closed.port]
     const { hosted } = await opened({
       ...{ formPorts: [993, ...ports], unreachableMs: 600 },
-      smtp: smtpProvider({ guard: localGuard, copies: noCopies, limits: { connectMs: 300 } }),
+      further: { smtp: smtpProvider({ guard: localGuard, copies: noCopies, limits: { connectMs: 300 } }) },
     })
     const targets = [
       ...ports.flatMap((port) => ['true', 'false'].map((smtpSecure) => ({ host: 'localhost', port, smtpSecure }))),

@@ -5,9 +5,16 @@ export type OutboundFailure = 'dns' | 'refused_address' | 'connect' | 'tls' | 't
 export class OutboundError extends Error {
   override name = 'OutboundError'
   readonly kind: OutboundFailure
-  constructor(kind: OutboundFailure, message: string, options?: ErrorOptions) {
+  /** Of the network or of TLS, where there is one. */
+  readonly code: string
+  constructor(
+    kind: OutboundFailure,
+    message: string,
+    { code = '', ...options }: ErrorOptions & { code?: string } = {},
+  ) {
     super(message, options)
     this.kind = kind
+    this.code = code
   }
 }
 

@@ -65,7 +65,7 @@ export function timeoutError(): OutboundError {
 }
 
 function failure(kind: OutboundFailure, code: string, cause: unknown): OutboundError {
-  return new OutboundError(kind, `${MESSAGES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause })
+  return new OutboundError(kind, `${MESSAGES[kind]}${code === '' ? '' : ` (${code})`}.`, { cause, code })
 }
 
 function codeOf(error: unknown): string {

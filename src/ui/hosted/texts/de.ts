@@ -88,7 +88,7 @@ export const de: Texts = {
   'smtp.username': 'SMTP-Benutzername',
   'smtp.password': 'SMTP-Passwort',
   'caldav.legend': 'Kalender (CalDAV)',
-  'caldav.hint': 'Nur wenn zum Postfach ein Kalender gehört, den Sie verbinden möchten.',
+  'caldav.hint': 'Leer lassen, um den Kalender automatisch zu suchen.',
   'caldav.url': 'Kalender-URL',
   'caldav.username': 'Kalender-Benutzername',
   'caldav.password': 'Kalender-Passwort',
@@ -118,6 +118,7 @@ export const de: Texts = {
   'invalid.port': '„{field}“ muss eine Zahl von 1 bis 65535 sein.',
   'invalid.allowedPorts': 'Bei „{field}“ sind nur diese Ports erlaubt: {ports}.',
   'invalid.host': '„{field}“ muss ein Hostname oder eine Adresse ohne Port und Pfad sein.',
+  'invalid.url': '„{field}“ muss eine vollständige Webadresse sein, zum Beispiel https://dav.example.com/.',
   'invalid.folder': 'Diesen Ordner gibt es auf dem Mailserver nicht.',
   'invalid.tooLong': '„{field}“ ist zu lang.',
   'invalid.other': '„{field}“ ist ungültig.',
@@ -178,6 +179,14 @@ export const de: Texts = {
   'smtp_tls.title': 'Die Verbindung für den Versand ist nicht sicher',
   'smtp_tls.text':
     'Das Zertifikat des SMTP-Servers gilt nicht für seinen Namen, oder der Server bietet kein STARTTLS an. Prüfen Sie Server, Port und Verschlüsselung.',
+  'caldav_auth_failed.title': 'Der Kalenderserver hat die Anmeldung abgelehnt',
+  'caldav_auth_failed.text':
+    'Die Anmeldung beim Postfach hat funktioniert, die beim Kalender nicht. Prüfen Sie Kalender-Benutzername und Kalender-Passwort.',
+  'caldav_unreachable.title': 'Unter dieser URL wurde kein Kalender gefunden',
+  'caldav_unreachable.text':
+    'Prüfen Sie die Kalender-URL. Sie beginnt meist mit https:// und steht in den Einstellungen Ihres Kalenderanbieters.',
+  'caldav_tls.title': 'Die Verbindung zum Kalender ist nicht sicher',
+  'caldav_tls.text': 'Das Zertifikat des Kalenderservers gilt nicht für seinen Namen. Prüfen Sie die Kalender-URL.',
 
   'session_used.title': 'Dieser Link wurde bereits verwendet',
   'session_used.text':

@@ -86,7 +86,7 @@ export const en = {
   'smtp.username': 'SMTP username',
   'smtp.password': 'SMTP password',
   'caldav.legend': 'Calendar (CalDAV)',
-  'caldav.hint': 'Only if the mailbox has a calendar you want to connect.',
+  'caldav.hint': 'Leave empty to look for the calendar automatically.',
   'caldav.url': 'Calendar URL',
   'caldav.username': 'Calendar username',
   'caldav.password': 'Calendar password',
@@ -116,6 +116,7 @@ export const en = {
   'invalid.port': 'The {field} must be a number from 1 to 65535.',
   'invalid.allowedPorts': 'The {field} must use one of these ports: {ports}.',
   'invalid.host': 'The {field} must be a host name or an address, without a port or a path.',
+  'invalid.url': 'The {field} must be a complete web address, such as https://dav.example.com/.',
   'invalid.folder': 'The folder does not exist on the mail server.',
   'invalid.tooLong': 'The {field} is too long.',
   'invalid.other': 'The {field} is not valid.',
@@ -175,6 +176,14 @@ export const en = {
   'smtp_tls.title': 'The connection for sending is not secure',
   'smtp_tls.text':
     'The certificate of the SMTP server is not valid for its name, or the server does not offer STARTTLS. Check the server, the port and the encryption.',
+  'caldav_auth_failed.title': 'The calendar server rejected the sign-in',
+  'caldav_auth_failed.text':
+    'The sign-in to the mailbox worked, but not the one to the calendar. Check the calendar username and password.',
+  'caldav_unreachable.title': 'No calendar was found at this URL',
+  'caldav_unreachable.text':
+    'Check the calendar URL. It usually begins with https:// and is in the settings of your calendar provider.',
+  'caldav_tls.title': 'The connection to the calendar is not secure',
+  'caldav_tls.text': 'The certificate of the calendar server is not valid for its name. Check the calendar URL.',
 
   'session_used.title': 'This link has been used',
   'session_used.text':

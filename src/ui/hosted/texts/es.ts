@@ -88,7 +88,7 @@ export const es: Texts = {
   'smtp.username': 'Nombre de usuario SMTP',
   'smtp.password': 'Contraseña SMTP',
   'caldav.legend': 'Calendario (CalDAV)',
-  'caldav.hint': 'Solo si la cuenta tiene un calendario que quieres conectar.',
+  'caldav.hint': 'Déjalo vacío para buscar el calendario automáticamente.',
   'caldav.url': 'URL del calendario',
   'caldav.username': 'Nombre de usuario del calendario',
   'caldav.password': 'Contraseña del calendario',
@@ -118,6 +118,7 @@ export const es: Texts = {
   'invalid.port': '«{field}» debe ser un número del 1 al 65535.',
   'invalid.allowedPorts': '«{field}» debe usar uno de estos puertos: {ports}.',
   'invalid.host': '«{field}» debe ser un nombre de host o una dirección, sin puerto ni ruta.',
+  'invalid.url': '«{field}» debe ser una dirección web completa, como https://dav.example.com/.',
   'invalid.folder': 'La carpeta no existe en el servidor de correo.',
   'invalid.tooLong': '«{field}» es demasiado largo.',
   'invalid.other': '«{field}» no es válido.',
@@ -178,6 +179,15 @@ export const es: Texts = {
   'smtp_tls.title': 'La conexión para enviar no es segura',
   'smtp_tls.text':
     'El certificado del servidor SMTP no es válido para su nombre, o el servidor no ofrece STARTTLS. Comprueba el servidor, el puerto y el cifrado.',
+  'caldav_auth_failed.title': 'El servidor de calendario ha rechazado el inicio de sesión',
+  'caldav_auth_failed.text':
+    'Has iniciado sesión en tu correo, pero no en el calendario. Comprueba el nombre de usuario y la contraseña del calendario.',
+  'caldav_unreachable.title': 'No se ha encontrado ningún calendario en esta URL',
+  'caldav_unreachable.text':
+    'Comprueba la URL del calendario. Suele empezar por https:// y figura en los ajustes de tu proveedor de calendario.',
+  'caldav_tls.title': 'La conexión con el calendario no es segura',
+  'caldav_tls.text':
+    'El certificado del servidor de calendario no es válido para su nombre. Comprueba la URL del calendario.',
 
   'session_used.title': 'Este enlace ya se ha usado',
   'session_used.text':

@@ -88,7 +88,7 @@ export const fr: Texts = {
   'smtp.username': 'Nom d’utilisateur SMTP',
   'smtp.password': 'Mot de passe SMTP',
   'caldav.legend': 'Agenda (CalDAV)',
-  'caldav.hint': 'Seulement si la messagerie a un agenda que vous voulez connecter.',
+  'caldav.hint': 'Laissez vide pour rechercher l’agenda automatiquement.',
   'caldav.url': 'URL de l’agenda',
   'caldav.username': 'Nom d’utilisateur de l’agenda',
   'caldav.password': 'Mot de passe de l’agenda',
@@ -118,6 +118,7 @@ export const fr: Texts = {
   'invalid.port': '« {field} » doit être un nombre de 1 à 65535.',
   'invalid.allowedPorts': '« {field} » doit utiliser l’un de ces ports : {ports}.',
   'invalid.host': '« {field} » doit être un nom d’hôte ou une adresse, sans port ni chemin.',
+  'invalid.url': '« {field} » doit être une adresse web complète, par exemple https://dav.example.com/.',
   'invalid.folder': 'Ce dossier n’existe pas sur le serveur de messagerie.',
   'invalid.tooLong': '« {field} » est trop long.',
   'invalid.other': '« {field} » n’est pas valide.',
@@ -180,6 +181,14 @@ export const fr: Texts = {
   'smtp_tls.title': 'La connexion pour l’envoi n’est pas sécurisée',
   'smtp_tls.text':
     'Le certificat du serveur SMTP n’est pas valable pour son nom, ou le serveur ne propose pas STARTTLS. Vérifiez le serveur, le port et le chiffrement.',
+  'caldav_auth_failed.title': 'Le serveur d’agenda a refusé la connexion',
+  'caldav_auth_failed.text':
+    'La connexion à la messagerie a réussi, mais pas celle à l’agenda. Vérifiez le nom d’utilisateur et le mot de passe de l’agenda.',
+  'caldav_unreachable.title': 'Aucun agenda n’a été trouvé à cette URL',
+  'caldav_unreachable.text':
+    'Vérifiez l’URL de l’agenda. Elle commence généralement par https:// et figure dans les paramètres de votre fournisseur d’agenda.',
+  'caldav_tls.title': 'La connexion à l’agenda n’est pas sécurisée',
+  'caldav_tls.text': 'Le certificat du serveur d’agenda n’est pas valable pour son nom. Vérifiez l’URL de l’agenda.',
 
   'session_used.title': 'Ce lien a déjà été utilisé',
   'session_used.text':

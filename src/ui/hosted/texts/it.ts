@@ -87,7 +87,7 @@ export const it: Texts = {
   'smtp.username': 'Nome utente SMTP',
   'smtp.password': 'Password SMTP',
   'caldav.legend': 'Calendario (CalDAV)',
-  'caldav.hint': 'Solo se la casella ha un calendario che vuoi collegare.',
+  'caldav.hint': 'Lascia vuoto per cercare il calendario automaticamente.',
   'caldav.url': 'URL del calendario',
   'caldav.username': 'Nome utente del calendario',
   'caldav.password': 'Password del calendario',
@@ -117,6 +117,7 @@ export const it: Texts = {
   'invalid.port': '«{field}» deve essere un numero da 1 a 65535.',
   'invalid.allowedPorts': '«{field}» deve usare una di queste porte: {ports}.',
   'invalid.host': '«{field}» deve essere un nome host o un indirizzo, senza porta né percorso.',
+  'invalid.url': '«{field}» deve essere un indirizzo web completo, ad esempio https://dav.example.com/.',
   'invalid.folder': 'La cartella non esiste sul server di posta.',
   'invalid.tooLong': '«{field}» è troppo lungo.',
   'invalid.other': '«{field}» non è valido.',
@@ -176,6 +177,15 @@ export const it: Texts = {
   'smtp_tls.title': 'La connessione per l’invio non è sicura',
   'smtp_tls.text':
     'Il certificato del server SMTP non è valido per il suo nome, oppure il server non offre STARTTLS. Controlla il server, la porta e la crittografia.',
+  'caldav_auth_failed.title': 'Il server del calendario ha rifiutato l’accesso',
+  'caldav_auth_failed.text':
+    'L’accesso alla casella è riuscito, ma non quello al calendario. Controlla il nome utente e la password del calendario.',
+  'caldav_unreachable.title': 'Nessun calendario trovato a questo URL',
+  'caldav_unreachable.text':
+    'Controlla l’URL del calendario. Di solito inizia con https:// e si trova nelle impostazioni del tuo fornitore di calendari.',
+  'caldav_tls.title': 'La connessione al calendario non è sicura',
+  'caldav_tls.text':
+    'Il certificato del server del calendario non è valido per il suo nome. Controlla l’URL del calendario.',
 
   'session_used.title': 'Questo link è già stato usato',
   'session_used.text':

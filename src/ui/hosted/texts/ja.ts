@@ -87,7 +87,7 @@ export const ja: Texts = {
   'smtp.username': 'SMTP ユーザー名',
   'smtp.password': 'SMTP パスワード',
   'caldav.legend': 'カレンダー (CalDAV)',
-  'caldav.hint': 'このメールボックスに接続したいカレンダーがある場合のみ入力してください。',
+  'caldav.hint': '空欄のままにすると、カレンダーを自動的に検索します。',
   'caldav.url': 'カレンダーの URL',
   'caldav.username': 'カレンダーのユーザー名',
   'caldav.password': 'カレンダーのパスワード',
@@ -117,6 +117,7 @@ export const ja: Texts = {
   'invalid.port': '「{field}」には 1 から 65535 までの数字を入力してください。',
   'invalid.allowedPorts': '「{field}」には次のいずれかのポートを使用してください: {ports}',
   'invalid.host': '「{field}」には、ポートやパスを含まないホスト名またはアドレスを入力してください。',
+  'invalid.url': '「{field}」には、https://dav.example.com/ のような完全なウェブアドレスを入力してください。',
   'invalid.folder': 'このフォルダはメールサーバーに存在しません。',
   'invalid.tooLong': '「{field}」が長すぎます。',
   'invalid.other': '「{field}」が正しくありません。',
@@ -176,6 +177,15 @@ export const ja: Texts = {
   'smtp_tls.title': '送信用の接続が安全ではありません',
   'smtp_tls.text':
     'SMTP サーバーの証明書がサーバー名に対して有効でないか、サーバーが STARTTLS に対応していません。サーバー、ポート、暗号化を確認してください。',
+  'caldav_auth_failed.title': 'カレンダーサーバーがログインを拒否しました',
+  'caldav_auth_failed.text':
+    'メールボックスにはログインできましたが、カレンダーにログインできませんでした。カレンダーのユーザー名とパスワードを確認してください。',
+  'caldav_unreachable.title': 'この URL にカレンダーが見つかりません',
+  'caldav_unreachable.text':
+    'カレンダーの URL を確認してください。通常は https:// で始まり、カレンダーの提供元の設定に記載されています。',
+  'caldav_tls.title': 'カレンダーへの接続が安全ではありません',
+  'caldav_tls.text':
+    'カレンダーサーバーの証明書がサーバー名に対して有効ではありません。カレンダーの URL を確認してください。',
 
   'session_used.title': 'このリンクは使用済みです',
   'session_used.text':

@@ -88,7 +88,7 @@ export const nl: Texts = {
   'smtp.username': 'SMTP-gebruikersnaam',
   'smtp.password': 'SMTP-wachtwoord',
   'caldav.legend': 'Agenda (CalDAV)',
-  'caldav.hint': 'Alleen als de mailbox een agenda heeft die je wilt koppelen.',
+  'caldav.hint': 'Laat leeg om de agenda automatisch te zoeken.',
   'caldav.url': 'Agenda-URL',
   'caldav.username': 'Gebruikersnaam van de agenda',
   'caldav.password': 'Wachtwoord van de agenda',
@@ -118,6 +118,7 @@ export const nl: Texts = {
   'invalid.port': '‘{field}’ moet een getal van 1 tot en met 65535 zijn.',
   'invalid.allowedPorts': '‘{field}’ moet een van deze poorten gebruiken: {ports}.',
   'invalid.host': '‘{field}’ moet een hostnaam of adres zijn, zonder poort of pad.',
+  'invalid.url': '‘{field}’ moet een volledig webadres zijn, zoals https://dav.example.com/.',
   'invalid.folder': 'Deze map bestaat niet op de mailserver.',
   'invalid.tooLong': '‘{field}’ is te lang.',
   'invalid.other': '‘{field}’ is niet geldig.',
@@ -177,6 +178,14 @@ export const nl: Texts = {
   'smtp_tls.title': 'De verbinding voor het verzenden is niet veilig',
   'smtp_tls.text':
     'Het certificaat van de SMTP-server is niet geldig voor zijn naam, of de server biedt geen STARTTLS. Controleer de server, de poort en de versleuteling.',
+  'caldav_auth_failed.title': 'De agendaserver heeft het inloggen geweigerd',
+  'caldav_auth_failed.text':
+    'Je bent ingelogd bij je mailbox, maar niet bij de agenda. Controleer de gebruikersnaam en het wachtwoord van de agenda.',
+  'caldav_unreachable.title': 'Er is geen agenda gevonden op deze URL',
+  'caldav_unreachable.text':
+    'Controleer de agenda-URL. Die begint meestal met https:// en staat in de instellingen van je agendaprovider.',
+  'caldav_tls.title': 'De verbinding met de agenda is niet veilig',
+  'caldav_tls.text': 'Het certificaat van de agendaserver is niet geldig voor zijn naam. Controleer de agenda-URL.',
 
   'session_used.title': 'Deze link is al gebruikt',
   'session_used.text':

@@ -87,7 +87,7 @@ export const pt: Texts = {
   'smtp.username': 'Nome de usuário SMTP',
   'smtp.password': 'Senha SMTP',
   'caldav.legend': 'Agenda (CalDAV)',
-  'caldav.hint': 'Somente se a conta tiver uma agenda que você queira conectar.',
+  'caldav.hint': 'Deixe em branco para procurar a agenda automaticamente.',
   'caldav.url': 'URL da agenda',
   'caldav.username': 'Nome de usuário da agenda',
   'caldav.password': 'Senha da agenda',
@@ -117,6 +117,7 @@ export const pt: Texts = {
   'invalid.port': '“{field}” deve ser um número de 1 a 65535.',
   'invalid.allowedPorts': '“{field}” deve usar uma destas portas: {ports}.',
   'invalid.host': '“{field}” deve ser um nome de host ou um endereço, sem porta nem caminho.',
+  'invalid.url': '“{field}” deve ser um endereço web completo, como https://dav.example.com/.',
   'invalid.folder': 'A pasta não existe no servidor de e-mail.',
   'invalid.tooLong': '“{field}” é longo demais.',
   'invalid.other': '“{field}” não é válido.',
@@ -175,6 +176,14 @@ export const pt: Texts = {
   'smtp_tls.title': 'A conexão de envio não é segura',
   'smtp_tls.text':
     'O certificado do servidor SMTP não é válido para o nome dele, ou o servidor não oferece STARTTLS. Confira o servidor, a porta e a criptografia.',
+  'caldav_auth_failed.title': 'O servidor da agenda recusou o login',
+  'caldav_auth_failed.text':
+    'O login no e-mail funcionou, mas o da agenda não. Confira o nome de usuário e a senha da agenda.',
+  'caldav_unreachable.title': 'Nenhuma agenda foi encontrada nesta URL',
+  'caldav_unreachable.text':
+    'Confira a URL da agenda. Ela geralmente começa com https:// e está nas configurações do seu provedor de agenda.',
+  'caldav_tls.title': 'A conexão com a agenda não é segura',
+  'caldav_tls.text': 'O certificado do servidor da agenda não é válido para o nome dele. Confira a URL da agenda.',
 
   'session_used.title': 'Este link já foi usado',
   'session_used.text':

@@ -81,7 +81,7 @@ const obstacle = {
   canChangeAddress: true,
 }
 const imap = {
-  ...{ ...form, editAction: '/', values: EMPTY, errors: ERRORS, hosts: [], parts: { smtp: true, caldav: true } },
+  ...{ ...form, editAction: '/', values: EMPTY, errors: ERRORS, hosts: [] },
   ...{ note: '1', proposedField: '2', grants: GRANTS, guide: GUIDE },
 }
 const proposed = { host: '1', port: '2', username: '3', secure: '4' }
