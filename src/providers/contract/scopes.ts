@@ -59,11 +59,9 @@ function permits(provider: OAuthProvider, granted: readonly string[], permission
   return SCOPES[provider][permission].some((scope) => isCovered(nameOf(scope), names))
 }
 
-const OF_A_PASSWORD: readonly Permission[] = ['mail.read', 'mail.change', 'mail.delete', 'mail.send']
-
-/** What these scopes permit. For imap, what the password of a mailbox permits. */
+/** What these scopes permit. The password of a mailbox permits everything. */
 export function permissionsOf(provider: ProviderName, granted: readonly string[]): Permission[] {
-  if (provider === 'imap') return [...OF_A_PASSWORD]
+  if (provider === 'imap') return [...PERMISSIONS]
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 
