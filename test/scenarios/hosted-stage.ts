@@ -18,6 +18,8 @@ export const GOOGLE_USER = 'ada@gmail.com'
 export const OTHER_GOOGLE_USER = 'grace@gmail.com'
 export const MICROSOFT_USER = 'ada@outlook.com'
 /** Does not grant access to the mailbox. */
+/** Grants everything but calendars, as an older consent did. */
+export const EARLIER_USER = 'mary@gmail.com'
 export const RELUCTANT_USER = 'eve@gmail.com'
 export const APP_NAME = 'Northwind'
 
@@ -50,9 +52,11 @@ export async function startHostedServers(): Promise<HostedServers> {
   await radicale.addUser(MAILBOX.email, MAILBOX.password)
   await radicale.makeCalendar(MAILBOX.email, 'work')
   await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
-  for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, RELUCTANT_USER]) gmail.server.addUser(user)
+  for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, EARLIER_USER, RELUCTANT_USER]) gmail.server.addUser(user)
   microsoft.server.addUser(MICROSOFT_USER)
   gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
+  const calendars = gmail.login.scopes.filter((scope) => scope.includes('calendar'))
+  gmail.server.withholdScopes(EARLIER_USER, calendars)
   const { port } = application.address() as AddressInfo
   return {
     ...{ dovecot, smtp, radicale, sites: { gmail, microsoft }, closedPort },

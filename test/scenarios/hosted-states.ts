@@ -1,6 +1,14 @@
 import { imapForm } from '../kit/hosted.ts'
 import { IMAP_STATES } from './hosted-imap-states.ts'
-import { APP_NAME, GOOGLE_USER, MAILBOX, MICROSOFT_USER, OTHER_GOOGLE_USER, RELUCTANT_USER } from './hosted-stage.ts'
+import {
+  APP_NAME,
+  EARLIER_USER,
+  GOOGLE_USER,
+  MAILBOX,
+  MICROSOFT_USER,
+  OTHER_GOOGLE_USER,
+  RELUCTANT_USER,
+} from './hosted-stage.ts'
 import { CANCELLED, connected, failed, type HostedState, KNOWN } from './hosted-state.ts'
 import {
   connectMailbox,
@@ -123,6 +131,18 @@ export const HOSTED_STATES: readonly HostedState[] = [
     ends: failed('consent_refused'),
   },
   ...IMAP_STATES,
+  {
+    name: 'reconnect that asks for more',
+    async reach(visit) {
+      const user = { provider: 'gmail', email: EARLIER_USER, customUserId: 'user of a reconnect' }
+      await openConsent(visit, user)
+      await consentAs(visit, EARLIER_USER)
+      await visit.page.getByText('Welcome back').waitFor()
+      await open(visit, user)
+    },
+    shows: (t) => t('grants.newTo', app),
+    ends: CANCELLED,
+  },
   {
     name: 'another mailbox than the one to reconnect',
     async reach(visit) {

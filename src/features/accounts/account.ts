@@ -57,6 +57,8 @@ export interface LinkedMailbox {
   /** As in `LinkAccount`. */
   providerUser: string
   settings: MailSettings
+  /** Granted at the provider. Empty for imap. */
+  scopes: readonly string[]
   /** Which parts have a password of their own. */
   ownPasswords: { smtp: boolean; caldav: boolean }
 }

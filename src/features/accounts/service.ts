@@ -207,10 +207,11 @@ export function accounts(deps: AccountsDeps): Accounts {
     async findMailboxes(customUserId, email) {
       const rows = await reader.linked(null, cleanAlias(customUserId), email)
       return rows.map((row) => {
+        const { email, tokens } = accountOf(row)
         const { id: accountId, provider, providerUser, settings } = row
         const { smtpPassword, caldavPassword } = openSecrets(sealer, row)
         return {
-          ...{ accountId, provider, email: row.email, providerUser, settings: JSON.parse(settings) },
+          ...{ accountId, provider, email, providerUser, settings: JSON.parse(settings), scopes: tokens.scopes },
           ownPasswords: { smtp: smtpPassword !== undefined, caldav: caldavPassword !== undefined },
         }
       })

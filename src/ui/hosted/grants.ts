@@ -5,8 +5,20 @@ import type { PageContext } from './layout.ts'
 /** What the application can do with the mailbox once it is connected, in display order. */
 export type Grant = 'read' | 'change' | 'send' | 'calendarRead' | 'calendarChange'
 
-export function grantList({ brand, t }: PageContext, grants: readonly Grant[]): Html | false {
+/** Of a mailbox that is connected already, `added` are those that it did not grant before. They come first. */
+export function grantList(
+  { brand, t }: PageContext,
+  grants: readonly Grant[],
+  added: readonly Grant[] = [],
+): Html | false {
   if (grants.length === 0) return false
-  const title = brand.name === undefined ? t('grants.title') : t('grants.titleTo', { app: brand.name })
-  return html`<div class="grants"><p>${title}</p><ul>${grants.map((grant) => html`<li>${ICONS.check}${t(`grants.${grant}`)}</li>`)}</ul></div>`
+  const { name: app } = brand
+  const list = (shown: readonly Grant[]) =>
+    html`<ul>${shown.map((grant) => html`<li>${ICONS.check}${t(`grants.${grant}`)}</li>`)}</ul>`
+  const titled = (key: 'grants.title' | 'grants.new') => (app === undefined ? t(key) : t(`${key}To`, { app }))
+  const kept = grants.filter((grant) => !added.includes(grant))
+  if (added.length === 0 || kept.length === 0) {
+    return html`<div class="grants"><p>${titled('grants.title')}</p>${list(grants)}</div>`
+  }
+  return html`<div class="grants"><p>${titled('grants.new')}</p>${list(added)}<p>${t('grants.kept')}</p>${list(kept)}</div>`
 }

@@ -63,6 +63,8 @@ export interface ConsentPage extends StartPage {
   grants: readonly Grant[]
   /** The mailbox is connected already. */
   isReconnect?: boolean
+  /** Those of `grants` that the connected mailbox lacks. */
+  newGrants?: readonly Grant[]
 }
 
 /** The first step of a session that is limited to one OAuth provider. There is nothing to fill in. */
@@ -77,7 +79,7 @@ export function consentPage(context: PageContext, page: ConsentPage): string {
         ? t('consent.lead', { provider })
         : t.html('consent.leadAs', { provider, email: html`<span class="address">${email}</span>` })
     }</p>
-${grantList(context, page.grants)}
+${grantList(context, page.grants, page.newGrants)}
 <form method="post" action="${page.action}" novalidate>
 ${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email', page.email)}
 <button class="button primary" type="submit">${providerMark(provider)}${t('start.choose', { provider })}</button>

@@ -95,6 +95,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .grants p{margin:0;font-weight:550}
 .grants ul{list-style:none;margin:6px 0 0;padding:0;color:var(--soft)}
 .grants li{display:grid;grid-template-columns:18px minmax(0,1fr);gap:8px;padding:2px 0}
+.grants ul+p{margin-top:12px}
 .grants svg{width:18px;height:18px;margin-top:1px;color:var(--good)}
 .grants+form{margin-top:22px}
 .guide ol{margin:0 0 14px;padding:0;padding-inline-start:22px;font-size:14px}

@@ -160,6 +160,39 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
     await site.server.close()
   })
 
+  it('says what is new for a mailbox that was connected before calendars were asked for', async () => {
+    const site = await googleSite()
+    site.server.addUser(EMAIL)
+    const calendars = site.login.scopes.filter((scope) => scope.includes('calendar'))
+    site.server.withholdScopes(EMAIL, calendars)
+    await withPages(
+      async (hosted) => {
+        site.server.allowRedirect(`${hosted.url}/providers/gmail/callback`)
+        const connected = async () => {
+          const { code, authUrl } = await hosted.session({ ...USER, provider: 'gmail' })
+          const opened = await hosted.open(authUrl)
+          const form = { session: code, state: opened.state, provider: 'gmail' }
+          const headers = { cookie: opened.cookie, accept: BROWSER_ACCEPT }
+          const consent = refreshOf(await (await hosted.call('/auth/authorize', { form, headers })).text()) ?? ''
+          expect((await hosted.call(await site.consent(consent, EMAIL), { headers })).status).toBe(302)
+          return opened.page
+        }
+        const asked = 'Northwind now also asks for permission to:'
+        const lists = (page: string) =>
+          /<div class="grants">.*?<\/div>/s.exec(page)?.[0].replace(/<svg.*?<\/svg>/gs, '')
+        expect(await connected()).not.toContain(asked)
+        site.server.withholdScopes(EMAIL, [])
+        const page = lists(await connected())
+        expect(page).toContain(`<p>${asked}</p><ul><li>See and change the events in your calendars</li></ul>`)
+        expect(page).toContain('<p>Already allowed:</p><ul><li>Read your messages</li>')
+        const after = lists(await connected())
+        expect(after).toContain('<p>Northwind asks for permission to:</p><ul><li>Read your messages</li>')
+      },
+      { logins: { gmail: site.login } },
+    )
+    await site.server.close()
+  })
+
   it('refuses another account at the provider, naming the address of the link', async () => {
     const site = await googleSite()
     for (const user of [EMAIL, 'eve@mill.example']) site.server.addUser(user)

@@ -21,7 +21,7 @@ import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
 import type { HostedAccess, SessionPage } from './access.ts'
-import { grantsFor } from './grants.ts'
+import { grantsFor, newGrants } from './grants.ts'
 import { hostedLimits } from './limits.ts'
 import type { HostedPages } from './pages.ts'
 
@@ -78,11 +78,13 @@ export function hostedRoutes(app: App, deps: HostedRoutesDeps): void {
       if (provider === null || provider === 'imap' || !(providerFixed || mailbox))
         return renderEmailPage(reply, page, email ?? '')
       requireConnectable(provider)
+      const { scopes } = consents.login(provider)
       return pages.render(reply, page, (context) =>
         consentPage(context, {
           ...{ action, session: code, state: page.state, email: email ?? '' },
           provider: DISPLAY_NAMES[provider],
-          grants: grantsFor(provider, consents.login(provider).scopes),
+          grants: grantsFor(provider, scopes),
+          newGrants: newGrants(provider, scopes, mailbox?.scopes),
           isReconnect: mailbox !== undefined,
         }),
       )

@@ -89,6 +89,10 @@ const proposed = { host: '1', port: '2', username: '3', secure: '4' }
 const PAGES: Record<string, string> = {
   email: emailPage(context, { ...form, choices: [{ provider: '1', label: '1' }], errors: ERRORS }),
   consent: consentPage(context, { ...form, provider: '1', grants: GRANTS }),
+  'consent of a connected mailbox': consentPage(context, {
+    ...{ ...form, email: '1', provider: '1', grants: GRANTS },
+    newGrants: ['calendarChange'],
+  }),
   'consent with an address': consentPage(context, { ...form, email: '1', provider: '1', grants: GRANTS }),
   imap: imapPage(context, imap),
   'imap with a server that was found': imapPage(context, { ...imap, proposed }),
