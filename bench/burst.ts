@@ -97,6 +97,8 @@ interface Figures {
   /** The share of the time in which the process used no CPU. */
   idle: number
   lost: number
+  /** Requests that were sent again under the same id. */
+  repeated: number
   twice: number
   wrong: number
 }
@@ -121,20 +123,22 @@ async function oneBurst(
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const requests = await recorder.take()
   const tookMs = Math.max(...requests.map(({ atMs }) => atMs)) - startedAtMs
-  const times = new Map(expected.map((one) => [one, 0]))
+  const eventIds = new Map(expected.map((one) => [one, new Set<string>()]))
   let wrong = 0
   for (const request of requests) {
     const received = subjectOf(request)
-    const count = received === undefined ? undefined : times.get(received)
-    if (received === undefined || count === undefined) wrong += 1
-    else times.set(received, count + 1)
+    const ids = received === undefined ? undefined : eventIds.get(received)
+    // A request that is repeated because its reply was lost has the same id.
+    if (ids === undefined) wrong += 1
+    else ids.add(idOf(request))
   }
-  const counts = [...times.values()]
+  const counts = [...eventIds.values()].map(({ size }) => size)
   return {
     perSecond: (expected.length / tookMs) * 1000,
     cpuEach: cpu / expected.length,
     idle: Math.max(0, 1 - cpu / tookMs),
     lost: counts.filter((count) => count === 0).length,
+    repeated: requests.length - wrong - counts.reduce((sum, count) => sum + count, 0),
     twice: counts.filter((count) => count > 1).length,
     wrong,
   }
@@ -151,6 +155,12 @@ function subject({ headers, body }: Recorded, secret: string): string | undefine
 
 function bareSubject({ body }: Recorded): string | undefined {
   return /^Subject: (.*)\r$/m.exec(JSON.parse(body).header)?.[1]
+}
+
+/** Of the event; of the message for the bare client. */
+const idOf = ({ body }: Recorded): string => {
+  const { id, uid } = JSON.parse(body)
+  return id ?? String(uid)
 }
 
 const raw = (text: string) => Buffer.from(numberedMessage(text))
@@ -179,6 +189,6 @@ function line(rounds: readonly Figures[]): string {
     `${Math.round(of((round) => round.perSecond))}/s (${rates})`,
     `${of((round) => round.cpuEach).toFixed(2)} ms of CPU each`,
     `idle ${Math.round(100 * of((round) => round.idle))} %`,
-    `lost ${sum((round) => round.lost)}, twice ${sum((round) => round.twice)}, wrong ${sum((round) => round.wrong)}`,
+    `lost ${sum((round) => round.lost)}, repeated ${sum((round) => round.repeated)}, twice ${sum((round) => round.twice)}, wrong ${sum((round) => round.wrong)}`,
   ].join(' · ')
 }
