@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { type Db, PREPARED } from '../../../infra/db/index.ts'
+import type { Db } from '../../../infra/db/index.ts'
+import { dataVersionReader } from './data-versions.ts'
 import type { MessageList } from './list.ts'
 
 export interface PageCache {
@@ -36,13 +36,14 @@ const ENTRY_BYTES = 1000
  * a page is never older than its version.
  */
 export function pageCache(db: Pick<Db, 'read'>): PageCache {
+  const readDataVersion = dataVersionReader(db)
   const pages = new LRUCache<string, CachedPage>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ list }) => ENTRY_BYTES + list.messages.length,
   })
   return {
     async page(accountId, parts, read) {
-      const dataVersion = await readDataVersion(db, accountId)
+      const dataVersion = await readDataVersion(accountId)
       if (dataVersion === undefined) return undefined
       const key = JSON.stringify([accountId, ...parts])
       const cached = pages.get(key)
@@ -52,10 +53,4 @@ export function pageCache(db: Pick<Db, 'read'>): PageCache {
       return page?.list
     },
   }
-}
-
-async function readDataVersion({ read }: Pick<Db, 'read'>, accountId: string): Promise<number | undefined> {
-  const { rows } = await sql<{ dataVersion: number | string }>`${PREPARED}select "dataVersion" from "accounts"
-    where "id" = ${accountId}`.execute(read)
-  return rows[0] && Number(rows[0].dataVersion)
 }

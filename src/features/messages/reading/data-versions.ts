@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { type Db, PREPARED, padded } from '../../../infra/db/index.ts'
+
+/** The `dataVersion` of an account as of the call or later. Undefined when there is no such account. */
+export type ReadDataVersion = (accountId: string) => Promise<number | undefined>
+
+type Versions = ReadonlyMap<string, number>
+
+interface Batch {
+  accountIds: Set<string>
+  versions: Promise<Versions>
+}
+
+/** So that one slow connection does not stop every list. */
+const MAX_QUERIES = 2
+
+/**
+ * Reads versions for many requests with one query, which on PostgreSQL costs as much as the rest of a page that is in memory. Calls
+ * that come while `MAX_QUERIES` queries run share the next one: a query that has begun may be older than the call.
+ */
+export function dataVersionReader({ read }: Pick<Db, 'read'>): ReadDataVersion {
+  const running = new Set<Promise<unknown>>()
+  let waiting: Batch | undefined
+
+  async function query(accountIds: ReadonlySet<string>): Promise<Versions> {
+    const ids = sql.join(padded([...accountIds]))
+    const { rows } = await sql<{ id: string; dataVersion: number | string }>`${PREPARED}select "id", "dataVersion"
+      from "accounts" where "id" in (${ids})`.execute(read)
+    return new Map(rows.map(({ id, dataVersion }) => [id, Number(dataVersion)]))
+  }
+
+  function start(accountIds: ReadonlySet<string>): Promise<Versions> {
+    const result = query(accountIds)
+    const ended: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(ended))
+    running.add(ended)
+    return result
+  }
+
+  function batch(): Batch {
+    const accountIds = new Set<string>()
+    const versions = Promise.race(running).then(() => {
+      waiting = undefined
+      return start(accountIds)
+    })
+    return { accountIds, versions }
+  }
+
+  return async (accountId) => {
+    if (running.size < MAX_QUERIES && waiting === undefined) return (await start(new Set([accountId]))).get(accountId)
+    waiting ??= batch()
+    waiting.accountIds.add(accountId)
+    return (await waiting.versions).get(accountId)
+  }
+}
