@@ -2,7 +2,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import pg from 'pg'
 import { bindable } from './bindable.ts'
 import { DatabaseUnavailable } from './db.ts'
-import { PREPARED_MARK } from './prepared.ts'
+import { mayBePrepared } from './prepared.ts'
 
 /** Wraps the pool for Kysely: converts parameters, and throws when a commit was in fact a rollback. */
 export function checkedPool(pool: pg.Pool): PostgresPool {
@@ -13,20 +13,23 @@ export function checkedPool(pool: pg.Pool): PostgresPool {
   }
 }
 
-/** Names the statements that begin with `PREPARED`. A connection keeps a named statement with its plan until it closes. */
+/** Names statements that may be prepared. A connection keeps a named statement with its plan until it closes. */
 function preparedNames(): (text: string) => string | undefined {
-  const names = new Map<string, string>()
+  const names = new Map<string, string | undefined>()
+  let named = 0
   return (text) => {
-    if (!text.startsWith(PREPARED_MARK)) return undefined
     const known = names.get(text)
-    if (known !== undefined || names.size >= MAX_PREPARED) return known
-    const name = `posthorn_${names.size + 1}`
-    names.set(text, name)
-    return name
+    if (known !== undefined || names.has(text)) return known
+    const isNamed = named < MAX_PREPARED && mayBePrepared(text)
+    if (isNamed) named += 1
+    if (names.size < MAX_TEXTS) names.set(text, isNamed ? `posthorn_${named}` : undefined)
+    return names.get(text)
   }
 }
 
-const MAX_PREPARED = 100
+const MAX_PREPARED = 150
+/** Of which is known whether they are prepared. There are hundreds: long lists of parameters are padded. */
+const MAX_TEXTS = 2000
 
 /** Any failure to connect, such as a wrong password, means that the database is unavailable. */
 async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
