@@ -53,7 +53,8 @@ async function measure({ title, place, dovecot, sink, say }: Bench): Promise<voi
   const bare = await startBare(sink)
   const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
   try {
-    const users = Array.from({ length: ACCOUNTS }, (_, index) => `${title.replaceAll(' ', '-')}-${index}@mail.example`)
+    const name = title.replaceAll(' ', '-').toLowerCase()
+    const users = Array.from({ length: ACCOUNTS }, (_, index) => `${name}-${index}@mail.example`)
     for (const user of users) await dovecot.addUser(user, PASSWORD)
     const accounts = await connectMailboxes(client(service.url, service.key), dovecot, users, sink)
     const accountIds = [...accounts.values()]

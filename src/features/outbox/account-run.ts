@@ -29,6 +29,8 @@ export const OUTBOX_TIMING: OutboxTiming = {
 
 /** After this long the account goes to the back of the queue, so that other accounts get a worker. */
 const MAX_RUN_MS = 60_000
+/** Messages that a run holds at once. */
+const CLAIMS = 10
 /** Copies wait for messages that are still to be sent: at most so many, and for so long. */
 const MAX_COPIES = 50
 const MAX_COPY_WAIT_MS = 5000
@@ -78,8 +80,8 @@ class AccountRun {
   readonly #attempts: Attempts
   readonly #claim: { token: string; forMs: number }
   readonly #renewal: NodeJS.Timeout
-  /** The next message, claimed with the end of the one before. */
-  #ahead: Claimed | undefined
+  /** The next messages. They are claimed with the end of the one before. */
+  #claimed: Claimed[] = []
   /** Messages that this run has sent and still holds, whose copies do not exist yet. */
   #uncopied: OutboxRow[] = []
 
@@ -101,8 +103,8 @@ class AccountRun {
     const { db } = this.#deps
     if (this.#mustCopy() && !(await this.#saveCopies())) return false
     await this.#pace()
-    const claimed = this.#ahead ?? (await db.transaction((tx) => this.#claimNext(tx)))
-    this.#ahead = undefined
+    if (this.#claimed.length === 0) this.#claimed = await db.transaction((tx) => this.#claimNext(tx))
+    const claimed = this.#claimed.shift()
     if (claimed === undefined) return this.#uncopied.length > 0 && this.#saveCopies()
     try {
       return await this.#work(claimed)
@@ -118,7 +120,7 @@ class AccountRun {
     const { db } = this.#deps
     try {
       if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#saveCopies()
-      if (this.#ahead !== undefined || this.#uncopied.length > 0) {
+      if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
         await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#claim))
       }
     } finally {
@@ -127,9 +129,10 @@ class AccountRun {
     }
   }
 
-  #claimNext(tx: Tx): Promise<Claimed | undefined> {
-    const { db, clock } = this.#deps
-    return claimDue(tx, db.dialect, this.#accountId, this.#claim, clock.now())
+  #claimNext(tx: Tx): Promise<Claimed[]> {
+    const { db, clock, messagesPerMinute } = this.#deps
+    const limit = messagesPerMinute === 0 ? CLAIMS : 1
+    return claimDue(tx, db.dialect, { accountId: this.#accountId, nowMs: clock.now(), limit }, this.#claim)
   }
 
   /** Waits until the account may send the next message. */
@@ -157,11 +160,13 @@ class AccountRun {
 
   async #send(row: OutboxRow, wasInterrupted: boolean): Promise<boolean> {
     const { clock, messagesPerMinute } = this.#deps
-    let ahead: Claimed | undefined
-    const attempt = await this.#attempts.send(row, wasInterrupted, async (tx) => {
-      if (messagesPerMinute === 0 && !this.#context.stopping.aborted) ahead = await this.#claimNext(tx)
-    })
-    this.#ahead = ahead
+    const isLast = this.#claimed.length === 0 && messagesPerMinute === 0 && !this.#context.stopping.aborted
+    let next: Claimed[] = []
+    const claimNext = async (tx: Tx) => {
+      next = await this.#claimNext(tx)
+    }
+    const attempt = await this.#attempts.send(row, wasInterrupted, isLast ? claimNext : undefined)
+    if (isLast) this.#claimed = next
     this.#context.lastSentAt.set(this.#accountId, clock.monotonic())
     if (attempt.sent === null) return attempt.mayContinue
     if (attempt.sent.remaining !== 'copy') return this.#finish([attempt.sent], false)

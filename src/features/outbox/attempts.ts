@@ -1,5 +1,5 @@
 import type { Recorder } from '../../events/index.ts'
-import type { Tx } from '../../infra/db/index.ts'
+import type { Handle, Tx } from '../../infra/db/index.ts'
 import { backoffMs } from '../../lib/retry.ts'
 import { cleanJson } from '../../lib/text.ts'
 import {
@@ -55,10 +55,10 @@ export class Attempts {
   }
 
   /**
-   * Sends the message. `beside` runs in the transaction that stores its success, so that the next message costs no transaction of its
+   * Sends the message. `beside` runs in the transaction that stores its success, so that the next messages cost no transaction of their
    * own.
    */
-  async send(claimed: OutboxRow, wasInterrupted: boolean, beside: (tx: Tx) => Promise<void>): Promise<Attempt> {
+  async send(claimed: OutboxRow, wasInterrupted: boolean, beside?: (tx: Tx) => Promise<void>): Promise<Attempt> {
     const { db, clock } = this.#deps
     const sender = await this.#open()
     let row = claimed
@@ -75,10 +75,14 @@ export class Attempts {
       },
       async onCommit({ providerMessageId }) {
         const nowMs = clock.now()
-        await db.transaction(async (tx) => {
-          await commitClaim(tx, db.dialect, row, { providerMessageId, nowMs })
-          if (providerMessageId !== null) await reserve(tx, providerMessageId)
-        })
+        const commit = (handle: Handle) => commitClaim(handle, db.dialect, row, { providerMessageId, nowMs })
+        if (providerMessageId === null) await db.statement(commit)
+        else {
+          await db.transaction(async (tx) => {
+            await commit(tx)
+            await reserve(tx, providerMessageId)
+          })
+        }
         row = { ...row, providerMessageId, committedAt: nowMs }
       },
     }
@@ -101,16 +105,21 @@ export class Attempts {
   ): Promise<OutboxRow> {
     const { db, clock, accounts } = this.#deps
     const needsCopy = (await this.#open()).saveCopy !== undefined
+    const nowMs = clock.now()
+    const changes: Partial<OutboxRow> = {
+      ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), updatedAt: nowMs },
+      ...{ sentAt: row.committedAt ?? nowMs, providerMessageId: outcome.providerMessageId ?? row.providerMessageId },
+      ...next(needsCopy ? 'copy' : row.draftId === null ? null : 'draft', nowMs),
+    }
+    const store = async (handle: Handle): Promise<OutboxRow> => {
+      const { lease } = await outboxStore(handle, db.dialect).recordSent(row.id, changes)
+      return { ...row, ...changes, lease }
+    }
+    if (needsCopy && beside === undefined) return db.statement(store)
     return db.transaction(async (tx) => {
-      const nowMs = clock.now()
-      const store = outboxStore(tx, db.dialect)
-      const sent = await store.update(row.id, {
-        ...{ status: 'sent', error: null, refused: cleanJson(outcome.refused), updatedAt: nowMs },
-        ...{ sentAt: row.committedAt ?? nowMs, providerMessageId: outcome.providerMessageId ?? row.providerMessageId },
-        ...next(needsCopy ? 'copy' : row.draftId === null ? null : 'draft', nowMs),
-      })
+      const sent = await store(tx)
       if (!needsCopy) {
-        await store.dropContent([row.id])
+        await outboxStore(tx, db.dialect).dropContent([row.id])
         await accounts.requestSync(tx, [row.accountId], 'changes')
       }
       await beside?.(tx)

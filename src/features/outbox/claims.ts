@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Dialect, Tx } from '../../infra/db/index.ts'
+import type { Db, Dialect, Handle, Tx } from '../../infra/db/index.ts'
 import type { OutboxRow } from './tables.ts'
 
 /** Identifies the run that holds a message, and how long it keeps it without renewal. */
@@ -24,14 +24,19 @@ export interface Claimed {
   wasInterrupted: boolean
 }
 
-/** Claims the account's message that has been due for longest. Undefined when none is due and free. */
+export interface DueQuery {
+  accountId: string
+  nowMs: number
+  limit: number
+}
+
+/** Claims messages of the account that are due and free, those first that have been due for longest. */
 export async function claimDue(
   tx: Tx,
   dialect: Dialect,
-  accountId: string,
+  { accountId, nowMs, limit }: DueQuery,
   claim: Claim,
-  nowMs: number,
-): Promise<Claimed | undefined> {
+): Promise<Claimed[]> {
   const due = await tx
     .selectFrom('outbox')
     .select(['id', 'lease'])
@@ -40,17 +45,25 @@ export async function claimDue(
     .where(isFree(dialect))
     .orderBy('dueAt')
     .orderBy('id')
-    .limit(1)
+    .limit(limit)
     .modifyEnd(dialect.skipLocked)
-    .executeTakeFirst()
-  if (due === undefined) return undefined
-  const row = await tx
+    .execute()
+  if (due.length === 0) return []
+  const rows = await tx
     .updateTable('outbox')
     .set({ lease: claim.token, leasedUntil: untilOf(dialect, claim) })
-    .where('id', '=', due.id)
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
     .returningAll()
-    .executeTakeFirstOrThrow()
-  return { row, wasInterrupted: due.lease !== null }
+    .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return due.flatMap(({ id, lease }) => {
+    const row = byId.get(id)
+    return row === undefined ? [] : { row, wasInterrupted: lease !== null }
+  })
 }
 
 /** Of every message that the run holds. */
@@ -120,12 +133,12 @@ export async function recordDraft(tx: Tx, dialect: Dialect, row: OutboxRow, prov
  * longer than its lease must not send what another one may be sending.
  */
 export async function commitClaim(
-  tx: Tx,
+  handle: Handle,
   dialect: Dialect,
   row: OutboxRow,
   known: { providerMessageId: string | null; nowMs: number },
 ): Promise<void> {
-  const { numUpdatedRows } = await tx
+  const { numUpdatedRows } = await handle
     .updateTable('outbox')
     .set({
       status: 'sending',

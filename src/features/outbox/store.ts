@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../infra/db/index.ts'
+import { type Db, type Dialect, type Handle, insertRows, PREPARED, type Tables, type Tx } from '../../infra/db/index.ts'
 import { notFound } from '../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../lib/page.ts'
 import type { OutboxQuery } from './api.ts'
@@ -71,6 +71,12 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
       return handle.updateTable('outbox').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
     },
 
+    /** Returns the run that holds the row. */
+    async recordSent(id: string, changes: Partial<OutboxRow>): Promise<Pick<OutboxRow, 'lease'>> {
+      const update = handle.updateTable('outbox').set(changes).where('id', '=', id)
+      return update.returning('lease').executeTakeFirstOrThrow()
+    },
+
     async dropContent(ids: readonly string[]): Promise<void> {
       if (ids.length > 0) await handle.deleteFrom('outboxParts').where('outboxId', 'in', ids).execute()
     },
@@ -102,6 +108,7 @@ export async function* contentOf(
   for (let part = 0; part < parts; part += 1) {
     const row = await db.read
       .selectFrom('outboxParts')
+      .modifyFront(PREPARED)
       .select('data')
       .where('outboxId', '=', id)
       .where('part', '=', part)

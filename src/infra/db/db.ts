@@ -25,6 +25,8 @@ export interface Db {
   readonly read: Handle
   readonly dialect: Dialect
   transaction<T>(body: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Runs one write without a transaction around it, which on PostgreSQL costs a third. */
+  statement<T>(body: (handle: Handle) => Promise<T>): Promise<T>
   /** Rejects when the database does not respond within 2 s. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes. Twice safely. */

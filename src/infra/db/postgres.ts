@@ -47,6 +47,7 @@ export function openPostgres(options: PostgresOptions): Db {
     read: handle,
     dialect: postgresDialect,
     transaction: (body) => withRetries(() => runTransaction(handle, body)),
+    statement: (body) => withRetries(() => body(handle)),
     async ping() {
       const response = pool.query({ text: 'select 1', query_timeout: PING_MS } as pg.QueryConfig)
       // Includes the wait for a free connection.

@@ -59,6 +59,11 @@ export function openSqlite(options: SqliteOptions): Db {
         bulkTurns.release()
       }
     },
+    async statement(body) {
+      const result = await body(write)
+      checkpointer.committed()
+      return result
+    },
     async ping() {
       await withTimeout(sql`select 1`.execute(read), PING_MS, () => new Error('the database did not respond in 2 s'))
     },
