@@ -19,6 +19,7 @@ import {
   calendarReader,
   calendarSync,
   eraseCalendars,
+  GOOGLE_NOTIFICATIONS_PATH,
 } from '../features/calendars/index.ts'
 import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/deduplication/index.ts'
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
@@ -54,6 +55,7 @@ import {
   type WebhookDeps,
   WebhookEngine,
 } from '../features/webhooks/index.ts'
+import { lazy } from '../lib/lazy.ts'
 import type { MailProvider, ProviderName } from '../providers/contract/index.ts'
 import type { ImapLimits } from '../providers/imap/index.ts'
 import { catalogue } from './event-catalogue.ts'
@@ -143,7 +145,6 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     accounts,
     ownership,
     fence,
-    accessTokenOfGone: accessTokenOfGone({ ...shared, login }),
     channels: {
       gmail: {
         provider: mailboxes.push.gmail,
@@ -203,6 +204,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const calendarChanges = calendarChanger({ ...shared, events, accounts, calendars })
   const calendarRuns = calendarSync({
     ...{ ...shared, events, accounts, ownership, fence, calendars },
+    pushTarget: (provider) =>
+      webhook && (provider === 'gmail' ? { ...webhook, url: config.publicUrl + GOOGLE_NOTIFICATIONS_PATH } : webhook),
     windowMonths: config.syncCalendarWindow,
     ...(options.calendars && { timing: options.calendars }),
   })
@@ -215,6 +218,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const testDeliveries = testDeliveriesOf({ ...shared, recorder: events, readMessage })
   const streams = new EventStreams(shared)
 
+  const tokenOfGone = accessTokenOfGone({ ...shared, login })
   const erasure = erasureOf({
     ...shared,
     revoke: revoker({ ...shared, login }),
@@ -237,7 +241,12 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
-      await push.endSubscription(accountId)
+      // A provider may accept a refresh token only once.
+      const findToken = lazy(() => tokenOfGone(accountId))
+      await Promise.all([
+        push.endSubscription(accountId, findToken),
+        calendarRuns.endSubscriptions(accountId, findToken),
+      ])
       await search.forget(accountId)
     },
   })

@@ -1,6 +1,12 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
-import { availabilityRoutes, calendarChangeRoutes, calendarRoutes } from '../features/calendars/index.ts'
+import {
+  availabilityRoutes,
+  calendarChangeRoutes,
+  calendarNotifications,
+  calendarPushRoutes,
+  calendarRoutes,
+} from '../features/calendars/index.ts'
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
 import { draftRoutes } from '../features/drafts/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
@@ -76,7 +82,9 @@ export function httpServer(
     ...{ db, accounts, idempotency, log, login, verifications },
     ...{ mail: mailboxes.mail, further: mailboxes.further },
   })
-  pushRoutes(server, { db, bus, log, accounts })
+  const notifications = calendarNotifications({ db, bus })
+  pushRoutes(server, { db, bus, log, accounts, acceptOthers: notifications.accept })
+  calendarPushRoutes(server, { log, notifications })
   messageRoutes(server, { reader })
   messageChangeRoutes(server, { reader, changer: features.changer, idempotency })
   outboxRoutes(server, { outbox: features.outbox, idempotency, transaction: (body) => db.transaction(body) })

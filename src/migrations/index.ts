@@ -32,6 +32,7 @@ import * as calendarWindow from './0032-calendar-window.ts'
 import * as calendarChanges from './0033-calendar-changes.ts'
 import * as mailHorizons from './0035-mail-horizons.ts'
 import * as calendarLists from './0036-calendar-lists.ts'
+import * as calendarSubscriptions from './0037-calendar-subscriptions.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   calendarChanges,
   mailHorizons,
   calendarLists,
+  calendarSubscriptions,
 ]

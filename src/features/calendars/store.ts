@@ -171,6 +171,7 @@ export async function eraseCalendars(tx: Tx, accountId: string, limit: number): 
     return ids.length
   }
   await tx.deleteFrom('calendarListings').where('accountId', '=', accountId).execute()
+  await tx.deleteFrom('calendarSubscriptions').where('accountId', '=', accountId).execute()
   const { numDeletedRows } = await tx.deleteFrom('calendars').where('accountId', '=', accountId).executeTakeFirst()
   return Number(numDeletedRows)
 }

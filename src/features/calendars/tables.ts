@@ -1,4 +1,4 @@
-import type { CalendarRole, RemoteEvent } from '../../providers/contract/index.ts'
+import type { CalendarRole, ProviderName, RemoteEvent } from '../../providers/contract/index.ts'
 
 interface CalendarTable {
   /** Does not change when the calendar is renamed. */
@@ -84,11 +84,31 @@ interface CalendarListingTable {
   listedAt: number
 }
 
+/** A push subscription at the provider. The account's owner writes it under its epoch. */
+interface CalendarSubscriptionTable {
+  accountId: string
+  /** Empty: all calendars of the account. */
+  calendarId: string
+  provider: ProviderName
+  /** The provider's id. At Google the ids of the channel and of what it watches, with a space between them. */
+  subscriptionId: string
+  /** Our URL, to which the provider sends notifications. */
+  target: string
+  /** `hashClientState` of the secret in every notification. */
+  clientStateHash: string
+  /** 0 when the provider reported that the subscription was removed. */
+  expiresAt: number
+  renewAt: number
+  /** 1: a change was notified, and no sync has begun since. */
+  isNotified: number
+}
+
 declare module '../../infra/db/db.ts' {
   interface Tables {
     calendars: CalendarTable
     calendarEvents: CalendarEventTable
     calendarInstances: CalendarInstanceTable
     calendarListings: CalendarListingTable
+    calendarSubscriptions: CalendarSubscriptionTable
   }
 }

@@ -4,10 +4,11 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { type App, WEBHOOK_BODY_LIMIT } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
+import { isClientState } from '../../lib/client-state.ts'
 import { AppError } from '../../lib/errors.ts'
 import { lazy } from '../../lib/lazy.ts'
 import type { Accounts } from '../accounts/index.ts'
-import { isClientState, LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
+import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
 import { RENEWAL_TOPIC } from './renewal.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 
@@ -16,6 +17,8 @@ export interface PushRoutesDeps {
   bus: Bus
   log: Log
   accounts: Pick<Accounts, 'requestSync'>
+  /** Takes the notifications of other subscriptions, to events. Returns how many are unknown, or have a wrong client state. */
+  acceptOthers(provider: 'microsoft', all: readonly Notification[]): Promise<number>
 }
 
 const MAX_NOTIFICATIONS = 1000
@@ -93,10 +96,12 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
     const known = new Map(rows.map((row) => [row.subscriptionId, row]))
     const changed = new Set<string>()
     const due = new Map<SubscriptionRow, { isRemoved: boolean }>()
-    let rejected = 0
+    const others = all.filter(({ subscriptionId }) => !known.has(subscriptionId))
+    let rejected = others.length === 0 ? 0 : await deps.acceptOthers('microsoft', others)
     for (const { subscriptionId, clientState, lifecycleEvent } of all) {
       const row = known.get(subscriptionId)
-      if (row === undefined || !isClientState(clientState, row.clientStateHash)) {
+      if (row === undefined) continue
+      if (!isClientState(clientState, row.clientStateHash)) {
         rejected += 1
         continue
       }

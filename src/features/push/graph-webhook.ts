@@ -1,5 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-
 export const NOTIFICATIONS_PATH = '/providers/microsoft/notifications'
 export const LIFECYCLE_PATH = `${NOTIFICATIONS_PATH}/lifecycle`
 
@@ -10,16 +8,4 @@ export function webhookTarget(publicUrl: string): { url: string; lifecycleUrl: s
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol !== 'https:' || LOOPBACK.test(hostname)) return undefined
   return { url: `${publicUrl}${NOTIFICATIONS_PATH}`, lifecycleUrl: `${publicUrl}${LIFECYCLE_PATH}` }
-}
-
-/** SHA-256 of a subscription's client state, the secret that Graph returns with every notification; base64url. */
-export function hashClientState(clientState: string): string {
-  return createHash('sha256').update(clientState).digest('base64url')
-}
-
-/** Compares in constant time. */
-export function isClientState(clientState: string | null | undefined, storedHash: string | null): boolean {
-  if (typeof clientState !== 'string' || storedHash === null) return false
-  const [given, stored] = [Buffer.from(hashClientState(clientState)), Buffer.from(storedHash)]
-  return given.length === stored.length && timingSafeEqual(given, stored)
 }

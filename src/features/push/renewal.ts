@@ -32,7 +32,7 @@ export interface Push {
   /** Call it when a channel starts or stops receiving: renews the subscriptions and syncs the subscribed accounts. */
   channelChanged(): void
   /** Ends the subscription of a deleted account; see `PushSubscriptions.end`. */
-  endSubscription(accountId: string): Promise<void>
+  endSubscription(accountId: string, findToken: () => Promise<string | undefined>): Promise<void>
 }
 
 /** The bus topic for renewals that a provider requested. The payload is the account id. */
@@ -155,7 +155,7 @@ export function push(deps: PushDeps): Push {
   return {
     isPushed,
     onSyncNeeded: (listener) => void listeners.push(listener),
-    endSubscription: (accountId) => subscriptions.end(accountId),
+    endSubscription: subscriptions.end,
 
     start() {
       ownership.onChange(({ lost, gained, changed }) => {

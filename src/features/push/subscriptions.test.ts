@@ -6,11 +6,11 @@ import { type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.
 import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
+import { hashClientState } from '../../lib/client-state.ts'
 import { fixedClock, systemClock } from '../../lib/clock.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import { gmailProvider } from '../../providers/gmail/index.ts'
 import { type Account, fence, OwnershipLost } from '../accounts/index.ts'
-import { hashClientState } from './graph-webhook.ts'
 import { pushStore } from './store.ts'
 import { pushSubscriptions } from './subscriptions.ts'
 
@@ -99,7 +99,6 @@ describeEachDatabase('a push subscription', (open) => {
               target: () => ({ kind: 'webhook', url: `${PUBLIC}/n`, lifecycleUrl: `${PUBLIC}/l` }),
             },
       syncNeeded: (id) => void synced.push(id),
-      accessTokenOfGone: async () => undefined,
     })
   }
   const calls = (what: string) => ({ ...google.calls.counts(), ...microsoft.calls.counts() })[what] ?? 0

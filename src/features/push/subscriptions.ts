@@ -1,12 +1,12 @@
 import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { withTimeout } from '../../lib/abort.ts'
+import { hashClientState } from '../../lib/client-state.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { secretToken } from '../../lib/ids.ts'
 import type { PushProvider, PushSubscription, PushTarget } from '../../providers/contract/index.ts'
 import { type MailAccess, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { type Accounts, accountsAt, type Fence } from '../accounts/index.ts'
-import { hashClientState } from './graph-webhook.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 
 /** How one provider notifies us of changes. */
@@ -23,8 +23,6 @@ export interface PushSubscriptionDeps {
   channel(provider: ProviderName): PushChannel | undefined
   /** Called in the owning process when an account may have missed notifications. */
   syncNeeded(accountId: string): void
-  /** An access token of a deleted account, until it is revoked. */
-  accessTokenOfGone(accountId: string): Promise<string | undefined>
   clock: Clock
   log: Log
 }
@@ -140,22 +138,24 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
 
   return {
     ensure,
-    /** Ends the subscription of a deleted account: best effort, at most 10 s. May be called again. */
-    async end(accountId: string): Promise<void> {
+    /** Ends the subscription of a deleted account, best effort, in at most 10 s. `findToken` returns its access token until it is revoked. */
+    async end(accountId: string, findToken: FindToken): Promise<void> {
       const row = await pushStore(db.read).find(accountId)
       if (row === undefined) return
       const provider = deps.channel(row.provider)?.provider
-      if (provider !== undefined) await bestEffort(endForDeleted(row, provider), accountId)
+      if (provider !== undefined) await bestEffort(endForDeleted(row, provider, findToken), accountId)
       await db.transaction((tx) => pushStore(tx).remove(row))
     },
   }
 
-  async function endForDeleted(row: SubscriptionRow, provider: PushProvider): Promise<void> {
-    const accessToken = await deps.accessTokenOfGone(row.accountId)
+  async function endForDeleted(row: SubscriptionRow, provider: PushProvider, findToken: FindToken): Promise<void> {
+    const accessToken = await findToken()
     if (accessToken === undefined) return
     const access = { accountId: row.accountId, email: row.subscriptionId, settings: {}, secrets: {} }
     await endAtProvider(row, provider, { ...access, accessToken: async () => accessToken })
   }
 }
+
+type FindToken = () => Promise<string | undefined>
 
 export type PushSubscriptions = ReturnType<typeof pushSubscriptions>

@@ -43,17 +43,26 @@ const ROWS_PER_TRANSACTION = 50
 const DAY_MS = 24 * 60 * 60 * 1000
 const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
-/** Syncs the calendars of one account once. Throws `ProviderError`, `OwnershipLost`, or the signal's reason. */
-export async function syncCalendars(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {
+/**
+ * Syncs the calendars of one account that are due, once, and returns all that can be synced. Throws `ProviderError`,
+ * `OwnershipLost`, or the signal's reason.
+ */
+export async function syncCalendars(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  isDue: (calendar: CalendarRow) => boolean,
+): Promise<CalendarRow[]> {
   const { db, clock } = deps
   const { accountId, signal } = owned
   const listedAt = await calendarStore(db.read).listedAt(accountId)
   if (listedAt === undefined || clock.now() - listedAt >= LIST_MS) await list(deps, owned)
-  for (const calendar of await calendarStore(db.read).all(accountId)) {
+  // The events of the others cannot be read.
+  const calendars = (await calendarStore(db.read).all(accountId)).filter(({ role }) => role !== 'freeBusyReader')
+  for (const calendar of calendars.filter(isDue)) {
     signal.throwIfAborted()
-    // Its events cannot be read.
-    if (calendar.role !== 'freeBusyReader') await syncCalendar(deps, owned, calendar)
+    await syncCalendar(deps, owned, calendar)
   }
+  return calendars
 }
 
 async function list(deps: AccountCalendarsDeps, owned: OwnedCalendars): Promise<void> {

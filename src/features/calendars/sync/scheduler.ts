@@ -1,13 +1,6 @@
 import type { Bus } from '../../../infra/bus/index.ts'
-import type { Log } from '../../../infra/log/index.ts'
 import type { Backoff } from '../../../lib/retry.ts'
-import {
-  type CalendarProvider,
-  type MailAccess,
-  missingFor,
-  ProviderError,
-  type ProviderName,
-} from '../../../providers/contract/index.ts'
+import { type MailAccess, missingFor, ProviderError } from '../../../providers/contract/index.ts'
 import {
   type Account,
   type Accounts,
@@ -19,26 +12,34 @@ import {
   readSyncHint,
   SYNC_TOPIC,
 } from '../../accounts/index.ts'
-import { calendarStore } from '../store.ts'
+import { CALENDAR_CHANGES_TOPIC } from '../push/notifications.ts'
+import { type CalendarSubscription, calendarSubscriptionStore } from '../push/store.ts'
+import { type CalendarSubscriptionsDeps, calendarSubscriptions } from '../push/subscriptions.ts'
+import { type CalendarRow, calendarStore } from '../store.ts'
 import { type AccountCalendarsDeps, syncCalendars } from './account.ts'
 
-export interface CalendarSyncDeps extends AccountCalendarsDeps {
+export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
   bus: Bus
-  log: Log
   accounts: Pick<Accounts, 'getForSync' | 'access'>
   ownership: Ownership
-  calendars(provider: ProviderName): CalendarProvider
   timing?: Partial<CalendarTiming>
 }
 
 export interface CalendarTiming {
   pollMs: number
+  /** Calendars whose changes the provider notifies are polled in case a notification is lost. */
+  pushedMs: number
+  /** Between two runs of an account for notified changes: a program may change many events one by one. */
+  notifiedMs: number
   /** How many accounts one process syncs at once. */
   concurrency: number
   retry: Backoff
 }
 
-const TIMING: CalendarTiming = { pollMs: 60_000, concurrency: 16, retry: { baseMs: 5000, capMs: 600_000 } }
+const TIMING: CalendarTiming = {
+  ...{ pollMs: 60_000, pushedMs: 600_000, notifiedMs: 1000, concurrency: 16 },
+  retry: { baseMs: 5000, capMs: 600_000 },
+}
 /** Runs in progress get this long to finish. An aborted run continues at its cursor. */
 const MAX_GRACE_MS = 2000
 
@@ -47,28 +48,53 @@ export interface CalendarSync {
   start(): void
   /** Call it before `ownership.stop()`. */
   stop(graceMs: number): Promise<void>
+  /** Ends the push subscriptions of a deleted account; see `CalendarSubscriptions.end`. */
+  endSubscriptions(accountId: string, findToken: () => Promise<string | undefined>): Promise<void>
 }
 
-/** Runs beside mail sync: an account's calendars never wait for its messages. */
+/**
+ * Runs beside mail sync: an account's calendars never wait for its messages. A run reads the calendars that nobody watches, those
+ * with notified changes, and every ten minutes all of them. Then it renews the push subscriptions.
+ */
 export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
-  const { ownership, bus, clock, log } = deps
-  const { pollMs, concurrency, retry } = { ...TIMING, ...deps.timing }
+  const { db, ownership, bus, clock, log } = deps
+  const { pollMs, pushedMs, notifiedMs, concurrency, retry } = { ...TIMING, ...deps.timing }
+  const subscriptions = calendarSubscriptions(deps)
   const scheduler = new OwnedScheduler({
     ...{ clock, log, operation: 'sync.calendars', concurrency, backoff: retry, run },
   })
+  /** When accounts were last read, in monotonic time: all of their calendars, and any. Absent after a failure. */
+  const reads = new Map<string, { allAt: number; lastAt: number }>()
+  /** Accounts whose next run reads every calendar. */
+  const complete = new Set<string>()
+  let sweeping: Promise<void> | undefined
   let unsubscribe = () => {}
   let stopped = false
 
   async function run(accountId: string, { signal, failures }: RunContext): Promise<RunResult> {
     const epoch = ownership.owned().get(accountId)
     if (epoch === undefined || stopped) return {}
+    const before = reads.get(accountId)
+    const now = clock.monotonic()
+    const isComplete = complete.has(accountId) || before === undefined || now - before.allAt >= pushedMs
+    const allAt = isComplete ? now : before.allAt
+    const waitMs = isComplete ? 0 : before.lastAt + notifiedMs - now
+    if (waitMs > 0) return { nextRunInMs: waitMs }
+    complete.delete(accountId)
+    reads.delete(accountId)
     try {
+      const isQuiet = watched(await takeNotified(accountId, epoch))
       const { account } = await deps.accounts.getForSync(accountId)
       const access = await deps.accounts.access(accountId)
       if (!maySync(account) || !(await mayHaveCalendars(account, access))) return {}
       const remote = deps.calendars(account.provider).open(access)
-      await syncCalendars(deps, { accountId, epoch, provider: account.provider, remote, signal })
-      return { nextRunInMs: pollMs }
+      const owned = { accountId, epoch, provider: account.provider, remote, signal }
+      const calendars = await syncCalendars(deps, owned, (calendar) => isComplete || !isQuiet(calendar))
+      const found = await subscriptions.ensure({ account, epoch, access }, calendars)
+      reads.set(accountId, { allAt, lastAt: clock.monotonic() })
+      if (found.some(({ isNotified }) => isNotified === 1)) return { nextRunInMs: notifiedMs }
+      const isPushed = calendars.length > 0 && calendars.every(watched(found))
+      return { nextRunInMs: isPushed ? Math.max(notifiedMs, allAt + pushedMs - clock.monotonic()) : pollMs }
     } catch (error) {
       if (error instanceof OwnershipLost) return {}
       if (!(error instanceof ProviderError)) throw error
@@ -87,24 +113,93 @@ export function calendarSync(deps: CalendarSyncDeps): CalendarSync {
     return (await calendarStore(deps.db.read).listedAt(id)) !== undefined
   }
 
+  /** The subscriptions as they were; those with notified changes are no longer marked, because this run reads the changes. */
+  async function takeNotified(accountId: string, epoch: number): Promise<CalendarSubscription[]> {
+    const rows = await calendarSubscriptionStore(db.read).of(accountId)
+    const notified = rows.filter(({ isNotified }) => isNotified === 1)
+    if (notified.length === 0) return rows
+    await db.transaction(async (tx) => {
+      await deps.fence(tx, accountId, epoch)
+      for (const row of notified) await calendarSubscriptionStore(tx).clearNotified(row)
+    })
+    return rows
+  }
+
+  /** Whether the provider would have notified a change of the calendar, and did not. */
+  function watched(rows: readonly CalendarSubscription[]): (calendar: CalendarRow) => boolean {
+    const quiet = rows.filter(({ expiresAt, isNotified }) => expiresAt > clock.now() && isNotified === 0)
+    const ids = new Set(quiet.map(({ calendarId }) => calendarId))
+    return ({ id }) => ids.has(id) || ids.has('')
+  }
+
+  function add(accountId: string): void {
+    complete.add(accountId)
+    scheduler.add(accountId, ownership.mailHost(accountId))
+  }
+
+  function remove(accountId: string): void {
+    scheduler.remove(accountId)
+    reads.delete(accountId)
+    complete.delete(accountId)
+    subscriptions.forget(accountId)
+  }
+
+  function onSyncHint(payload: string | undefined): void {
+    if (payload === undefined) return
+    for (const id of readSyncHint(payload).accountIds) {
+      if (!scheduler.has(id)) continue
+      complete.add(id)
+      scheduler.request(id)
+    }
+  }
+
+  function sweep(): void {
+    if (stopped) return
+    sweeping ??= runNotified()
+      .catch((error: unknown) => {
+        log.debug('Cannot read the notified changes of calendars; the next ownership round tries again.', {
+          ...{ operation: 'push.sweep', error },
+        })
+      })
+      .finally(() => {
+        sweeping = undefined
+      })
+  }
+
+  /** Runs accounts with notified changes whose hint was lost. After a failure the backoff says when to retry. */
+  async function runNotified(): Promise<void> {
+    for (const accountId of await calendarSubscriptionStore(db.read).notifiedAccounts()) {
+      if (scheduler.state(accountId)?.attempts === 0) scheduler.request(accountId)
+    }
+  }
+
   return {
     start() {
-      const add = (accountId: string) => scheduler.add(accountId, ownership.mailHost(accountId))
       ownership.onChange(({ lost, gained, changed }) => {
-        for (const accountId of lost) scheduler.remove(accountId)
+        for (const accountId of lost) remove(accountId)
         if (!stopped) for (const accountId of [...gained, ...changed]) add(accountId)
       })
-      unsubscribe = bus.subscribe(SYNC_TOPIC, (payload) => {
-        if (payload !== undefined) for (const id of readSyncHint(payload).accountIds) scheduler.request(id)
-      })
+      ownership.onRound(sweep)
+      const unsubscribes = [
+        bus.subscribe(SYNC_TOPIC, onSyncHint),
+        bus.subscribe(CALENDAR_CHANGES_TOPIC, (accountId) => {
+          if (accountId === undefined) sweep()
+          else scheduler.request(accountId)
+        }),
+      ]
+      unsubscribe = () => {
+        for (const end of unsubscribes) end()
+      }
       for (const accountId of ownership.owned().keys()) add(accountId)
     },
 
     async stop(graceMs) {
       stopped = true
       unsubscribe()
-      await scheduler.stop(Math.min(graceMs, MAX_GRACE_MS))
+      await Promise.all([scheduler.stop(Math.min(graceMs, MAX_GRACE_MS)), sweeping])
     },
+
+    endSubscriptions: subscriptions.end,
   }
 }
 

@@ -1,0 +1,13 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+/** SHA-256 of the secret that a provider returns with every notification of a subscription; base64url. */
+export function hashClientState(clientState: string): string {
+  return createHash('sha256').update(clientState).digest('base64url')
+}
+
+/** Compares in constant time. */
+export function isClientState(clientState: string | null | undefined, storedHash: string | null): boolean {
+  if (typeof clientState !== 'string' || storedHash === null) return false
+  const [given, stored] = [Buffer.from(hashClientState(clientState)), Buffer.from(storedHash)]
+  return given.length === stored.length && timingSafeEqual(given, stored)
+}
