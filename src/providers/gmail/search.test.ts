@@ -14,6 +14,6 @@ it('quotes every word, and leaves a second around times', () => {
       ...{ after: 1500, before: 2500, unread: false, hasAttachments: true },
     }),
   ).toBe(
-    '"größe" "or" from:"ada@x.example" {to:"bob" cc:"bob" bcc:"bob"} subject:"in:spam" after:0 before:4 is:read has:attachment',
+    '{"größe" filename:"größe"} {"or" filename:"or"} from:"ada@x.example" {to:"bob" cc:"bob" bcc:"bob"} subject:"in:spam" after:0 before:4 is:read has:attachment',
   )
 })

@@ -23,7 +23,7 @@ export async function searchMailbox(
 export function queryOf({ text = [], from = [], to = [], subject = [], ...limits }: MailSearch): string {
   const { after, before, unread, hasAttachments } = limits
   const parts = [
-    ...text.map(quoted),
+    ...text.map((word) => `{${quoted(word)} filename:${quoted(word)}}`),
     ...from.map((word) => `from:${quoted(word)}`),
     ...to.map((word) => `{to:${quoted(word)} cc:${quoted(word)} bcc:${quoted(word)}}`),
     ...subject.map((word) => `subject:${quoted(word)}`),

@@ -13,7 +13,7 @@ interface Searchable {
 
 /**
  * Gmail's search language: words, quoted phrases, `-`, `OR`, groups in parentheses (all) and braces (any), and the operators below.
- * Words match complete words of addresses, subject, text and file names.
+ * Words match complete words of addresses, subject and text.
  */
 export function matching(query: string): (message: GoogleMessage) => boolean {
   const tokens = query.match(/-?(?:[a-z0-9]+:)?(?:"[^"]*"|[(){}]|[^\s(){}"]+)/gi) ?? []
@@ -61,10 +61,9 @@ const header =
 
 const anywhere =
   (value: string): Test =>
-  ({ headers, text, files }) =>
+  ({ headers, text }) =>
     ['from', 'to', 'cc', 'bcc', 'subject'].some((name) => containsPhrase(headers.get(name) ?? '', value)) ||
-    containsPhrase(text, value) ||
-    containsPhrase(files, value)
+    containsPhrase(text, value)
 
 const OPERATORS: Record<string, (value: string) => Test> = {
   from: header('from'),
@@ -72,6 +71,10 @@ const OPERATORS: Record<string, (value: string) => Test> = {
   cc: header('cc'),
   bcc: header('bcc'),
   subject: header('subject'),
+  filename:
+    (value) =>
+    ({ files }) =>
+      containsPhrase(files, value),
   after:
     (value) =>
     ({ row }) =>
