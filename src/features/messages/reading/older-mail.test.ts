@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Databases, databases, describeEachDatabase } from '../../../../test/kit/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { mailEvents } from '../../../../test/kit/mailbox-state.ts'
@@ -12,6 +12,7 @@ import { microsoftMailbox } from '../../../../test/servers/microsoft-mailbox.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Pagination } from '../../../lib/page.ts'
 import type { IdMailboxFixture } from '../../../providers/contract/id-mailbox-fixture.ts'
+import type { IdLiveReads } from '../../../providers/contract/index.ts'
 import { messageStore } from '../store.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
@@ -32,23 +33,33 @@ interface Opened {
   accountId: string
   /** Makes the provider fail from now on. */
   fail?(): void
+  /** Makes searches at the provider last for ever from now on. Resolves when one has begun. */
+  hang?(): Promise<void>
 }
 
 async function idMailbox(open: Databases, provider: 'gmail' | 'microsoft', box: IdMailboxFixture): Promise<Opened> {
   onTestFinished(() => box.stop())
   for (let index = 0; index < 16; index += 1) await box.deliver(mailAt(index))
   const db = await open()
+  let hanging: IdLiveReads['search'] | undefined
   const mail = {
     ...box.mail,
     openSession: () => box.mail.openSession(box.access),
-    liveReads: () => box.mail.liveReads(box.access),
+    liveReads: () => ({ ...box.mail.liveReads(box.access), ...(hanging && { search: hanging }) }),
   }
   const service = syncService(db, { mail, settings })
   onTestFinished(() => service.stop())
   const accountId = await service.linkMailbox(provider)
   await service.start()
   await connected(service, accountId)
-  return { db, service, accountId, fail: () => box.fail('unavailable', { times: 1000 }) }
+  const hang = () =>
+    new Promise<void>((resolve) => {
+      hanging = () => {
+        resolve()
+        return new Promise(() => {})
+      }
+    })
+  return { db, service, accountId, hang, fail: () => box.fail('unavailable', { times: 1000 }) }
 }
 
 let dovecot: Dovecot
@@ -161,7 +172,7 @@ describe.skipIf(!dovecotAvailable())('a search beyond the stored messages', () =
 describe('a search beyond the stored messages of a mailbox', () => {
   const open = databases('sqlite')
 
-  it('is partial while the provider fails, and its cursor tries again', async () => {
+  it('is partial while the provider fails, its cursor tries again, and a page takes ten seconds at most', async () => {
     const box = await idMailbox(open, 'gmail', await gmailMailbox({ quota: { perSecond: 1e6, burst: 1e6 } }))
     await indexed(box)
     box.fail?.()
@@ -176,6 +187,17 @@ describe('a search beyond the stored messages of a mailbox', () => {
     await expect(list(box, { q: 'word', cursor: pagination.nextCursor })).rejects.toMatchObject({
       code: 'invalid_cursor',
     })
+
+    const begun = box.hang?.()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const late = expect(list(box, { q: 'rare', cursor: pagination.nextCursor })).rejects.toMatchObject({
+      code: 'provider_timeout',
+    })
+    await begun
+    await vi.advanceTimersByTimeAsync(10_000)
+    await late
+    vi.useRealTimers()
   })
 
   it('finds what sync does not cover: it changes without events, and a comparison ignores it', async () => {
