@@ -3,7 +3,7 @@ import { nullable, timestamp } from '../../../lib/json-schema.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
 
 /** A larger response is refused: slots times participants. */
-export const MAX_ENTRIES = 20_000
+export const MAX_ENTRIES = 10_000
 export const MAX_DAYS = 62
 const MAX_PARTICIPANTS = 50
 

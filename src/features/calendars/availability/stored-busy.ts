@@ -11,11 +11,13 @@ const TURN_MS = 8
 export async function storedBusy(handle: Handle, calendarId: string, range: TimeRange): Promise<TimeRange[]> {
   let busy: TimeRange[] = []
   for (let after: number | undefined; ; ) {
-    const from = after === undefined ? sql`` : sql`and "startMs" > ${after}`
-    const instances = overlapping(calendarId, range, sql`"startMs", "endMs"`, sql`and "isBusy" = 1 ${from}`)
     // Of instances that start together the longest is enough, so that a page never ends between them.
-    const { rows } = await sql<{ startMs: number; endMs: number }>`select "startMs", max("endMs") as "endMs"
-      from (${instances}) as "i" group by "startMs" order by "startMs" limit ${sql.lit(ROWS_PER_QUERY)}`.execute(handle)
+    const page = sql`group by "startMs" order by "startMs" limit ${sql.lit(ROWS_PER_QUERY)}`
+    const next = after === undefined ? sql`` : sql`and "startMs" > ${after}`
+    const longest = sql`"startMs", max("endMs") as "endMs"`
+    const instances = overlapping(calendarId, range, longest, sql`and "isBusy" = 1 ${next} ${page}`)
+    const { rows } = await sql<{ startMs: number; endMs: number }>`select ${longest} from (${instances}) as "pages"
+      ${page}`.execute(handle)
     busy = mergeRanges([...busy, ...rows.map(({ startMs, endMs }) => ({ from: Number(startMs), to: Number(endMs) }))])
     await yieldIfHeld(TURN_MS)
     const last = rows.at(-1)

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database.ts'
 import { plansOf } from '../../../../test/kit/plans.ts'
+import { storedBusy } from '../availability/stored-busy.ts'
 import { eventStore } from '../store.ts'
 import { type Position, readRange, type StoredRange } from './range.ts'
 
@@ -34,6 +35,17 @@ describeEachDatabase('the statements of calendar lists', (open) => {
         expect(plan).not.toMatch(FULL_SCAN)
         expect(plan).not.toMatch(SORTED)
       }
+    }
+  })
+
+  it('busy times are read in index order', async () => {
+    const db = await open()
+    const plans = await plansOf(db, (tx) => storedBusy(tx, 'cal_1', month))
+    expect(plans).toHaveLength(1)
+    for (const plan of plans) {
+      expect(plan).not.toMatch(FULL_SCAN)
+      // Two pages, each in order, become one.
+      expect(plan).not.toMatch(/TEMP B-TREE FOR GROUP BY[\s\S]*TEMP B-TREE FOR GROUP BY/)
     }
   })
 
