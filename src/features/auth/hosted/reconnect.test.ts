@@ -120,6 +120,19 @@ describeOneDatabase('reconnecting a mailbox', 'sqlite', (open) => {
       expect(secrets).toEqual({ password: 'right', smtpPassword: 'out' })
     }))
 
+  it('does not send the password of a derived SMTP server when plain text gets allowed', () =>
+    withPages(async (hosted) => {
+      await connect(hosted, USER, { smtpPassword: 'out' })
+      const reconnect = async (secure: string) => {
+        const { code, authUrl } = await hosted.session(USER)
+        const given = { host: '', username: '', port: '10993', password: 'right', secure }
+        const form = imapForm(code, await hosted.open(authUrl), given)
+        expect(await (await hosted.call(PATH, form)).text()).toContain('Mailbox connected')
+        return (await hosted.access(code)).secrets.smtpPassword
+      }
+      expect([await reconnect('true'), await reconnect('false')]).toEqual(['out', undefined])
+    }))
+
   it('refuses another mailbox, and leaves the session open', () =>
     withPages(async (hosted) => {
       await connect(hosted, USER)

@@ -52,7 +52,12 @@ export function withStoredLogins(fields: ImapFields, mailbox: LinkedMailbox, sec
 /** A stored password goes only where it went before, and only over a connection that is as secure. */
 function isSame(server: (typeof SERVERS)[number], { settings }: LinkedMailbox, fields: ImapFields): boolean {
   const { imap, smtp, caldav } = settings
-  if (server === 'smtp' && imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
+  if (server === 'smtp') {
+    if (imap?.allowSelfSigned !== true && fieldText(fields.allowSelfSigned) !== '') return false
+    // Without a choice of its own, sending is encrypted as reading is.
+    const mayBePlain = !['', 'true'].includes(fieldText(fields.secure).trim())
+    if (smtp?.security === undefined && imap?.allowPlain !== true && mayBePlain) return false
+  }
   const stored = Object.entries(server === 'smtp' ? smtpFields(smtp) : caldavFields(caldav))
   const given: Readonly<Record<string, unknown>> = fields
   return stored.every(([name, value]) => fieldText(given[name]).trim() === value)
