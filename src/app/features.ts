@@ -301,6 +301,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     streams,
     tracking,
     calendarLists,
+    calendarRuns,
     availability,
     calendarChanges,
     parts,

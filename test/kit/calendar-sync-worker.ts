@@ -1,0 +1,19 @@
+/**
+ * A process that syncs accounts and their calendars until it is killed. Arguments: data folder, database URL or '', settings in JSON.
+ * Prints `started`.
+ */
+import { compose } from './composition.ts'
+import { openDatabase } from './open-database.ts'
+
+const [dataDir = '', databaseUrl = '', settings = '{}'] = process.argv.slice(2)
+const db = openDatabase({ dataDir, databaseUrl })
+const { features } = compose(db, {
+  settings: JSON.parse(settings),
+  features: {
+    ownership: { roundMs: 100, deadAfterMs: 400, soleProcess: databaseUrl === '' },
+    calendars: { pollMs: 20, retry: { baseMs: 20, capMs: 200 } },
+  },
+})
+features.calendarRuns.start()
+await features.ownership.start()
+process.stdout.write('started\n')
