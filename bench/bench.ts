@@ -1,4 +1,5 @@
 import { burst } from './burst.ts'
+import { calendar } from './calendar.ts'
 import { deliver } from './deliver.ts'
 import { firstPage } from './first-page.ts'
 import { fullSync } from './full-sync.ts'
@@ -25,6 +26,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   deliver,
   list,
   search,
+  calendar,
   send,
   responsive,
 }

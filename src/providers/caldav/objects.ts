@@ -79,22 +79,35 @@ export function ownPaths(hrefs: readonly string[], collection: URL, base: URL): 
   return [...new Set(own)].slice(0, MAX_OBJECTS)
 }
 
-/** Reads objects in batches. A batch that is too large is halved; a single object that is too large counts as absent. */
+/**
+ * Reads objects in batches, the next one while the caller stores this one. A batch that is too large is halved; a single object that
+ * is too large counts as absent.
+ */
 export async function* readObjects(
   collection: Collection,
   paths: readonly string[],
 ): AsyncGenerator<ObjectBatch, void> {
   const waiting: (readonly string[])[] = []
   for (let at = 0; at < paths.length; at += OBJECTS_PER_BATCH) waiting.push(paths.slice(at, at + OBJECTS_PER_BATCH))
-  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    try {
-      yield await readBatch(collection, batch)
-    } catch (error) {
+  for (let ahead = next(); ahead !== undefined; ) {
+    const { batch, reading } = ahead
+    const result = await reading
+    const half = Math.ceil(batch.length / 2)
+    if (result === undefined && batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
+    ahead = next()
+    if (result !== undefined) yield result
+    else if (batch.length === 1) yield { events: [], complete: [], absent: [...batch] }
+  }
+
+  function next() {
+    const batch = waiting.shift()
+    if (batch === undefined) return undefined
+    const reading = readBatch(collection, batch).catch((error: unknown) => {
       if (!(error instanceof ProviderError) || error.kind !== 'limit_exceeded') throw error
-      const half = Math.ceil(batch.length / 2)
-      if (batch.length > 1) waiting.unshift(batch.slice(0, half), batch.slice(half))
-      else yield { events: [], complete: [], absent: [...batch] }
-    }
+    })
+    // The caller may stop before it is awaited.
+    reading.catch(() => {})
+    return { batch, reading }
   }
 }
 
