@@ -23,6 +23,8 @@ export interface CalendarAccount {
   user: string
   /** Another program creates an event. Returns its id at the provider. */
   write(summary: string): Promise<string>
+  /** Another program invites the user. */
+  invite(summary: string): Promise<unknown>
   /** Waits until sync has read everything that happened so far. */
   sync(): Promise<void>
   /** The calendar events that the service recorded, in order: `created <id> <version>`. */
@@ -34,6 +36,7 @@ const GMAIL_USER = 'ann@gmail.test'
 const OUTLOOK_USER = 'ada@example.test'
 const IMAP_USER = 'ada@posthorn.test'
 const PASSWORD = 'correct horse'
+const ORGANIZER = 'lin@northwind.test'
 const MARKER = 'Written elsewhere'
 const DAY_MS = 24 * 60 * 60 * 1000
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS
@@ -70,7 +73,16 @@ export async function openGoogle({ scopes = CALENDAR_SCOPES, prepare }: GoogleOp
   const account = { provider: 'gmail', email: GMAIL_USER, refreshToken }
   const write = async (summary: string) =>
     google.calendars.put(GMAIL_USER, GMAIL_USER, { summary, start: hour(9), end: hour(10) })
-  const opened = await connect(account, { environment: google.settings, close: () => google.close(), write })
+  const invite = async (summary: string) =>
+    google.calendars.put(GMAIL_USER, GMAIL_USER, {
+      ...{ summary, start: hour(9), end: hour(10), organizer: { email: ORGANIZER } },
+      attendees: [
+        { email: ORGANIZER, organizer: true, responseStatus: 'accepted' },
+        { email: GMAIL_USER, self: true, responseStatus: 'needsAction' },
+      ],
+    })
+  const close = () => google.close()
+  const opened = await connect(account, { environment: google.settings, close, write, invite })
   return { ...opened, google, user: GMAIL_USER }
 }
 
@@ -86,7 +98,14 @@ async function openMicrosoft(): Promise<CalendarAccount> {
       end: hour(10),
       originalStartTimeZone: 'UTC',
     })
-  const opened = await connect(account, { environment: graph.settings, close: () => graph.close(), write })
+  const invite = async (subject: string) =>
+    graph.calendars.put(OUTLOOK_USER, 'calendar', {
+      ...{ subject, start: hour(9), end: hour(10), originalStartTimeZone: 'UTC', isOrganizer: false },
+      organizer: { emailAddress: { address: ORGANIZER } },
+      attendees: [{ type: 'required', status: { response: 'none' }, emailAddress: { address: OUTLOOK_USER } }],
+    })
+  const close = () => graph.close()
+  const opened = await connect(account, { environment: graph.settings, close, write, invite })
   return { ...opened, graph, user: OUTLOOK_USER }
 }
 
@@ -107,7 +126,12 @@ async function openImap(): Promise<CalendarAccount> {
     await radicale.request(IMAP_USER, 'PUT', path, icsObject([{ summary, start: hour(9), end: hour(10) }]))
     return path
   }
-  return { ...(await connect(account, { environment: {}, close, write })), user: IMAP_USER }
+  const invite = async (summary: string) => {
+    const lines = [`ORGANIZER:mailto:${ORGANIZER}`, `ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:${IMAP_USER}`]
+    const object = icsObject([{ summary, start: hour(9), end: hour(10), lines }])
+    await radicale.request(IMAP_USER, 'PUT', `${calendar}${randomUUID()}.ics`, object)
+  }
+  return { ...(await connect(account, { environment: {}, close, write, invite })), user: IMAP_USER }
 }
 
 async function connect(
@@ -116,7 +140,8 @@ async function connect(
     environment,
     close,
     write,
-  }: { environment: Record<string, string>; close: () => Promise<void> } & Pick<CalendarAccount, 'write'>,
+    invite,
+  }: { environment: Record<string, string>; close: () => Promise<void> } & Pick<CalendarAccount, 'write' | 'invite'>,
 ): Promise<CalendarAccount> {
   let service: Service | undefined
   const stop = async () => {
@@ -139,7 +164,7 @@ async function connect(
     }
     return {
       ...{ api: owner, id, events, user: '', stop },
-      write,
+      ...{ write, invite },
       async sync() {
         const marker = `${MARKER} ${randomUUID()}`
         await write(marker)

@@ -45,6 +45,9 @@ export const LAST = [
   'POST /accounts/{accountId}/availability',
   'POST /accounts/{accountId}/calendars/{calendarId}/events',
   'GET /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
+  'PATCH /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
+  'POST /accounts/{accountId}/calendars/{calendarId}/events/{eventId}/respond',
+  'DELETE /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
@@ -66,6 +69,8 @@ const SHOWN = {
   gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
   calendar: 'cal_01k9zx2m5p7r9t2v4x6z8b1d3f',
   calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
+  invitation: 'cev_01k9zx2p8r1t3v5x7z9b2d4f6h',
+  createdEvent: 'cev_01k9zx4d6f8h1k3m5p7r9t2v4x',
   inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
   message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
   thread: 'thr_01k9zwtvqmpvrfjf9ttty4hk6f',
@@ -102,7 +107,7 @@ export async function startApiStory(): Promise<ApiStory> {
     )
     for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
     google.server.addUser(GMAIL_USER)
-    google.server.calendars.put(GMAIL_USER, GMAIL_USER, STANDUP)
+    for (const event of [STANDUP, INVITATION]) google.server.calendars.put(GMAIL_USER, GMAIL_USER, event)
     google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
     const shiftMs = BEGINS_MS - systemClock.now()
     const service = await startService({
@@ -205,8 +210,13 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
         const read = (await owner.get(path)).json
         return read.source === 'stored' ? read : false
       })
-      bind(SHOWN.calendarEvent, list.events[0].id)
+      const idOf = ({ id }: { id: string }) =>
+        list.events.find(({ providerEventId }: { providerEventId: string }) => providerEventId === id).id
+      bind(SHOWN.calendarEvent, idOf(STANDUP))
+      bind(SHOWN.invitation, idOf(INVITATION))
     },
+
+    'POST /accounts/{accountId}/calendars/{calendarId}/events': async ({ json }) => bind(SHOWN.createdEvent, json.id),
   }
 
   /** The mail server of the examples is at another address here, with a certificate of its own. */
@@ -273,6 +283,17 @@ const STANDUP = {
   start: { dateTime: '2026-11-16T09:00:00', timeZone: 'Europe/Berlin' },
   end: { dateTime: '2026-11-16T09:15:00', timeZone: 'Europe/Berlin' },
   recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO,WE,FR'],
+}
+
+const INVITATION = {
+  ...{ id: '7m9p1r3t5v7x9z2b', summary: 'Contract review' },
+  start: { dateTime: '2026-12-03T14:00:00', timeZone: 'Europe/Berlin' },
+  end: { dateTime: '2026-12-03T15:00:00', timeZone: 'Europe/Berlin' },
+  organizer: { email: 'lin@northwind.example', displayName: 'Lin Chen' },
+  attendees: [
+    { email: 'lin@northwind.example', displayName: 'Lin Chen', organizer: true, responseStatus: 'accepted' },
+    { email: GMAIL_USER, self: true, responseStatus: 'needsAction' },
+  ],
 }
 
 const INVOICE = attachmentMail({

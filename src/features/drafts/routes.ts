@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { type App, done, type Idempotency } from '../../infra/http/index.ts'
-import { invalid } from '../../lib/errors.ts'
+import { type App, done, type Idempotency, ifMatchVersion } from '../../infra/http/index.ts'
 import { attachmentRoute, sendResult } from '../messages/index.ts'
 import {
   createBody,
@@ -129,7 +128,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       },
     },
     async (request, reply) => {
-      const ifMatch = versionOf(request.headers['if-match'])
+      const ifMatch = ifMatchVersion(request.headers['if-match'])
       const { params, body = {}, files } = request
       const draft = await drafts.update(params.draftId, body, { ifMatch, files })
       reply.header('etag', `"${draft.version}"`)
@@ -171,15 +170,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       },
     },
     idempotency.writing(({ params, headers, body }) =>
-      drafts.send(params.draftId, body ?? {}, versionOf(headers['if-match'])),
+      drafts.send(params.draftId, body ?? {}, ifMatchVersion(headers['if-match'])),
     ),
   )
-}
-
-/** Undefined for none and for `*`, which any version matches. */
-function versionOf(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
-  const version = /^\s*(?:W\/)?"?(\d{1,15})"?\s*$/.exec(ifMatch)?.[1]
-  if (version === undefined) throw invalid('headers.if-match', 'must be the version of the draft')
-  return Number(version)
 }

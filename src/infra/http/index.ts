@@ -32,6 +32,7 @@ export type {
   TypedReply,
   TypedRequest,
 } from './server/idempotency.ts'
+export { ifMatchVersion } from './server/if-match.ts'
 export type { UploadedFile } from './server/multipart.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './server/rate-limit.ts'
 export { refuseMisspelledMembers } from './server/schema-compilers.ts'

@@ -12,6 +12,7 @@ import { statusError } from './errors.ts'
 import { applyInput, describeZones, replace, touch } from './input.ts'
 import { type CalendarObject, eventsOf } from './map.ts'
 import { type Collection, ownPaths, readTexts } from './objects.ts'
+import { instanceTimes } from './series.ts'
 
 export interface ChangesDeps {
   /** The calendar, ready for requests. */
@@ -100,20 +101,20 @@ export function caldavChanges({ collectionOf, email, now }: ChangesDeps): Calend
       if (changes.conference === true) {
         throw noMeetings(UPDATING)
       }
-      const object = await edit(
-        target,
-        { doing: UPDATING, etag, signal },
-        ({ component, calendar, mapped, context }) => {
-          const changed = component(target)
-          const before = mapped.find((each) => each.component === changed)?.event
-          const { recurrence: _recurrence, ...ofInstance } = changes
-          const isSeries = before !== undefined && before.originalStart === null
-          applyInput(changed, isSeries ? changes : ofInstance, context)
-          // The instances are others now, so exceptions of the earlier ones have no place.
-          if (isSeries && isMoved(before, changes)) removeExceptions(calendar)
-          return true
-        },
-      )
+      const object = await edit(target, { doing: UPDATING, etag, signal }, (editing) => {
+        const { component, mapped, context } = editing
+        const changed = component(target)
+        const before = mapped.find((each) => each.component === changed)?.event
+        const { recurrence: _recurrence, ...ofInstance } = changes
+        const isSeries = before !== undefined && before.originalStart === null
+        applyInput(changed, isSeries ? changes : ofInstance, context)
+        if (isSeries && isMoved(before, changes)) {
+          const { start = before.start, end = before.end, recurrence = before.recurrence } = changes
+          const after = { ...before, start, end, recurrence }
+          removeExceptions(editing, (original) => instanceTimes(after, original) !== undefined)
+        }
+        return true
+      })
       return result(object, target, signal, UPDATING)
     },
 

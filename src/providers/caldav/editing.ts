@@ -70,8 +70,17 @@ function exceptionOf(master: Component, { start, end, originalStart }: RemoteEve
   return component
 }
 
-export function removeExceptions(calendar: Component): void {
-  calendar.components = calendar.components.filter((each) => property(each, 'RECURRENCE-ID') === undefined)
+/** Removes the exceptions of instances that the series no longer has. */
+export function removeExceptions(
+  { calendar, mapped }: Pick<Editing, 'calendar' | 'mapped'>,
+  hasInstance: (originalStart: EventTime) => boolean,
+): void {
+  const removed = new Set(
+    mapped.flatMap(({ event, component }) =>
+      event.originalStart === null || hasInstance(event.originalStart) ? [] : [component],
+    ),
+  )
+  calendar.components = calendar.components.filter((each) => !removed.has(each))
 }
 
 /** Removes an event, or excludes an instance from its series. False when nothing is left. */

@@ -80,7 +80,7 @@ export const createBody = Type.Object(
   { title: 'NewCalendarEvent' },
 )
 
-const updateBody = Type.Partial(Type.Object(fields), {
+export const updateBody = Type.Partial(Type.Object(fields), {
   title: 'CalendarEventChanges',
   description: 'Absent fields keep their value, null empties a field, and a list replaces the stored one.',
 })
@@ -94,3 +94,19 @@ export const sendUpdates = Type.Optional(
   }),
 )
 export type SendUpdates = 'all' | 'none'
+
+export const scope = Type.Optional(
+  Type.Enum(['this', 'following', 'all'], {
+    description:
+      'What of a series changes: this instance, it and all that follow, or the whole series. Default: what the id names.',
+  }),
+)
+export type Scope = 'this' | 'following' | 'all'
+
+export const respondBody = Type.Object(
+  {
+    response: Type.Enum(['accepted', 'tentative', 'declined']),
+    comment: Type.Optional(Type.String({ maxLength: 2000, description: 'Plain text for the organizer.' })),
+  },
+  { title: 'InvitationResponse' },
+)

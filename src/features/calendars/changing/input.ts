@@ -123,7 +123,8 @@ function oneLine(path: string, text: string, errors: ErrorDetail[]): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 
-function textOf(path: string, given: string, errors: ErrorDetail[]): string {
+/** Text of several lines. */
+export function textOf(path: string, given: string, errors: ErrorDetail[]): string {
   const text = given.replaceAll('\r\n', '\n')
   if (!text.isWellFormed() || CONTROL_IN_TEXT.test(text) || text.includes('\r')) {
     errors.push({ path, message: 'must not contain control characters' })

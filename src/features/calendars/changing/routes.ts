@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { App, Idempotency } from '../../../infra/http/index.ts'
+import { type App, done, type Idempotency, ifMatchVersion } from '../../../infra/http/index.ts'
 import { calendarEventSchema } from '../api.ts'
-import { createBody, sendUpdates } from './api.ts'
+import { createBody, respondBody, scope, sendUpdates, updateBody } from './api.ts'
 import type { CalendarChanger } from './changer.ts'
 
 const TAGS = ['Calendars']
@@ -57,6 +57,82 @@ export function calendarChangeRoutes(
     idempotency.writing(async ({ params, query, body }, reply, requestKey) => {
       const { sendUpdates = 'all' } = query
       const store = await changer.create(params, body, { requestKey, sendUpdates })
+      return async (tx) => {
+        const event = await store(tx)
+        reply.header('etag', `"${event.version}"`)
+        return event
+      }
+    }),
+  )
+
+  app.patch(
+    '/accounts/:accountId/calendars/:calendarId/events/:eventId',
+    {
+      config: WRITE,
+      schema: {
+        tags: TAGS,
+        summary: 'Change a calendar event',
+        description:
+          'Changes the given fields, at the provider too. With `scope=following` the series ends before the instance, and the response is a new series that begins with it; with `scope=all`, `start` and `end` are those of the first instance. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current event in `error.current`.',
+        params: eventParams,
+        querystring: Type.Object({ scope, sendUpdates }),
+        headers: Type.Object({
+          'if-match': Type.Optional(
+            Type.String({ description: 'The `version` of the event that the request is for, in quotes or not.' }),
+          ),
+        }),
+        body: updateBody,
+        response: { 200: calendarEventSchema },
+      },
+    },
+    async ({ params, query, headers, body }, reply) => {
+      const { scope, sendUpdates = 'all' } = query
+      const ifMatch = ifMatchVersion(headers['if-match'])
+      const event = await changer.update(params, body, { scope, sendUpdates, ifMatch })
+      reply.header('etag', `"${event.version}"`)
+      return event
+    },
+  )
+
+  app.delete(
+    '/accounts/:accountId/calendars/:calendarId/events/:eventId',
+    {
+      config: WRITE,
+      schema: {
+        tags: TAGS,
+        summary: 'Delete a calendar event',
+        description:
+          'Deletes the event, the series or the instance that the id names, at the provider too. With `scope=following` the series ends before the instance.',
+        params: eventParams,
+        querystring: Type.Object({ scope, sendUpdates }),
+        response: { 200: done },
+      },
+    },
+    async ({ params, query }) => {
+      const { scope, sendUpdates = 'all' } = query
+      await changer.remove(params, { scope, sendUpdates })
+      return { success: true, message: 'The event was deleted.' }
+    },
+  )
+
+  app.post(
+    '/accounts/:accountId/calendars/:calendarId/events/:eventId/respond',
+    {
+      config: WRITE,
+      schema: {
+        tags: TAGS,
+        summary: 'Respond to an invitation',
+        description:
+          'Accepts or declines for the account, at the provider too. `scope` is this or all. Outlook removes a declined meeting from the calendar: the response is then the event with status cancelled. 409 not_supported when the account is not invited.',
+        params: eventParams,
+        querystring: Type.Object({ scope, sendUpdates }),
+        body: respondBody,
+        response: { 200: calendarEventSchema },
+      },
+    },
+    idempotency.writing(async ({ params, query, body }, reply) => {
+      const { scope, sendUpdates = 'all' } = query
+      const store = await changer.respond(params, body, { scope, sendUpdates })
       return async (tx) => {
         const event = await store(tx)
         reply.header('etag', `"${event.version}"`)

@@ -26,7 +26,6 @@ export interface Accepted {
   /** An event that is not stored, and not new: stored first, so that its change is announced as one. */
   unstored?: RemoteEvent | undefined
   found: readonly RemoteEvent[]
-  complete?: readonly string[]
   removed?: readonly string[]
   /** A sync follows: exceptions of a series may have changed too. */
   isSeries: boolean
@@ -38,19 +37,18 @@ export interface Accepted {
  */
 export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepted): Promise<void> {
   const { accounts } = deps
-  const { account, before, found, complete = [], removed = [], unstored, isSeries } = accepted
+  const { account, before, found, removed = [], unstored, isSeries } = accepted
   await accounts.hold(tx, account.id)
   const calendar = await calendarStore(tx).get(accepted.calendar.id)
   if (calendar === undefined) throw notFound('calendar', accepted.calendar.id)
   const store = eventStore(tx, calendar.id)
   const now = await store.byProviderIds(found.map(({ eventId }) => eventId))
   const versions = new Map(before.map((row) => [row.providerId, row.version]))
-  const isOutdated = found.some((event) => {
+  const current = found.filter((event) => {
     const row = now.get(event.eventId)
-    return row !== undefined && row.version !== versions.get(event.eventId) && !sameContent(row.content, event)
+    return row === undefined || row.version === versions.get(event.eventId) || sameContent(row.content, event)
   })
-  if (isOutdated || isSeries) await accounts.requestSync(tx, [account.id], 'changes')
-  if (isOutdated) return
+  if (current.length < found.length || isSeries) await accounts.requestSync(tx, [account.id], 'changes')
 
   const apiChange = await numberApiChange(tx, account.id)
   const context = {
@@ -61,7 +59,7 @@ export async function storeAccepted(deps: StoringDeps, tx: Tx, accepted: Accepte
   if (unstored !== undefined && (await store.byProviderIds([unstored.eventId])).size === 0) {
     await applyChanges(deps, tx, { ...context, isAnnounced: false }, { ...none, found: [unstored] })
   }
-  await applyChanges(deps, tx, { ...context, isAnnounced: true }, { ...none, found, complete, removed })
+  await applyChanges(deps, tx, { ...context, isAnnounced: true }, { ...none, found: current, removed })
   if (removed.length > 0) await calendarStore(tx).update(calendar.id, { apiDeletion: apiChange })
 }
 

@@ -109,7 +109,11 @@ export async function findTarget(
 }
 
 /** The instance of a series that starts at `original`, as its master says. Undefined when there is none. */
-function instanceEvent(master: RemoteEvent, original: string, calendarZone: string | null): RemoteEvent | undefined {
+export function instanceEvent(
+  master: RemoteEvent,
+  original: string,
+  calendarZone: string | null,
+): RemoteEvent | undefined {
   const day = parseDay(original)
   const startMs = day === undefined ? parseTime(isoOf(original)) : day * DAY_MS
   if (startMs === undefined || master.recurrence.length === 0) return undefined

@@ -61,7 +61,8 @@ export async function applyChanges(
   /** Ids that rows got from their original start. */
   const adopted = new Set<string>()
 
-  for (const masterId of complete) await adoptIds(masterId)
+  const ofExceptions = listed.flatMap(({ recurringEventId }) => recurringEventId ?? [])
+  for (const masterId of new Set('apiChange' in source ? ofExceptions : complete)) await adoptIds(masterId)
   // Masters first, because the ids of exceptions begin with theirs.
   for (const event of listed.toSorted((a, b) => Number(isException(a)) - Number(isException(b)))) {
     if (event.status === 'cancelled' && !isException(event)) await remove(event.eventId)
@@ -103,7 +104,8 @@ export async function applyChanges(
       const inserted = await newRow(event, content)
       await store.insert(inserted)
       known.set(event.eventId, inserted)
-      if (!quiet.has(event)) changes.push({ type: typeOfNew(event), row: inserted, content: event })
+      if (!quiet.has(event) && !isUnknown(event))
+        changes.push({ type: typeOfNew(event), row: inserted, content: event })
       return
     }
     const isSame = sameContent(row.content, event)
@@ -119,6 +121,11 @@ export async function applyChanges(
     if (isWritten) await store.update(row.id, updated)
     known.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
+  }
+
+  /** A cancelled instance of a series that is not stored, such as a deleted one, of which Google reports the instances too. */
+  function isUnknown({ status, recurringEventId }: RemoteEvent): boolean {
+    return status === 'cancelled' && !known.has(recurringEventId ?? '')
   }
 
   async function newRow(event: RemoteEvent, content: string): Promise<EventRow> {

@@ -1,0 +1,105 @@
+import { parseContentLine } from '../../../lib/calendar/content-line.ts'
+import { DAY_MS, formatLocal, parseDay } from '../../../lib/calendar/days.ts'
+import { parseRule } from '../../../lib/calendar/rule.ts'
+import { startsOf } from '../../../lib/calendar/rule-starts.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { parseTime } from '../../../lib/time.ts'
+import type { EventTime } from '../../../providers/contract/index.ts'
+import { isoOf } from '../api.ts'
+import { parseRecurrence } from '../instances/recurrence.ts'
+import { type PlacedTime, placedTime } from '../instances/times.ts'
+
+/** For the instances of a rule that has COUNT: a hundred years of a weekly series. */
+const MAX_STEPS = 60_000
+
+export interface SplitRecurrence {
+  /** Of the series that ends before the instance. */
+  before: string[]
+  /** Of the series that begins with the instance. */
+  after: string[]
+}
+
+interface Split {
+  start: PlacedTime
+  /** Where the second series begins, as a wall clock and in UTC. */
+  localMs: number
+  ms: number
+  isFloating: boolean
+}
+
+/** Divides the recurrence of a series at the instance that would start at `original`, as in ids of instances. Throws `not_supported`. */
+export function splitRecurrence(
+  lines: readonly string[],
+  first: EventTime,
+  original: string,
+  calendarZone: string | null,
+): SplitRecurrence {
+  const start = placedTime(first, calendarZone)
+  const day = parseDay(original)
+  const ms = day === undefined ? (parseTime(isoOf(original)) ?? 0) : start.zone.toUtc(day * DAY_MS)
+  const localMs = day === undefined ? start.zone.toLocal(ms) : day * DAY_MS
+  const split: Split = { start, localMs, ms, isFloating: 'dateTime' in first && first.timeZone === null }
+  const result: SplitRecurrence = { before: [], after: [] }
+  for (const text of lines) {
+    const line = parseContentLine(text)
+    const head = text.slice(0, text.length - (line?.value.length ?? 0))
+    const parts =
+      line?.name === 'RRULE'
+        ? splitRule(line.value, split)
+        : line?.name === 'RDATE' || line?.name === 'EXDATE'
+          ? splitDates(head, line.value, split)
+          : { before: line?.value, after: line?.value }
+    if (parts.before !== undefined) result.before.push(`${head}${parts.before}`)
+    if (parts.after !== undefined) result.after.push(`${head}${parts.after}`)
+  }
+  return result
+}
+
+interface Parts {
+  before: string | undefined
+  after: string | undefined
+}
+
+function splitRule(value: string, { start, localMs, ms, isFloating }: Split): Parts {
+  const rule = parseRule(value)
+  if (rule === undefined) return { before: value, after: value }
+  const { count, until } = rule
+  const endMs = until && (until.isUtc ? until.ms : start.zone.toUtc(until.ms))
+  if (endMs !== undefined && endMs < ms) return { before: value, after: undefined }
+  const others = value.split(';').filter((part) => !/^\s*(?:COUNT|UNTIL)\s*=/i.test(part))
+  const last = start.isDate
+    ? formatLocal(localMs - DAY_MS).slice(0, 10)
+    : `${formatLocal((isFloating ? localMs : ms) - 1000)}${isFloating ? '' : 'Z'}`
+  const before = [...others, `UNTIL=${last.replaceAll(/[-:]/g, '')}`].join(';')
+  if (count === undefined) {
+    ensureStart()
+    return { before, after: value }
+  }
+  const left = count - startsIn(start.localMs, localMs)
+  if (left <= 0) return { before: value, after: undefined }
+  ensureStart()
+  return { before, after: [...others, `COUNT=${left}`].join(';') }
+
+  function startsIn(from: number, to: number): number {
+    return rule === undefined ? 0 : [...startsOf(rule, start.localMs, { from, to }, { left: MAX_STEPS })].length
+  }
+
+  /** The second series repeats at the time of its first instance. */
+  function ensureStart(): void {
+    if (startsIn(localMs, localMs + 1) > 0) return
+    const message = 'This instance is an extra date of the series. Send the request for one that the RRULE repeats.'
+    throw new AppError('not_supported', { message })
+  }
+}
+
+/** The instance itself is the start of the second series. */
+function splitDates(head: string, value: string, { start, ms }: Split): Parts {
+  const dates = value.split(',').flatMap((text) => {
+    const { added, excluded } = parseRecurrence([`${head}${text}`], start.zone)
+    const [date] = [...added, ...excluded]
+    return date === undefined ? [] : [{ text, atMs: date.zone.toUtc(date.localMs) }]
+  })
+  const of = (isWanted: (atMs: number) => boolean) =>
+    dates.flatMap(({ text, atMs }) => (isWanted(atMs) ? [text] : [])).join(',') || undefined
+  return { before: of((atMs) => atMs < ms), after: of((atMs) => atMs > ms) }
+}
