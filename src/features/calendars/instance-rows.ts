@@ -13,8 +13,14 @@ export function placementOf(
   calendar: Pick<CalendarRow, 'id' | 'timeZone'>,
   window: TimeRange,
 ): Placement {
-  const { startMs } = spanOf(JSON.parse(row.content), calendar.timeZone)
-  return { startMs, instances: instanceRows(row, exceptions, calendar, window) }
+  const instances = instanceRows(row, exceptions, calendar, window)
+  let firstMs: number | null = null
+  let lastMs: number | null = null
+  for (const { startMs, endMs } of instances) {
+    firstMs = Math.min(firstMs ?? startMs, startMs)
+    lastMs = Math.max(lastMs ?? endMs, endMs)
+  }
+  return { startMs: spanOf(JSON.parse(row.content), calendar.timeZone).startMs, firstMs, lastMs, instances }
 }
 
 /** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */

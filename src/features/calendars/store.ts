@@ -5,13 +5,17 @@ export type CalendarRow = Selectable<Tables['calendars']>
 export type EventRow = Selectable<Tables['calendarEvents']>
 export type InstanceRow = Selectable<Tables['calendarInstances']>
 
-/** When an event takes place: the event itself, and its instances in the window. */
-export interface Placement {
-  startMs: number
+/** When an event takes place: the columns of its row, and its instances in the window. */
+export interface Placement extends Pick<EventRow, 'startMs' | 'firstMs' | 'lastMs'> {
   instances: readonly InstanceRow[]
 }
 
 const ROWS_PER_QUERY = 500
+/** The columns that the JSON of an event needs. */
+const SHOWN = [
+  ...(['id', 'accountId', 'calendarId', 'providerId', 'masterProviderId', 'originalStart'] as const),
+  ...(['content', 'version', 'createdAt', 'updatedAt'] as const),
+] as const
 
 /** Reads and writes calendars. The methods that write need a `Tx`. */
 export function calendarStore(handle: Handle) {
@@ -95,9 +99,15 @@ export function eventStore(handle: Handle, calendarId: string) {
       return found
     },
 
-    async byIds(ids: readonly string[]): Promise<Map<string, EventRow>> {
+    /** Only what lists show: the drivers' cost is per value. */
+    async shownByIds(ids: readonly string[]): Promise<Map<string, Pick<EventRow, (typeof SHOWN)[number]>>> {
       if (ids.length === 0) return new Map()
-      const found = await rows().where('id', 'in', ids).execute()
+      const found = await handle
+        .selectFrom('calendarEvents')
+        .select(SHOWN)
+        .where('calendarId', '=', calendarId)
+        .where('id', 'in', ids)
+        .execute()
       return new Map(found.map((row) => [row.id, row]))
     },
 
@@ -114,6 +124,22 @@ export function eventStore(handle: Handle, calendarId: string) {
         .limit(1)
         .executeTakeFirst()
       return row !== undefined
+    },
+
+    /** Those of the provider ids that are masters of stored exceptions. */
+    async mastersWithExceptions(providerIds: readonly string[]): Promise<Set<string | null>> {
+      const found = new Set<string | null>()
+      for (let start = 0; start < providerIds.length; start += ROWS_PER_QUERY) {
+        const some = await handle
+          .selectFrom('calendarEvents')
+          .select('masterProviderId')
+          .distinct()
+          .where('calendarId', '=', calendarId)
+          .where('masterProviderId', 'in', providerIds.slice(start, start + ROWS_PER_QUERY))
+          .execute()
+        for (const { masterProviderId } of some) found.add(masterProviderId)
+      }
+      return found
     },
 
     exceptionsOf: (masterProviderId: string): Promise<EventRow[]> =>
@@ -144,14 +170,8 @@ export function eventStore(handle: Handle, calendarId: string) {
 }
 
 /** Stores when an event takes place. */
-export async function placeEvent(tx: Tx, eventId: string, { startMs, instances }: Placement): Promise<void> {
-  let firstMs: number | null = null
-  let lastMs: number | null = null
-  for (const instance of instances) {
-    firstMs = Math.min(firstMs ?? instance.startMs, instance.startMs)
-    lastMs = Math.max(lastMs ?? instance.endMs, instance.endMs)
-  }
-  await tx.updateTable('calendarEvents').set({ startMs, firstMs, lastMs }).where('id', '=', eventId).execute()
+export async function placeEvent(tx: Tx, eventId: string, { instances, ...columns }: Placement): Promise<void> {
+  await tx.updateTable('calendarEvents').set(columns).where('id', '=', eventId).execute()
   await tx.deleteFrom('calendarInstances').where('eventId', '=', eventId).execute()
   await insertRows(tx, 'calendarInstances', instances)
 }

@@ -59,7 +59,7 @@ describeEachDatabase('the statements of calendar lists', (open) => {
       const store = eventStore(tx, 'cal_1')
       await store.beforeRound(2, 50)
       await store.after('p', 50)
-      await store.byIds(['cev_1'])
+      await store.shownByIds(['cev_1'])
       await store.byProviderIds(['p'])
       await store.exceptionsOf('p')
       await store.find('p')

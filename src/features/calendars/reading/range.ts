@@ -132,7 +132,7 @@ async function readEvents(handle: Handle, stored: StoredRange, after: Position |
 }
 
 async function rowsOf(handle: Handle, calendarId: string, keys: readonly Key[]): Promise<ListedRow[]> {
-  const events = await eventStore(handle, calendarId).byIds([...new Set(keys.map(({ eventId }) => eventId))])
+  const events = await eventStore(handle, calendarId).shownByIds([...new Set(keys.map(({ eventId }) => eventId))])
   return keys.flatMap(({ eventId, instance, startMs, endMs }) => {
     const row = events.get(eventId)
     return row === undefined ? [] : [{ ...row, instance, startMs, endMs }]

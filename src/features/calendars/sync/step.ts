@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import type { Tx } from '../../../infra/db/index.ts'
+import { insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
@@ -9,7 +9,7 @@ import { type calendarEvents, changeEvent } from '../events.ts'
 import { placementOf } from '../instance-rows.ts'
 import { originalStartOf, spanOf } from '../instances/times.ts'
 import { searchTextOf } from '../search-text.ts'
-import { type CalendarRow, type EventRow, eventStore, placeEvent } from '../store.ts'
+import { type CalendarRow, type EventRow, eventStore, type InstanceRow, placeEvent } from '../store.ts'
 
 export interface StepDeps {
   events: Recorder
@@ -55,9 +55,16 @@ export async function applyChanges(
   const known = await store.byProviderIds([
     ...new Set([...listed.flatMap((event) => [event.eventId, event.recurringEventId ?? []].flat()), ...removed]),
   ])
+  const masters = [...new Set(listed.map(({ eventId, recurringEventId }) => recurringEventId ?? eventId))]
+  /** Of these, the ones without exceptions need no statement each. */
+  const mayHaveExceptions = await store.mastersWithExceptions(masters)
+  const hasNone = new Set(masters.filter((id) => !mayHaveExceptions.has(id)))
+  /** New masters and single events by id. Stored together at the end, because a first sync stores thousands. */
+  const added = new Map<string, EventRow>()
   const changes: Change[] = []
   /** Provider ids of series whose instances are no longer right. */
   const stale = new Set<string>()
+  const addedInstances: InstanceRow[] = []
   /** Ids that rows got from their original start. */
   const adopted = new Set<string>()
 
@@ -70,17 +77,23 @@ export async function applyChanges(
   }
   for (const masterId of complete) {
     const current = new Set(listed.flatMap((event) => (event.recurringEventId === masterId ? event.eventId : [])))
-    for (const row of await store.exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
+    for (const row of await exceptionsOf(masterId)) if (!current.has(row.providerId)) await remove(row.providerId)
   }
   for (const providerId of removed) await remove(providerId)
   for (const providerId of stale) await expand(providerId)
+  await insertRows(tx, 'calendarEvents', [...added.values()])
+  await insertRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
+
+  async function exceptionsOf(masterId: string): Promise<EventRow[]> {
+    return hasNone.has(masterId) ? [] : store.exceptionsOf(masterId)
+  }
 
   /** At Graph an instance has another id once it is cancelled, or changed again: its row stays. */
   async function adoptIds(masterId: string): Promise<void> {
     const own = listed.filter(({ recurringEventId }) => recurringEventId === masterId)
     const current = new Set(own.map(({ eventId }) => eventId))
-    const stored = (await store.exceptionsOf(masterId)).filter(({ providerId }) => !current.has(providerId))
+    const stored = (await exceptionsOf(masterId)).filter(({ providerId }) => !current.has(providerId))
     const byStart = new Map(stored.map((row) => [row.originalStart, row]))
     for (const { eventId, originalStart } of own) {
       if (originalStart === null || known.has(eventId)) continue
@@ -102,7 +115,11 @@ export async function applyChanges(
     if (row === undefined) {
       ensureNotStale(calendar.apiDeletion)
       const inserted = await newRow(event, content)
-      await store.insert(inserted)
+      if (event.recurringEventId === null) added.set(inserted.id, inserted)
+      else {
+        await store.insert(inserted)
+        hasNone.delete(event.recurringEventId)
+      }
       known.set(event.eventId, inserted)
       if (!quiet.has(event) && !isUnknown(event))
         changes.push({ type: typeOfNew(event), row: inserted, content: event })
@@ -118,7 +135,8 @@ export async function applyChanges(
       ...('apiChange' in source && { apiChange: source.apiChange }),
     }
     const isWritten = !isSame || row.round !== calendar.round || adopted.has(event.eventId) || 'apiChange' in source
-    if (isWritten) await store.update(row.id, updated)
+    if (added.has(row.id)) added.set(row.id, updated)
+    else if (isWritten) await store.update(row.id, updated)
     known.set(event.eventId, updated)
     if (!isSame) changes.push({ type: typeOfChange(event), row: updated, content: event })
   }
@@ -160,7 +178,8 @@ export async function applyChanges(
     if (row === undefined || row.providerId !== providerId) return
     ensureNotStale(row.apiChange)
     known.delete(providerId)
-    const exceptions = row.isSeries === 1 ? await store.exceptionsOf(providerId) : []
+    const exceptions = row.isSeries === 1 ? await exceptionsOf(providerId) : []
+    added.delete(row.id)
     await store.remove([row.id, ...exceptions.map(({ id }) => id)])
     for (const exception of exceptions) known.delete(exception.providerId)
     stale.delete(providerId)
@@ -173,8 +192,14 @@ export async function applyChanges(
 
   async function expand(providerId: string): Promise<void> {
     const row = known.get(providerId) ?? (await store.find(providerId))
-    const exceptions = await store.exceptionsOf(providerId)
-    if (row !== undefined) await placeEvent(tx, row.id, placementOf(row, exceptions, calendar, window))
+    const exceptions = await exceptionsOf(providerId)
+    if (row !== undefined) {
+      const { instances, ...columns } = placementOf(row, exceptions, calendar, window)
+      if (added.has(row.id)) {
+        added.set(row.id, { ...row, ...columns })
+        addedInstances.push(...instances)
+      } else await placeEvent(tx, row.id, { ...columns, instances })
+    }
     for (const exception of exceptions) await placeEvent(tx, exception.id, placementOf(exception, [], calendar, window))
   }
 
