@@ -73,9 +73,9 @@ export async function renewClaims(tx: Tx, dialect: Dialect, accountId: string, c
     .execute()
 }
 
-/** Lets others take over at once. */
+/** Lets others take over at once. The lease stays, because a message may have been interrupted before this run claimed it. */
 export async function releaseClaims(tx: Tx, accountId: string, claim: Claim): Promise<void> {
-  await heldBy(tx, accountId, claim).set({ lease: null, leasedUntil: null }).execute()
+  await heldBy(tx, accountId, claim).set({ leasedUntil: null }).execute()
 }
 
 function heldBy(tx: Tx, accountId: string, { token }: Claim) {

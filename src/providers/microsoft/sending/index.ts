@@ -66,7 +66,9 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
     if (earlierDraftId !== null) {
       if ((await stateOf(earlierDraftId, DOING, signal)) === 'sent') return true
       await remove(earlierDraftId, DOING, signal)
-    } else if (mayHaveDraft) {
+    }
+    // Also beside a known one: the attempt that was killed may have replaced it.
+    if (mayHaveDraft) {
       const found = await find(rfcMessageId, DOING, signal)
       if (found.some(({ isDraft }) => !isDraft)) return true
       for (const { id } of found) if (id !== originalDraftId) await remove(id, DOING, signal)

@@ -183,6 +183,13 @@ describe('messages of a mailbox at Graph', () => {
     expect(await sender.send(unrelated, steps, never)).toMatchObject({ sent: true })
     expect(inFolder('drafts')).toEqual([])
     expect(graph.sent).toHaveLength(2)
+    const interrupted = await compose()
+    const [bytes = Buffer.alloc(0)] = await collect(interrupted)
+    const [known, unknown] = [0, 1].map(() => graph.deliver(user, bytes, { folder: 'drafts', draft: true }))
+    const next = { ...interrupted, mayHaveDraft: true, earlierDraftId: (await known) ?? null }
+    await unknown
+    expect(await sender.send(next, steps, never)).toMatchObject({ sent: true })
+    expect(inFolder('drafts')).toEqual([])
   })
 
   it('takes a message for sent that Graph sends although it reports to be busy', async () => {
