@@ -201,6 +201,26 @@ describeEachCalendar('events through the API', (provider, open) => {
     ])
   })
 
+  it('are changed from an instance of an all-day series on', async () => {
+    const times = { start: { date: day(10) }, end: { date: day(11) } }
+    const series = await create({ ...times, summary: 'Fair', recurrence: ['RRULE:FREQ=DAILY;COUNT=4'] })
+    const path = (offset: number) => `${account.events}/${series.id}_${day(offset).replaceAll('-', '')}`
+    expect((await account.api.patch(path(11), { summary: 'Fair, second day' })).json.start).toEqual({
+      ...{ date: day(11), timeZone: null },
+    })
+    const later = await account.api.patch(`${path(12)}?scope=following`, { summary: 'Fair, later' })
+    expect(later.json).toMatchObject({ start: { date: day(12) }, end: { date: day(13) }, recurringEventId: null })
+    expect((await account.api.delete(path(10))).status).toBe(200)
+    const shown = async () => {
+      const all = await list(`singleEvents=true&q=fair&timeMin=${day(9)}T00:00:00Z&timeMax=${day(15)}T00:00:00Z`)
+      return all.map(({ summary, start }) => `${summary} ${start.date}`)
+    }
+    const left = [`Fair, second day ${day(11)}`, `Fair, later ${day(12)}`, `Fair, later ${day(13)}`]
+    expect(await shown()).toEqual(left)
+    await account.sync()
+    expect(await shown()).toEqual(left)
+  })
+
   it('are invitations to which the account responds', async () => {
     const known = (await account.announced()).length
     await account.invite('Invited')

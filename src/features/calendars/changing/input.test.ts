@@ -30,6 +30,8 @@ describe('the input of an event', () => {
       dateTime: '2026-10-25T01:30:00',
       timeZone: 'UTC',
     })
+    const series = { start: second, end: END, recurrence: ['RRULE:FREQ=DAILY'] }
+    expect(parsed(series).paths).toEqual(['body.start.dateTime'])
   })
 
   it('is empty where the request is, and empty values are null', () => {

@@ -36,6 +36,11 @@ export function parseEventInput(
   const lines = recurrence === undefined ? undefined : (recurrence ?? [])
   if (start === undefined || times.start !== undefined) checkTimes(times, current, calendarZone, errors)
   const first = times.start ?? current?.start
+  const repeats = (lines ?? current?.recurrence ?? []).length > 0
+  if (repeats && start !== undefined && isSecondOfTwo(start, times.start, calendarZone)) {
+    const message = 'is the second of two equal local times, at which a series cannot repeat'
+    errors.push({ path: 'body.start.dateTime', message })
+  }
   if (lines !== undefined && first !== undefined) checkRecurrence(lines, first, calendarZone, errors)
   return {
     ...(summary !== undefined && { summary: oneLine('body.summary', summary, errors) }),
@@ -82,6 +87,12 @@ function parseEventTime(
   if (ms % 1000 !== 0) return fail(`${path}.dateTime`, 'must be in whole seconds')
   const found = zone && zonedTime(ms, zone)
   return found && 'dateTime' in found ? { dateTime: found.dateTime, timeZone: found.timeZone ?? 'UTC' } : undefined
+}
+
+/** Clocks are set back: only UTC can say this time. */
+function isSecondOfTwo({ timeZone }: TimeBody, parsed: ZonedTime | undefined, calendarZone: string | null): boolean {
+  if (parsed === undefined || 'date' in parsed) return false
+  return parsed.timeZone !== ianaZone(timeZone ?? calendarZone ?? 'UTC')
 }
 
 const YEARS = `, between ${FIRST_YEAR} and ${LAST_YEAR}`

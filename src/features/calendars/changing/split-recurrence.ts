@@ -63,33 +63,23 @@ interface Parts {
 function splitRule(value: string, { start, localMs, ms, isFloating }: Split): Parts {
   const rule = parseRule(value)
   if (rule === undefined) return { before: value, after: value }
+  const starts = (from: number, to: number) => startsOf(rule, start.localMs, { from, to }, { left: MAX_STEPS })
   const { count, until } = rule
-  const endMs = until && (until.isUtc ? until.ms : start.zone.toUtc(until.ms))
-  if (endMs !== undefined && endMs < ms) return { before: value, after: undefined }
+  const untilMs = until && (until.isUtc ? start.zone.toLocal(until.ms) : until.ms)
+  const isOver = untilMs !== undefined && starts(localMs, untilMs + 1).next().done === true
+  const left = count === undefined ? undefined : count - [...starts(start.localMs, localMs)].length
+  if (isOver || (left !== undefined && left <= 0)) return { before: value, after: undefined }
+  // The second series repeats at the time of its first instance.
+  if (starts(localMs, localMs + 1).next().done === true) {
+    const message = 'This instance is an extra date of the series. Send the request for one that the RRULE repeats.'
+    throw new AppError('not_supported', { message })
+  }
   const others = value.split(';').filter((part) => !/^\s*(?:COUNT|UNTIL)\s*=/i.test(part))
   const last = start.isDate
     ? formatLocal(localMs - DAY_MS).slice(0, 10)
     : `${formatLocal((isFloating ? localMs : ms) - 1000)}${isFloating ? '' : 'Z'}`
   const before = [...others, `UNTIL=${last.replaceAll(/[-:]/g, '')}`].join(';')
-  if (count === undefined) {
-    ensureStart()
-    return { before, after: value }
-  }
-  const left = count - startsIn(start.localMs, localMs)
-  if (left <= 0) return { before: value, after: undefined }
-  ensureStart()
-  return { before, after: [...others, `COUNT=${left}`].join(';') }
-
-  function startsIn(from: number, to: number): number {
-    return rule === undefined ? 0 : [...startsOf(rule, start.localMs, { from, to }, { left: MAX_STEPS })].length
-  }
-
-  /** The second series repeats at the time of its first instance. */
-  function ensureStart(): void {
-    if (startsIn(localMs, localMs + 1) > 0) return
-    const message = 'This instance is an extra date of the series. Send the request for one that the RRULE repeats.'
-    throw new AppError('not_supported', { message })
-  }
+  return { before, after: left === undefined ? value : [...others, `COUNT=${left}`].join(';') }
 }
 
 /** The instance itself is the start of the second series. */
