@@ -68,7 +68,7 @@ const MAX_COUNT = 10_000
 const SHORT_MS = 8 * DAY_MS
 /** Of one statement that compares words; it holds the event loop of the file store. */
 const EVENTS_PER_STATEMENT = 500
-const KEYS_PER_STATEMENT = 2000
+const KEYS_PER_STATEMENT = 500
 
 /** Returns one page and the number of all rows. Without words each is one range of an index. */
 export async function readRange(handle: Handle, stored: StoredRange, page: RangePage): Promise<RangeRows> {
@@ -184,13 +184,14 @@ export function overlapping(
 /** Events with an instance in the range. */
 function eventsIn({ calendarId, range }: StoredRange): RawBuilder<unknown> {
   const { from, to } = range
-  // The original start of an instance is its start, in UTC or the zone of the calendar.
+  // The original start of an instance is its start, in UTC or the zone of the calendar. For `exists` PostgreSQL would read all
+  // instances into a hash table.
   const near = (ms: number, days: number) => originalStartText(ms + days * DAY_MS).slice(0, 8)
   const overlaps = sql`"startMs" < ${to} and "endMs" > ${from}`
   return sql`${eventsTouching(calendarId, range)} and ("e"."isSeries" = 0 or "e"."firstMs" > ${from}
     or "e"."lastMs" < ${to}
-    or exists (select 1 from "calendarInstances" where "eventId" = "e"."id"
-      and "originalStart" > ${near(from, -3)} and "originalStart" < ${near(to, 3)} and ${overlaps})
+    or (select 1 from "calendarInstances" where "eventId" = "e"."id"
+      and "originalStart" > ${near(from, -3)} and "originalStart" < ${near(to, 3)} and ${overlaps} limit 1) = 1
     or "e"."id" in (select "eventId" from "calendarInstances" where "calendarId" = ${calendarId} and "isLong" = 1
       and ${overlaps}))`
 }
