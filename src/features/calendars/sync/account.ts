@@ -2,6 +2,7 @@ import type { Recorder } from '../../../events/index.ts'
 import type { Db } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
+import { readAhead } from '../../../lib/read-ahead.ts'
 import {
   type CalendarAccount,
   type EventStep,
@@ -139,7 +140,7 @@ async function readChanges(
   let calendar = started
   let hasChanged = false
   const request = { calendarId: calendar.providerId, cursor: calendar.cursor, window, signal }
-  for await (const step of remote.syncEvents(request)) {
+  for await (const step of readAhead(remote.syncEvents(request))) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
     calendar = await storeStep(deps, owned, { calendar, window, readAfter }, step)
