@@ -13,22 +13,30 @@ export function checkedPool(pool: pg.Pool): PostgresPool {
   }
 }
 
-/** Names statements that may be prepared. A connection keeps a named statement with its plan until it closes. */
+/** Names statements that may be prepared and are frequent. A connection keeps a named statement with its plan until it closes. */
 function preparedNames(): (text: string) => string | undefined {
-  const names = new Map<string, string | undefined>()
-  let named = 0
+  const names = new Map<string, string>()
+  /** Runs of the others; minus infinity for those that may not be prepared. */
+  const runs = new Map<string, number>()
   return (text) => {
     const known = names.get(text)
-    if (known !== undefined || names.has(text)) return known
-    const isNamed = named < MAX_PREPARED && mayBePrepared(text)
-    if (isNamed) named += 1
-    if (names.size < MAX_TEXTS) names.set(text, isNamed ? `posthorn_${named}` : undefined)
-    return names.get(text)
+    if (known !== undefined || names.size >= MAX_PREPARED) return known
+    const before = runs.get(text) ?? (mayBePrepared(text) ? 0 : Number.NEGATIVE_INFINITY)
+    if (before + 1 < MIN_RUNS) {
+      if (runs.size >= MAX_TEXTS) runs.clear()
+      runs.set(text, before + 1)
+      return undefined
+    }
+    const name = `posthorn_${names.size + 1}`
+    names.set(text, name)
+    runs.delete(text)
+    return name
   }
 }
 
 const MAX_PREPARED = 150
-/** Of which is known whether they are prepared. There are hundreds: long lists of parameters are padded. */
+/** Many texts run once, such as an insert of just so many rows. */
+const MIN_RUNS = 5
 const MAX_TEXTS = 2000
 
 /** Any failure to connect, such as a wrong password, means that the database is unavailable. */
