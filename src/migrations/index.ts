@@ -33,6 +33,7 @@ import * as calendarChanges from './0033-calendar-changes.ts'
 import * as mailHorizons from './0035-mail-horizons.ts'
 import * as calendarLists from './0036-calendar-lists.ts'
 import * as calendarSubscriptions from './0037-calendar-subscriptions.ts'
+import * as calendarGaps from './0038-calendar-gaps.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   mailHorizons,
   calendarLists,
   calendarSubscriptions,
+  calendarGaps,
 ]

@@ -16,11 +16,13 @@ export function placementOf(
   const instances = instanceRows(row, exceptions, calendar, window)
   let firstMs: number | null = null
   let lastMs: number | null = null
-  for (const { startMs, endMs } of instances) {
-    firstMs = Math.min(firstMs ?? startMs, startMs)
+  let gapMs = -1
+  for (const { startMs, endMs } of instances.toSorted((a, b) => a.startMs - b.startMs)) {
+    firstMs ??= startMs
+    if (lastMs !== null) gapMs = Math.max(gapMs, startMs - lastMs)
     lastMs = Math.max(lastMs ?? endMs, endMs)
   }
-  return { startMs: spanOf(JSON.parse(row.content), calendar.timeZone).startMs, firstMs, lastMs, instances }
+  return { startMs: spanOf(JSON.parse(row.content), calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
 }
 
 /** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */

@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely'
-import { type Handle, insertRows, type Tables, type Tx } from '../../infra/db/index.ts'
+import { type Handle, insertManyRows, insertRows, type Tables, type Tx } from '../../infra/db/index.ts'
 
 export type CalendarRow = Selectable<Tables['calendars']>
 export type EventRow = Selectable<Tables['calendarEvents']>
 export type InstanceRow = Selectable<Tables['calendarInstances']>
 
 /** When an event takes place: the columns of its row, and its instances in the window. */
-export interface Placement extends Pick<EventRow, 'startMs' | 'firstMs' | 'lastMs'> {
+export interface Placement extends Pick<EventRow, 'startMs' | 'firstMs' | 'lastMs' | 'gapMs'> {
   instances: readonly InstanceRow[]
 }
 
@@ -173,7 +173,7 @@ export function eventStore(handle: Handle, calendarId: string) {
 export async function placeEvent(tx: Tx, eventId: string, { instances, ...columns }: Placement): Promise<void> {
   await tx.updateTable('calendarEvents').set(columns).where('id', '=', eventId).execute()
   await tx.deleteFrom('calendarInstances').where('eventId', '=', eventId).execute()
-  await insertRows(tx, 'calendarInstances', instances)
+  await insertManyRows(tx, 'calendarInstances', instances)
 }
 
 /** Deletes up to `limit` rows of a deleted account and returns how many. */

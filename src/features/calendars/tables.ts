@@ -56,6 +56,8 @@ interface CalendarEventTable {
   /** When its first instance in the window begins, and its last one ends. Null without instances in the window. */
   firstMs: number | null
   lastMs: number | null
+  /** The longest time between two of its instances in the window; -1 without two. A longer range contains one of them. */
+  gapMs: number
   round: number
   version: number
   /** The number of the last change through the API, 0 without one. */

@@ -4,7 +4,7 @@ import type { PostgresOptions } from './postgres.ts'
 
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx, type Utf8 } from './db.ts'
-export { insertRows } from './insert-rows.ts'
+export { insertManyRows, insertRows } from './insert-rows.ts'
 export { type Migration, type MigrationStatus, migrateUp, migrationStatus, requireMigrated } from './migrate.ts'
 export { padded } from './padded.ts'
 export { PREPARED } from './prepared.ts'

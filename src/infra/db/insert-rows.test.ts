@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../test/kit/database.ts'
-import { insertRows, type Tables } from './index.ts'
+import { insertManyRows, insertRows, type Tables } from './index.ts'
 
 declare module './db.ts' {
   interface Tables {
@@ -26,6 +26,17 @@ describeEachDatabase('insertRows', (databases) => {
       more: id % 2 === 0 ? null : 'more',
     }))
     expect(await table(rows)).toEqual(rows)
+  })
+
+  it('inserts thousands of plain rows', async () => {
+    const rows = Array.from({ length: 4321 }, (_, id) => ({ id, text: `id_${id}`, more: id % 2 === 0 ? null : 'more' }))
+    const db = await databases()
+    await db.transaction(async (tx) => {
+      await sql`create table "insertRowsTest" ("id" integer, "text" text, "more" text)`.execute(tx)
+      await insertManyRows(tx, 'insertRowsTest', [])
+      await insertManyRows(tx, 'insertRowsTest', rows)
+    })
+    expect(await db.read.selectFrom('insertRowsTest').selectAll().orderBy('id').execute()).toEqual(rows)
   })
 
   it('inserts nothing without rows, and again as many rows with other values', async () => {

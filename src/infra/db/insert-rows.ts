@@ -50,6 +50,29 @@ export async function insertRows<Table extends keyof Tables & string>(
   return returned
 }
 
+/** Of one statement: a few hundred kilobytes. */
+const MAX_JSON_ROWS = 2000
+
+/**
+ * As `insertRows`, for thousands of rows that contain only numbers and ids. PostgreSQL gets them as one JSON text, because reading a
+ * parameter for each value takes longer than inserting it.
+ */
+export async function insertManyRows<Table extends keyof Tables & string>(
+  tx: Tx,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  if (tx.getExecutor().adapter instanceof SqliteAdapter) return void (await insertRows(tx, table, rows))
+  const names = sql.join(Object.keys(first).map((column) => sql.id(column)))
+  for (let start = 0; start < rows.length; start += MAX_JSON_ROWS) {
+    const json = JSON.stringify(rows.slice(start, start + MAX_JSON_ROWS))
+    await sql`insert into ${sql.table(table)} (${names}) select ${names}
+      from json_populate_recordset(null::${sql.table(table)}, cast(${json} as json))`.execute(tx)
+  }
+}
+
 interface Shape {
   table: string
   columns: readonly string[]

@@ -80,6 +80,7 @@ async function store(
           startMs: 0,
           firstMs: null,
           lastMs: null,
+          gapMs: -1,
           round: 0,
           version: 1,
           apiChange: 0,
@@ -137,7 +138,7 @@ describeEachDatabase('lists of a calendar', (open) => {
     const at = (hour: number) => Math.min(WINDOW.to, Math.max(WINDOW.from, NOW + hour * 3_600_000))
     const cases = fc.record({
       from: fc.integer({ min: -720, max: 8000 }),
-      hours: fc.constantFrom(1, 1, 24, 24 * 31, 24 * 400),
+      hours: fc.constantFrom(1, 1, 24, 24 * 6, 24 * 7, 24 * 31, 24 * 400),
       isExpanded: fc.boolean(),
       words: fc.constantFrom<string[]>([], ['lunch'], ['review', 'lunch'], ['nothing']),
       order: fc.constantFrom<EventOrder>('startTime', 'updated'),

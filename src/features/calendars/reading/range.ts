@@ -188,7 +188,7 @@ function eventsIn({ calendarId, range }: StoredRange): RawBuilder<unknown> {
   // instances into a hash table.
   const near = (ms: number, days: number) => originalStartText(ms + days * DAY_MS).slice(0, 8)
   const overlaps = sql`"startMs" < ${to} and "endMs" > ${from}`
-  return sql`${eventsTouching(calendarId, range)} and ("e"."isSeries" = 0 or "e"."firstMs" > ${from}
+  return sql`${eventsTouching(calendarId, range)} and ("e"."gapMs" < ${to - from} or "e"."firstMs" > ${from}
     or "e"."lastMs" < ${to}
     or (select 1 from "calendarInstances" where "eventId" = "e"."id"
       and "originalStart" > ${near(from, -3)} and "originalStart" < ${near(to, 3)} and ${overlaps} limit 1) = 1

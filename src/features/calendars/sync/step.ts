@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import { insertRows, type Tx } from '../../../infra/db/index.ts'
+import { insertManyRows, insertRows, type Tx } from '../../../infra/db/index.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import type { ProviderName, RemoteEvent, TimeRange } from '../../../providers/contract/index.ts'
@@ -82,7 +82,7 @@ export async function applyChanges(
   for (const providerId of removed) await remove(providerId)
   for (const providerId of stale) await expand(providerId)
   await insertRows(tx, 'calendarEvents', [...added.values()])
-  await insertRows(tx, 'calendarInstances', addedInstances)
+  await insertManyRows(tx, 'calendarInstances', addedInstances)
   if (isAnnounced) await events.record(tx, changes.map(eventOf))
 
   async function exceptionsOf(masterId: string): Promise<EventRow[]> {
@@ -154,7 +154,7 @@ export async function applyChanges(
       ...{ accountId: calendar.accountId, calendarId: calendar.id, providerId: event.eventId },
       ...{ masterProviderId: event.recurringEventId, originalStart: original, status: event.status },
       ...{ isSeries: Number(event.recurrence.length > 0), content, searchText: searchTextOf(event) },
-      ...{ startMs: 0, firstMs: null, lastMs: null, round: calendar.round, version: firstVersion(event) },
+      ...{ startMs: 0, firstMs: null, lastMs: null, gapMs: -1, round: calendar.round, version: firstVersion(event) },
       ...{ createdAt: nowMs, updatedAt: nowMs, apiChange: 'apiChange' in source ? source.apiChange : 0 },
     }
   }
