@@ -365,12 +365,27 @@ describe('requests for calendar events', () => {
     ['malformed', 502, 'provider_unavailable'],
     ['unauthorized', 502, 'provider_rejected'],
     ['missing-scope', 409, 'consent_required'],
+    // Last, because the account rests after it.
     ['rate-limited', 502, 'provider_unavailable'],
   ] as const)('report a provider that answers with %s', async (fault, status, code) => {
-    const times = fault === 'unauthorized' ? 2 : 1
-    account.google?.fail({ as: fault, on: /^POST .*\/events/, retryAfter: 600, times })
-    const { status: shown, json } = await post(LUNCH)
-    expect([shown, json.error.code]).toEqual([status, code])
+    const { google, api } = account
+    const own = `${account.events}/${(await invited(account, fault)).id}`
+    const fresh = { 'cache-control': 'no-cache' }
+    const requests = {
+      list: () => api.get(account.events, fresh),
+      get: () => api.get(own, fresh),
+      create: () => post(LUNCH),
+      update: () => api.patch(own, { summary: 'Other' }),
+      respond: () => api.post(`${own}/respond`, { response: 'accepted' }),
+      delete: () => api.delete(own),
+    }
+    for (const [name, request] of Object.entries(requests)) {
+      const times = fault === 'unauthorized' ? 2 : 1
+      google?.fail({ as: fault, on: /\/calendars\/[^/]+\/events/, retryAfter: 600, times })
+      const { status: shown, json } = await request()
+      google?.faults.clear()
+      expect([name, shown, json?.error?.code]).toEqual([name, status, code])
+    }
   })
 
   it('need the consent of the user to changes', async () => {
@@ -382,3 +397,11 @@ describe('requests for calendar events', () => {
     ])
   })
 })
+
+/** An event to which somebody else invites the user. */
+async function invited({ api, events, invite, sync }: CalendarAccount, summary: string): Promise<CalendarEventView> {
+  await invite(summary)
+  await sync()
+  const { json } = await api.get(`${events}?q=${summary}`)
+  return json.events[0]
+}
