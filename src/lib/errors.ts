@@ -81,6 +81,8 @@ export const ERROR_CATALOGUE = {
   ],
   not_supported: [409, 'api', 'The provider of this account does not support the operation.'],
   idempotency_running: [409, 'api', 'The first request with this Idempotency-Key is still running. Try again shortly.'],
+  slot_unavailable: [409, 'api', 'This time is no longer available. Choose another one.'],
+  redirected: [409, 'api', 'This booking continues at another address: see redirectUrl.'],
   session_used: [410, 'api', 'This link was already used. Request a new one.'],
   session_expired: [410, 'api', 'This link has expired. Request a new one.'],
   payload_too_large: [413, 'api', 'The body is too large.'],

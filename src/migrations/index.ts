@@ -34,6 +34,7 @@ import * as mailHorizons from './0035-mail-horizons.ts'
 import * as calendarLists from './0036-calendar-lists.ts'
 import * as calendarSubscriptions from './0037-calendar-subscriptions.ts'
 import * as calendarGaps from './0038-calendar-gaps.ts'
+import * as scheduler from './0039-scheduler.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   calendarLists,
   calendarSubscriptions,
   calendarGaps,
+  scheduler,
 ]

@@ -1,0 +1,112 @@
+/**
+ * What the parts of the scheduler use of each other.
+ *
+ *   routes ─► availability (built in, or the callback) ─► slots
+ *   routes ─► bookings ─► availability.check ─► blocks ─► callbacks.book ─► tasks ─► calendars, outbox
+ */
+import type { TimeRange } from '../../providers/contract/index.ts'
+import type { Experience, Members } from './experiences/experience.ts'
+
+/** A bookable time, half-open, in milliseconds. */
+export interface Slot {
+  start: number
+  end: number
+  /** IANA name, to show the slot in. */
+  timezone: string
+  /** Ids of accounts, or what the availability callback returned. */
+  participants: unknown[]
+  metadata: Members
+}
+
+/** A slot with the accounts that are its hosts; none: the experience itself. */
+export interface StoredSlot extends Slot {
+  hosts: string[]
+}
+
+/** What a guest, or the application, asks slots for. */
+export interface SlotRequest {
+  range: TimeRange
+  durationMinutes: number
+  /** Between the starts of slots; default: the duration. */
+  intervalMinutes?: number
+  timezone?: string
+  attendees?: Members[]
+  bookingFormResponse?: Members
+  constraints?: Members
+  metadata?: Members
+}
+
+export interface SlotList {
+  slots: (Slot & { token?: string })[]
+  generatedAt: string
+  expiresAt: string | null
+  timezone: string
+  redirectUrl?: string
+}
+
+/** A slot as a booking request names it. */
+export interface SlotChoice {
+  start: number
+  end?: number
+  token?: string
+  participants?: unknown[]
+  metadata?: Members
+  timezone?: string
+}
+
+export interface CheckOptions {
+  /** Of the guest, for the routing callback. */
+  guest?: Members
+  responses?: Members
+  metadata?: Members
+  /** A booking whose own event and blocks do not count, while it is rescheduled. */
+  except?: string
+  signal: AbortSignal
+}
+
+/** Finds slots, and checks that one is bookable. One implementation per experience: built in, or by callback. */
+export interface SlotFinder {
+  /** Sorted and unique. Throws `validation_failed`, and the errors of callbacks and providers. */
+  list(experience: Experience, request: SlotRequest, signal: AbortSignal): Promise<SlotList>
+  /**
+   * The slot with its hosts in order of preference, if a list would contain it now. `candidates` of a round robin are the free
+   * hosts, of which the booking takes the first whose blocks allow it. Throws `slot_unavailable`, `redirected`.
+   */
+  check(experience: Experience, choice: SlotChoice, options: CheckOptions): Promise<CheckedSlot>
+}
+
+export interface CheckedSlot {
+  slot: Slot
+  /** `every`: all of them are taken (collective; also for the experience itself). `one`: the first that is free. */
+  take: 'every' | 'one'
+  candidates: string[]
+}
+
+/** What the booking callback is asked, and what it decided. */
+export interface BookingRequest {
+  bookingId: string
+  slot: Slot
+  guest: Members
+  attendees: Members[]
+  responses: Members
+  metadata: Members
+  previousSlot?: Slot
+}
+
+export type BookingDecision =
+  | {
+      kind: 'confirmed'
+      eventId: string | null
+      joinUrl: string | null
+      metadata: Members | null
+    }
+  /** 409, or `status: rejected`. */
+  | { kind: 'refused'; reason: string }
+  /** Nobody knows what the application did. `code` is that of the error response. */
+  | { kind: 'failed'; code: 'callback_failed' | 'callback_timeout'; reason: string }
+
+/** Requests to the application's endpoints. All are signed, bounded and guarded; none throws for a fault of the endpoint. */
+export interface Callbacks {
+  /** Undefined without a booking endpoint. */
+  book(experience: Experience, request: BookingRequest, signal: AbortSignal): Promise<BookingDecision | undefined>
+}

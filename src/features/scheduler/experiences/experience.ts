@@ -1,0 +1,115 @@
+import type { Sealer } from '../../../lib/seal.ts'
+import type { ExperienceRow } from '../tables.ts'
+
+/** Free-form members that an application stores and gets back. */
+export type Members = Record<string, unknown>
+
+/** When hosts can be booked. Unknown members are kept. */
+export interface Availability extends Members {
+  /** IANA name; default: that of the experience. */
+  timezone?: string
+  openHours?: OpenHours[]
+  overrides?: Override[]
+  bufferBeforeMinutes?: number
+  bufferAfterMinutes?: number
+  minimumNoticeMinutes?: number
+  maximumDaysAhead?: number
+  maximumPerDay?: number
+  /** Default 30. */
+  durationMinutes?: number
+  /** The durations that a guest can choose from, in minutes. */
+  durations?: number[]
+  assignment?: 'collective' | 'round_robin'
+  /** By account id; default 1. */
+  weights?: Record<string, number>
+}
+
+/** Wall clocks as `HH:MM`; the end may be `24:00`, and one that is not after the start is on the next day. */
+export interface OpenHours extends Members {
+  /** 0 or `sunday` to 6 or `saturday`. */
+  days: (number | string)[]
+  start: string
+  end: string
+  timezone?: string
+}
+
+/** Replaces the open hours of a date. */
+export interface Override extends Members {
+  /** `YYYY-MM-DD`. */
+  date: string
+  start?: string
+  end?: string
+  closed?: boolean
+}
+
+/** An endpoint of the application. Header values and the secret are stored sealed. */
+export interface CallbackEndpoint extends Members {
+  url: string
+  /** Default POST. */
+  method?: 'POST' | 'PUT' | 'PATCH'
+}
+
+export interface FormField extends Members {
+  name: string
+  label: string
+  type: 'text' | 'email' | 'phone' | 'textarea' | 'select' | 'multiselect' | 'checkbox'
+  required?: boolean
+  placeholder?: string
+  options?: { value: string; label: string }[]
+}
+
+export interface BookingForm extends Members {
+  title?: string
+  description?: string
+  submitButtonLabel?: string
+  fields?: FormField[]
+  /** A guest must enter a code that is sent to the address. */
+  verifyEmail?: boolean
+}
+
+export const CALLBACKS = ['availability', 'booking', 'routing'] as const
+export type CallbackName = (typeof CALLBACKS)[number]
+
+/** The stored members of an experience that are not columns. */
+export interface Definition {
+  defaultAccountIds: string[]
+  metadata: Members
+  availability: Availability | null
+  bookingForm: BookingForm | null
+  ui: Members | null
+  /** Origins of pages that may embed the booking page and read the public endpoints. */
+  allowedOrigins: string[]
+  endpoints: { [name in CallbackName]: CallbackEndpoint | null }
+}
+
+export interface ExperienceSecrets {
+  /** Signs the callbacks whose endpoint has no secret of its own. */
+  callbackSecret: string
+  endpoints: { [name in CallbackName]?: { headers: Record<string, string>; secret: string | null } }
+}
+
+/** An experience in memory, with its secrets decrypted. */
+export interface Experience {
+  id: string
+  slug: string
+  name: string
+  description: string
+  timezone: string
+  isActive: boolean
+  definition: Definition
+  secrets: ExperienceSecrets
+  createdAt: number
+  updatedAt: number
+}
+
+/** The seal context of the secrets of an experience. */
+export const experienceContext = (id: string) => `experience:${id}`
+
+export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {
+  return {
+    ...row,
+    isActive: row.isActive === 1,
+    definition: JSON.parse(row.definition),
+    secrets: JSON.parse(sealer.open(row.secrets, experienceContext(row.id))),
+  }
+}

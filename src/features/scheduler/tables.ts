@@ -1,0 +1,137 @@
+import type { Selectable } from 'kysely'
+
+/** A booking flow. Times are milliseconds. */
+interface ExperienceTable {
+  id: string
+  slug: string
+  name: string
+  description: string
+  /** IANA name. */
+  timezone: string
+  isActive: number
+  /** JSON of `Definition`. */
+  definition: string
+  /** Sealed JSON of `ExperienceSecrets`. */
+  secrets: string
+  createdAt: number
+  updatedAt: number
+}
+
+export type BookingStatus = 'pending' | 'confirmed' | 'rejected' | 'cancelled' | 'rescheduled'
+
+/** Whether the calendars of the hosts show the state of the booking. `none`: the booking has no host with a calendar. */
+export type CalendarState = 'none' | 'pending' | 'written' | 'failing' | 'failed'
+
+/** What a guest booked. A booking that was moved keeps its id, and is `rescheduled`, which otherwise equals `confirmed`. */
+interface BookingTable {
+  id: string
+  experienceId: string
+  experienceSlug: string
+  /** Hash of experience and key of the request, so that a repeated request books once. Null without a key. */
+  requestKey: string | null
+  status: BookingStatus
+  startMs: number
+  endMs: number
+  /** JSON of `StoredSlot`. */
+  slot: string
+  /** JSON of what the guest sent: `guest`, `attendees`, `responses`, `metadata`. */
+  given: string
+  /** JSON array of account ids; empty without hosts. */
+  hosts: string
+  /** From the booking callback. */
+  eventId: string | null
+  joinUrl: string | null
+  /** Why it was rejected or cancelled, for people. */
+  reason: string | null
+  cancelledBy: 'guest' | 'host' | 'api' | null
+  calendarState: CalendarState
+  calendarError: string | null
+  /** Of the ICS: changes that the guest was notified of. */
+  sequence: number
+  /** Links with another value are no longer valid. */
+  linkSecret: string
+  version: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** The event of a booking in the calendar of one host. */
+interface BookingEventTable {
+  bookingId: string
+  hostId: string
+  calendarId: string
+  /** Of the calendar feature: `cev_…`. */
+  eventId: string
+}
+
+/** When a host is taken by a booking or a hold. Rows end with their owner, so that every row blocks. */
+interface BookingBlockTable {
+  /** A booking (`bkg_…`) or a hold (`hld_…`). */
+  ownerId: string
+  /** An account, or the experience when it has no hosts. */
+  hostId: string
+  experienceId: string
+  startMs: number
+  endMs: number
+  /** With the buffers of its experience. */
+  blockedFrom: number
+  blockedTo: number
+  /** The day of the start in the zone of the experience, as `YYYY-MM-DD`, for `maximumPerDay`. */
+  day: string
+  /** Of a hold; null for a booking. Afterwards the row blocks nothing. */
+  expiresAt: number | null
+}
+
+/** A slot that a guest keeps while filling in the form. */
+interface BookingHoldTable {
+  id: string
+  experienceId: string
+  /** JSON of `StoredSlot`. */
+  slot: string
+  expiresAt: number
+}
+
+/** One row per host that was ever booked, to lock while its blocks are checked and changed. */
+interface BookingHostTable {
+  hostId: string
+}
+
+export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder'
+export type TaskStatus = 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
+
+/** Work that remains for a booking. The row is the truth; jobs carry the id of the booking only. */
+interface BookingTaskTable {
+  id: string
+  bookingId: string
+  type: TaskType
+  /** What distinguishes tasks of one type, such as the kind of message and its recipient. Unique with booking and type. */
+  subject: string
+  status: TaskStatus
+  attempts: number
+  lastError: string | null
+  /** When it is to run; null once it has ended. */
+  dueAt: number | null
+  giveUpAt: number
+  lease: string | null
+  leasedUntil: number | null
+  createdAt: number
+  updatedAt: number
+}
+
+export type ExperienceRow = Selectable<ExperienceTable>
+export type BookingRow = Selectable<BookingTable>
+export type BlockRow = Selectable<BookingBlockTable>
+export type HoldRow = Selectable<BookingHoldTable>
+export type TaskRow = Selectable<BookingTaskTable>
+
+declare module '../../infra/db/db.ts' {
+  interface Tables {
+    experiences: ExperienceTable
+    bookings: BookingTable
+    bookingEvents: BookingEventTable
+    bookingBlocks: BookingBlockTable
+    bookingHolds: BookingHoldTable
+    bookingHosts: BookingHostTable
+    bookingTasks: BookingTaskTable
+  }
+}
