@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 
+export type { BusyTimes } from './availability/host-times.ts'
 export { availabilityRoutes } from './availability/routes.ts'
 export { availability } from './availability/service.ts'
 export { calendarChanger } from './changing/changer.ts'

@@ -25,6 +25,8 @@ export interface Asked {
   range: TimeRange
   /** From the provider, whatever is stored. */
   isFresh: boolean
+  /** Events, by our ids, that do not count. */
+  exceptEventIds?: readonly string[]
   signal: AbortSignal
 }
 
@@ -47,7 +49,7 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
           live.push(row)
           continue
         }
-        busy.push(...(await storedBusy(db.read, row.id, asked.range)))
+        busy.push(...(await storedBusy(db.read, row.id, asked.range, asked.exceptEventIds)))
         syncedAt = Math.min(syncedAt, row.syncedAt)
       }
       if (live.length > 0) {
@@ -72,7 +74,7 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
   async function liveBusy(
     account: Account,
     rows: readonly CalendarRow[],
-    { range, signal }: Asked,
+    { range, exceptEventIds = [], signal }: Asked,
   ): Promise<TimeRange[] | { reason: 'not_found' | 'unavailable' }> {
     const { reader, open } = await providerOf(account)
     const busy: TimeRange[] = []
@@ -85,7 +87,7 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
           busy.push(...times)
         }
       }
-      return busy
+      return exceptEventIds.length === 0 ? busy : withoutRanges(busy, await spansOf(rows, exceptEventIds))
     }
     for (const calendar of rows) {
       const all = { calendarId: calendar.id, range, isExpanded: true, words: [], order: 'startTime' as const }
@@ -94,9 +96,26 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
       )
       if (found === undefined) return { reason: 'unavailable' }
       if ('reason' in found) return found
-      for (const { startMs, endMs, isBusy } of found) if (isBusy === 1) busy.push({ from: startMs, to: endMs })
+      for (const { id, startMs, endMs, isBusy } of found) {
+        if (isBusy === 1 && !exceptEventIds.includes(id)) busy.push({ from: startMs, to: endMs })
+      }
     }
     return busy
+  }
+
+  /** When events take place. Free/busy does not say which event makes a time busy. */
+  async function spansOf(rows: readonly CalendarRow[], eventIds: readonly string[]): Promise<TimeRange[]> {
+    const found = await db.read
+      .selectFrom('calendarInstances')
+      .select(['startMs', 'endMs'])
+      .where('eventId', 'in', eventIds)
+      .where(
+        'calendarId',
+        'in',
+        rows.map(({ id }) => id),
+      )
+      .execute()
+    return found.map(({ startMs, endMs }) => ({ from: startMs, to: endMs }))
   }
 
   async function providerOf(account: Account) {
@@ -108,6 +127,19 @@ export function accountBusy({ db, clock, accounts, calendars }: AccountBusyDeps)
     const provider = calendars(account.provider)
     return { reader: provider.freeBusy?.(access), open: () => provider.open(access) }
   }
+}
+
+export type AccountBusy = ReturnType<typeof accountBusy>
+
+function withoutRanges(ranges: readonly TimeRange[], removed: readonly TimeRange[]): TimeRange[] {
+  let left = [...ranges]
+  for (const { from, to } of removed) {
+    left = left.flatMap((range) => [
+      { from: range.from, to: Math.min(range.to, from) },
+      { from: Math.max(range.from, to), to: range.to },
+    ])
+  }
+  return left.filter(({ from, to }) => from < to)
 }
 
 /** Throws errors that say nothing about the calendar. */

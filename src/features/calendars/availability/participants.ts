@@ -1,18 +1,18 @@
 import type { Db } from '../../../infra/db/index.ts'
 import { untilAborted } from '../../../lib/abort.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { missingFor, ProviderError } from '../../../providers/contract/index.ts'
+import { ProviderError } from '../../../providers/contract/index.ts'
 import { type Account, type Accounts, accountsWithAddresses } from '../../accounts/index.ts'
-import type { CalendarReader } from '../reading/reader.ts'
-import { type CalendarRow, calendarStore } from '../store.ts'
-import type { Asked, accountBusy } from './account-busy.ts'
+import { calendarStore } from '../store.ts'
+import type { AccountBusy, Asked } from './account-busy.ts'
 import type { Known } from './api.ts'
+import { ifFound, mayRead, type OwnTimes } from './own-times.ts'
 
 export interface ParticipantsDeps {
   db: Db
   accounts: Pick<Accounts, 'resolve' | 'get'>
-  lists: Pick<CalendarReader, 'list'>
-  busy: ReturnType<typeof accountBusy>
+  busy: AccountBusy
+  own: OwnTimes
 }
 
 /** How many participants are looked up at once. */
@@ -30,7 +30,7 @@ const MAX_ACCOUNTS_PER_ADDRESS = 4
  *
  * Failures of the asking account are thrown as `ProviderError`. Those of another account leave its participant unknown.
  */
-export function participantTimes({ db, accounts, lists, busy }: ParticipantsDeps) {
+export function participantTimes({ db, accounts, busy, own }: ParticipantsDeps) {
   return async (asking: Account, participants: readonly string[], asked: Asked): Promise<Map<string, Known>> => {
     const connected = await connectedAccounts(participants.filter(isAddress))
     const known = new Map<string, Known>(participants.map((one) => [one, { reason: 'not_found' }]))
@@ -54,7 +54,7 @@ export function participantTimes({ db, accounts, lists, busy }: ParticipantsDeps
       if (participant.startsWith('cal_')) return ofCalendar(participant)
       if (!isAddress(participant)) return ofAccount(await accountNamed(participant))
       for (const id of connected.get(participant.toLowerCase()) ?? []) {
-        const found = await ofAccount(await findAccount(id))
+        const found = await ofAccount(await own.findAccount(id))
         if (isKnown(found)) return found
       }
       return undefined
@@ -62,17 +62,14 @@ export function participantTimes({ db, accounts, lists, busy }: ParticipantsDeps
 
     async function ofCalendar(id: string): Promise<Known | undefined> {
       const row = await calendarStore(db.read).get(id)
-      const account = row && (await findAccount(row.accountId))
+      const account = row && (await own.findAccount(row.accountId))
       return row && account && tolerant(account, () => busy.ofCalendars(account, [row], asked))
     }
 
     async function ofAccount(account: Account | undefined): Promise<Known | undefined> {
       if (account === undefined) return undefined
       if (!mayRead(account)) return { reason: 'unavailable' }
-      return tolerant(account, async () => {
-        const own = (await lists.list(account.id)).rows.filter(isOwn)
-        return own.length === 0 ? { reason: 'not_found' } : busy.ofCalendars(account, own, asked)
-      })
+      return tolerant(account, async () => (await own.read(account, asked)) ?? { reason: 'not_found' })
     }
 
     async function tolerant(account: Account, read: () => Promise<Known>): Promise<Known> {
@@ -102,19 +99,6 @@ export function participantTimes({ db, accounts, lists, busy }: ParticipantsDeps
   async function accountNamed(idOrAlias: string): Promise<Account | undefined> {
     return ifFound(async () => accounts.get((await accounts.resolve(db.read, idOrAlias)).id))
   }
-
-  function findAccount(id: string): Promise<Account | undefined> {
-    return ifFound(() => accounts.get(id))
-  }
-}
-
-async function ifFound(get: () => Promise<Account>): Promise<Account | undefined> {
-  try {
-    return await get()
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return undefined
-    throw error
-  }
 }
 
 function isAddress(participant: string): boolean {
@@ -123,12 +107,4 @@ function isAddress(participant: string): boolean {
 
 function isKnown(known: Known | undefined): boolean {
   return known !== undefined && 'busy' in known
-}
-
-function isOwn({ isPrimary, isSelected, role }: CalendarRow): boolean {
-  return isPrimary === 1 || (isSelected === 1 && role === 'owner')
-}
-
-function mayRead({ provider, tokens }: Account): boolean {
-  return !tokens.hasRefreshToken || missingFor(provider, tokens.scopes, ['calendar.read']).length === 0
 }

@@ -7,10 +7,12 @@ import { timeOf } from '../reading/reader.ts'
 import { calendarStore } from '../store.ts'
 import { type AccountBusyDeps, accountBusy } from './account-busy.ts'
 import { type AvailabilityRequest, type AvailabilityView, type Known, MAX_DAYS, MAX_ENTRIES } from './api.ts'
+import { busyTimes } from './host-times.ts'
+import { type OwnTimesDeps, ownTimes } from './own-times.ts'
 import { type ParticipantsDeps, participantTimes } from './participants.ts'
 import { slotsOf } from './slots.ts'
 
-export type AvailabilityDeps = AccountBusyDeps & Omit<ParticipantsDeps, 'busy'>
+export type AvailabilityDeps = AccountBusyDeps & Omit<ParticipantsDeps, 'busy' | 'own'> & Omit<OwnTimesDeps, 'busy'>
 
 const MINUTE_MS = 60_000
 const MAX_RANGE_MS = MAX_DAYS * 24 * 60 * MINUTE_MS
@@ -20,8 +22,12 @@ const LIVE_MS = 30_000
 /** Finds when people are available: from the stored instances of connected accounts, otherwise from free/busy of the provider. */
 export function availability(deps: AvailabilityDeps) {
   const { db, accounts } = deps
-  const timesOf = participantTimes({ ...deps, busy: accountBusy(deps) })
+  const busy = accountBusy(deps)
+  const own = ownTimes({ ...deps, busy })
+  const timesOf = participantTimes({ ...deps, busy, own })
   return {
+    busyOf: busyTimes(own),
+
     /** `isFresh`: from the provider, whatever is stored. */
     async find(idOrAlias: string, request: AvailabilityRequest, isFresh: boolean): Promise<AvailabilityView> {
       const { id } = await accounts.resolve(db.read, idOrAlias)
