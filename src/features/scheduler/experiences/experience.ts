@@ -15,6 +15,8 @@ export interface Availability extends Members {
   minimumNoticeMinutes?: number
   maximumDaysAhead?: number
   maximumPerDay?: number
+  /** Between the starts of slots. Lists may choose a multiple. Default: lists choose any, and use the duration if they choose none. */
+  intervalMinutes?: number
   /** Default 30. */
   durationMinutes?: number
   /** The durations that a guest can choose from, in minutes. */
