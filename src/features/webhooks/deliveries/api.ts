@@ -1,9 +1,8 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import type { EventRow } from '../../../events/index.ts'
-import { listOf, pageQuery } from '../../../infra/http/index.ts'
+import { listOf, MASK, maskedHeaders, pageQuery } from '../../../infra/http/index.ts'
 import { nullable, timestamp } from '../../../lib/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/time.ts'
-import { MASK, maskedHeaders } from '../endpoints/validation.ts'
 import { deliveryBody, USER_AGENT } from '../sending/attempt.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
 

@@ -1,5 +1,6 @@
 import { type EventCatalogue, holdStamping } from '../../../events/index.ts'
 import type { Db, Tx } from '../../../infra/db/index.ts'
+import { maskedHeaders, validHeaders, validSecret, validUrl } from '../../../infra/http/index.ts'
 import type { AddressGuard } from '../../../infra/net/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -15,8 +16,7 @@ import { cancelForEndpoint } from '../sending/leases.ts'
 import type { CreateBody, EndpointView, UpdateBody } from './api.ts'
 import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningSecret } from './endpoint.ts'
 import { endpointStore } from './store.ts'
-import { DEFAULT_EVENT_TYPES } from './subscriptions.ts'
-import { maskedHeaders, validEventTypes, validHeaders, validSecret, validUrl } from './validation.ts'
+import { DEFAULT_EVENT_TYPES, validEventTypes } from './subscriptions.ts'
 
 export interface EndpointDeps {
   db: Db
@@ -63,9 +63,9 @@ export function endpoints(deps: EndpointDeps): Endpoints {
     },
 
     async create(body) {
-      const url = await validUrl(body.url, guard)
+      const url = await validUrl(body.url, guard, 'body.url')
       const generated = body.secret === undefined ? generateSigningSecret() : undefined
-      const secret = validSecret(generated ?? body.secret ?? null)
+      const secret = validSecret(generated ?? body.secret ?? null, 'body.secret')
       const id = body.id ?? ids('whe')
       const nowMs = clock.now()
       const row: EndpointRow = {
@@ -73,7 +73,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
         url,
         secrets: sealedSecrets(id, rotated([], secret, nowMs)),
         eventTypes: JSON.stringify(validEventTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, catalogue)),
-        headers: sealedHeaders(id, validHeaders(body.headers ?? {})),
+        headers: sealedHeaders(id, validHeaders(body.headers ?? {}, 'body.headers')),
         isActive: body.isActive === false ? 0 : 1,
         retryCount: body.retryCount ?? DEFAULTS.retryCount,
         retryDelayMs: body.retryDelayMs ?? DEFAULTS.retryDelayMs,
@@ -94,8 +94,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
 
     async update(id, body) {
       await endpointStore(db.read).get(id)
-      const url = body.url === undefined ? undefined : await validUrl(body.url, guard)
-      const secret = body.secret === undefined ? undefined : validSecret(body.secret)
+      const url = body.url === undefined ? undefined : await validUrl(body.url, guard, 'body.url')
+      const secret = body.secret === undefined ? undefined : validSecret(body.secret, 'body.secret')
       const eventTypes =
         body.eventTypes === undefined ? undefined : JSON.stringify(validEventTypes(body.eventTypes, catalogue))
       return db.transaction(async (tx) => {
@@ -116,7 +116,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
             headers:
               body.headers === undefined
                 ? undefined
-                : sealedHeaders(id, validHeaders(body.headers ?? {}, current.headers)),
+                : sealedHeaders(id, validHeaders(body.headers ?? {}, 'body.headers', current.headers)),
             isActive: body.isActive === undefined ? undefined : Number(body.isActive),
             // The change may be the fix, so the circuit starts over.
             ...CLOSED,

@@ -1,4 +1,5 @@
 import type { EventCatalogue } from '../../../events/index.ts'
+import { AppError, type ErrorDetail } from '../../../lib/errors.ts'
 
 /** The default of `eventTypes`. */
 export const DEFAULT_EVENT_TYPES = ['message.received', 'mailbox.changed']
@@ -9,6 +10,15 @@ const PREFIX_END = '.*'
 export function isSubscription(text: string, catalogue: EventCatalogue): boolean {
   if (text === '*') return true
   return [...catalogue.types, ...catalogue.plannedTypes].some((type) => covers(text, type))
+}
+
+/** Returns the subscriptions without duplicates. Throws validation_failed. */
+export function validEventTypes(types: readonly string[], catalogue: EventCatalogue): string[] {
+  const details: ErrorDetail[] = types.flatMap((type, index) =>
+    isSubscription(type, catalogue) ? [] : [{ path: `body.eventTypes.${index}`, message: 'is not an event type' }],
+  )
+  if (details.length > 0) throw new AppError('validation_failed', { details })
+  return [...new Set(types)]
 }
 
 /** Whether the subscriptions cover the type. An empty list covers every type. */

@@ -1,10 +1,9 @@
-import type { EventCatalogue } from '../../../events/index.ts'
-import { type AddressGuard, type CheckedTarget, type ConnectTarget, GuardError } from '../../../infra/net/index.ts'
+/** What users enter for an address that the service sends requests to: URL, signing secret and headers. */
 import { AppError, type ErrorDetail, invalid } from '../../../lib/errors.ts'
 import { signingKey } from '../../../lib/signature.ts'
-import { isSubscription } from './subscriptions.ts'
+import { type AddressGuard, type CheckedTarget, type ConnectTarget, GuardError } from '../../net/index.ts'
 
-/** Shown by reads in place of a custom header's value. */
+/** Shown by reads in place of a secret or a header's value. */
 export const MASK = '***'
 
 const MAX_HEADERS = 50
@@ -30,11 +29,10 @@ const RESERVED_HEADERS = new Set([
 ])
 
 /**
- * Returns the endpoint's URL, trimmed. Accepts https, and http where PRIVATE_TARGETS covers the host. An https host may be
- * unresolvable for now: the address guard checks it again before every delivery. Throws validation_failed.
+ * Returns the URL, trimmed. Accepts https, and http where PRIVATE_TARGETS covers the host. An https host may be
+ * unresolvable for now: the address guard checks it again before every request. Throws validation_failed.
  */
-export async function validUrl(text: string, guard: AddressGuard): Promise<string> {
-  const path = 'body.url'
+export async function validUrl(text: string, guard: AddressGuard, path: string): Promise<string> {
   const trimmed = text.trim()
   const url = URL.canParse(trimmed) && !/\s/.test(trimmed) ? new URL(trimmed) : undefined
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') {
@@ -67,31 +65,23 @@ async function resolveTarget(
   }
 }
 
-/** Returns the subscriptions without duplicates. Throws validation_failed. */
-export function validEventTypes(types: readonly string[], catalogue: EventCatalogue): string[] {
-  const details: ErrorDetail[] = types.flatMap((type, index) =>
-    isSubscription(type, catalogue) ? [] : [{ path: `body.eventTypes.${index}`, message: 'is not an event type' }],
-  )
-  if (details.length > 0) throw new AppError('validation_failed', { details })
-  return [...new Set(types)]
-}
-
 /** `whsec_…` must be base64 as the verifying libraries read it: padded, without line breaks. Throws validation_failed. */
-export function validSecret(secret: string | null): string | null {
+export function validSecret(secret: string | null, path: string): string | null {
   if (secret === null) return null
   const key = signingKey(secret)
   if (secret.startsWith('whsec_') && (key.length === 0 || `whsec_${key.toString('base64')}` !== secret)) {
-    throw invalid('body.secret', 'must be base64 after "whsec_", or any text without that prefix')
+    throw invalid(path, 'must be base64 after "whsec_", or any text without that prefix')
   }
   return secret
 }
 
 /**
  * Returns the custom headers to store. The value `***` keeps the stored value of that header, so a client can write back
- * what it read. Throws validation_failed with one detail per invalid header, at `body.headers.<name>`.
+ * what it read. Throws validation_failed with one detail per invalid header, at `<path>.<name>`.
  */
 export function validHeaders(
   given: Record<string, string>,
+  path: string,
   stored: Record<string, string> = {},
 ): Record<string, string> {
   const details: ErrorDetail[] = []
@@ -100,14 +90,12 @@ export function validHeaders(
     const value = text === MASK ? storedValue(stored, name) : text.trim()
     const error = headerError(name, value) ?? (valid.has(name.toLowerCase()) ? 'is duplicated' : undefined)
     if (value !== undefined && error === undefined) valid.set(name.toLowerCase(), [name, value])
-    else details.push({ path: `body.headers.${name.slice(0, 200)}`, message: error ?? 'is not valid' })
+    else details.push({ path: `${path}.${name.slice(0, 200)}`, message: error ?? 'is not valid' })
   }
   const entries = [...valid.values()]
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (entries.length > MAX_HEADERS) {
-    details.push({ path: 'body.headers', message: `must have at most ${MAX_HEADERS} entries` })
-  }
-  if (bytes > MAX_HEADER_BYTES) details.push({ path: 'body.headers', message: 'must not exceed 16 KB in total' })
+  if (entries.length > MAX_HEADERS) details.push({ path, message: `must have at most ${MAX_HEADERS} entries` })
+  if (bytes > MAX_HEADER_BYTES) details.push({ path, message: 'must not exceed 16 KB in total' })
   if (details.length > 0) throw new AppError('validation_failed', { details })
   return Object.fromEntries(entries)
 }
