@@ -130,6 +130,8 @@ export interface AppErrorOptions {
   details?: ErrorDetail[]
   /** The current state of the object, for a conflict with it. */
   current?: object
+  /** Where the client continues, with `redirected`. */
+  redirectUrl?: string
   headers?: Record<string, string>
   /** The underlying error, for the log only. */
   cause?: unknown
@@ -143,6 +145,7 @@ export class AppError extends Error {
   readonly type: 'api' | 'provider' | 'callback' | 'server'
   readonly details: ErrorDetail[]
   readonly current: object | undefined
+  readonly redirectUrl: string | undefined
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
@@ -153,6 +156,7 @@ export class AppError extends Error {
     this.type = type
     this.details = options.details ?? []
     this.current = options.current
+    this.redirectUrl = options.redirectUrl
     this.headers = options.headers ?? {}
   }
 }

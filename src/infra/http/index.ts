@@ -23,6 +23,7 @@ export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './server/access.ts'
 export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/body.ts'
 export { closeServer } from './server/connections.ts'
+export type { AllowedOrigins } from './server/cors.ts'
 export { asAppError, type ErrorBody, errorBody } from './server/errors.ts'
 export type {
   Commit,

@@ -61,6 +61,7 @@ export const errorSchema: TObject = Type.Object(
         examples: ['http://localhost:8080/docs/errors#validation_failed'],
       }),
       details: Type.Array(Type.Object({ path: Type.String({ examples: ['body.to.0'] }), message: Type.String() })),
+      redirectUrl: Type.Optional(Type.String({ description: 'With redirected: where a guest continues.' })),
       current: Type.Optional(Type.Object({}, { description: 'With a stale If-Match: the object as it is now.' })),
     }),
     requestId: Type.String(),

@@ -18,7 +18,7 @@ export interface OperationContext {
 export function describeOperation(route: RouteEntry, context: OperationContext): JsonObject {
   const { schema, access } = route
   const body = requestBody(route, context)
-  const scope = access.startsWith('key:') ? [access.slice('key:'.length)] : []
+  const scope = /^(?:key|open):(.+)$/.exec(access)?.slice(1) ?? []
   const [main] = working(context.examples)
   return {
     operationId: schema.operationId ?? operationId(route),
@@ -60,7 +60,7 @@ function capital(word: string): string {
 function security(access: RouteEntry['access'], scope: string[]): Json {
   if (access === 'public') return []
   const keys: Json[] = [{ bearer: scope }, { apiKey: scope }]
-  return access === 'session' ? [{}, ...keys] : keys
+  return access === 'session' || access.startsWith('open:') ? [{}, ...keys] : keys
 }
 
 function parameters(route: RouteEntry, components: Components, example: ExampleRequest = {}): Json[] {
@@ -223,7 +223,10 @@ function errorResponses(route: RouteEntry, { components, examples }: OperationCo
   }
   return {
     ...((schema.body ?? schema.querystring) !== undefined && { 400: shared('400', 'BadRequest') }),
-    ...(keyed && { 401: shared('401', 'Unauthorized'), 403: shared('403', 'Forbidden') }),
+    ...((keyed || access.startsWith('open:')) && {
+      401: shared('401', 'Unauthorized'),
+      403: shared('403', 'Forbidden'),
+    }),
     ...(route.url.includes(':') && { 404: shared('404', 'NotFound') }),
     ...(schema.ranges && { 416: shared('416', 'RangeNotSatisfiable') }),
     ...(keyed && method === 'POST' && { 409: shared('409', 'Conflict'), 422: shared('422', 'IdempotencyMismatch') }),

@@ -5,10 +5,11 @@ import type { Guard } from './rate-limit.ts'
 /**
  * The credentials that a route requires. Every route declares one of them, else the server does not start.
  * - `public`: none; credentials are ignored.
+ * - `open:…`: none, or a key with that scope, which sets `caller`. A key that is not valid is refused.
  * - `session`: the handler checks the code and state of the hosted flow. A valid key, if sent, sets `caller`.
  * - `key:…`: a key with that scope, checked before the body is read.
  */
-export type Access = 'public' | 'session' | 'key:read' | 'key:write' | 'key:admin'
+export type Access = 'public' | 'open:read' | 'open:write' | 'session' | 'key:read' | 'key:write' | 'key:admin'
 
 export type Scope = 'read' | 'write' | 'admin'
 
@@ -29,7 +30,7 @@ declare module 'fastify' {
     access?: Access
   }
   interface FastifyRequest {
-    /** Set on keyed routes, and on `session` routes when a valid key was sent. */
+    /** Set on keyed routes, and on `open` and `session` routes when a valid key was sent. */
     caller: Caller | undefined
   }
 }
@@ -44,6 +45,8 @@ export function sentKey(request: FastifyRequest): string | undefined {
 }
 
 export interface AccessChecks {
+  /** Sets the caller of an open route, before its limits per address are counted. Throws as `requireKey` for a wrong key. */
+  findCaller: onRequestAsyncHookHandler
   /** Checks the access that the route declares. An onRequest hook, so that it runs before the body is read. */
   guard: onRequestAsyncHookHandler
   /** Throws `unauthorized` without a valid key, and `forbidden` when the key lacks the scope. */
@@ -77,9 +80,13 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
 
   return {
     requireKey,
+    async findCaller(request, reply) {
+      const { access } = request.routeOptions.config
+      if (access?.startsWith('open:') && sentKey(request) !== undefined) await requireKey(request, reply, access)
+    },
     async guard(request, reply) {
       const { access } = request.routeOptions.config
-      if (access === undefined || access === 'public') return
+      if (access === undefined || access === 'public' || access.startsWith('open:')) return
       if (access === 'session') request.caller = await callerOf(request, reply)
       else await requireKey(request, reply, access)
     },
@@ -88,8 +95,10 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
 
 function scopeOf(access: Access): Scope | undefined {
   switch (access) {
+    case 'open:read':
     case 'key:read':
       return 'read'
+    case 'open:write':
     case 'key:write':
       return 'write'
     case 'key:admin':

@@ -6,15 +6,21 @@ import { DatabaseUnavailable } from '../../db/index.ts'
 /** The body of every error response. */
 export interface ErrorBody {
   success: false
-  error: { code: string; type: string; message: string; docUrl: string; details: ErrorDetail[]; current?: object }
+  error: { code: string; type: string; message: string; docUrl: string; details: ErrorDetail[] } & ErrorMembers
   requestId: string
+}
+
+/** Of some codes only. */
+interface ErrorMembers {
+  current?: object
+  redirectUrl?: string
 }
 
 /** `publicUrl` is the address of the service, to which `docUrl` leads. */
 export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
   const { code, type, message, details } = error
   const docUrl = errorDocUrl(publicUrl, code)
-  return { success: false, error: { code, type, message, docUrl, details, ...currentOf(error) }, requestId }
+  return { success: false, error: { code, type, message, docUrl, details, ...membersOf(error) }, requestId }
 }
 
 /** The same error as RFC 9457 problem details. */
@@ -31,12 +37,12 @@ function problemBody(error: AppError, requestId: string, publicUrl: string): Rec
     source: type,
     docUrl: errorDocUrl(publicUrl, code),
     details,
-    ...currentOf(error),
+    ...membersOf(error),
   }
 }
 
-function currentOf({ current }: AppError): { current?: object } {
-  return current === undefined ? {} : { current }
+function membersOf({ current, redirectUrl }: AppError): ErrorMembers {
+  return { ...(current !== undefined && { current }), ...(redirectUrl !== undefined && { redirectUrl }) }
 }
 
 /** Sends an error response: JSON, or problem details when the client accepts them. */

@@ -17,7 +17,7 @@ export interface Bucket {
 export interface RouteLimits {
   /** Routes with the same name share their buckets (a form and its folder list). Default: a name for this route only. */
   name?: string
-  /** Per client address, counted before the request is read. IPv6 clients count per /64. */
+  /** Per client address, counted before the request is read. IPv6 clients count per /64. Open routes do not count requests with a key. */
   address?: Bucket
   /** Per value that `of` finds in the validated request, such as a session code. Undefined is not counted. */
   subject?: Bucket & { of(request: FastifyRequest): string | undefined }
@@ -67,7 +67,7 @@ export function rateGuards(limits: RateLimits, log: Log): RateGuards {
   return {
     async byAddress(request, reply) {
       const route = request.routeOptions.config.rateLimit
-      if (route?.address === undefined) return
+      if (route?.address === undefined || request.caller !== undefined) return
       await count(reply, `${nameOf(request, route)}:address:${clientBlock(request.ip)}`, route.address)
     },
     async byCaller(request, reply) {

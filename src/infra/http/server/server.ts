@@ -16,6 +16,7 @@ import { routeEntry } from '../openapi/route-table.ts'
 import { type Access, type AccessChecks, type Authenticator, accessChecks } from './access.ts'
 import { addBodyParsers, BODY_LIMIT, bodyLimitOf, limitBodyTime } from './body.ts'
 import { clientErrorHandler, endConnectionsOnClose, limitConnections } from './connections.ts'
+import { addCors } from './cors.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
 import { type Paths, paths } from './paths.ts'
@@ -65,7 +66,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
 /**
  * The HTTP server without routes. It processes a request in this order: id, address bucket, key, key bucket, body, schema,
- * subject bucket, handler. `close` stops accepting, finishes running requests and closes idle connections.
+ * subject bucket, handler. On open routes the key comes before the address bucket. `close` stops accepting, finishes running
+ * requests and closes idle connections.
  */
 export function createServer(options: ServerOptions): App {
   const known = paths(MAX_PARAM_LENGTH)
@@ -114,6 +116,8 @@ export function createServer(options: ServerOptions): App {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (request.is404) await rejectUnknownRoute(request, reply, known, checks)
   })
+  // The application's own requests to open routes share no limits with the public.
+  app.addHook('onRequest', checks.findCaller)
   app.addHook('onRequest', limits.byAddress)
   app.addHook('onRequest', checks.guard)
   app.addHook('onRequest', limits.byCaller)
@@ -124,6 +128,7 @@ export function createServer(options: ServerOptions): App {
   app.addHook('onRequestAbort', async (request) => logAborted(options.log, request))
   app.addHook('onResponse', async (request, reply) => logRequest(options.log, request, reply, request.failure))
 
+  addCors(app)
   endConnectionsOnClose(app)
 
   app.setErrorHandler((thrown, request, reply) => {
