@@ -39,6 +39,11 @@ const TAGS = [
     description:
       'The calendars of an account and their events, with the semantics of the Google Calendar API for every provider.',
   },
+  {
+    name: 'Scheduler',
+    description:
+      'An experience is a flow in which guests book a time of your users. Pages and widgets use the public paths without a key.',
+  },
   { name: 'Labels', description: 'The labels of a gmail mailbox, or the folders of any other.' },
   {
     name: 'Webhooks',

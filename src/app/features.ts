@@ -43,6 +43,7 @@ import {
 
 import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
+import { scheduler as schedulerOf } from '../features/scheduler/index.ts'
 import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
 import { eraseSync, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
 import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
@@ -210,6 +211,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(options.calendars && { timing: options.calendars }),
   })
 
+  const scheduler = schedulerOf({ ...shared, publicUrl: config.publicUrl })
+
   const endpoints = endpointsFeature(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
   const duplicates = options.duplicates ?? duplicateFinder({ db, claims })
@@ -304,6 +307,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     calendarRuns,
     availability,
     calendarChanges,
+    scheduler,
     parts,
   }
 }

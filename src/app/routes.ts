@@ -17,6 +17,7 @@ import { logRoutes } from '../features/logs/index.ts'
 import { messageChangeRoutes, messageRoutes, threadRoutes } from '../features/messages/index.ts'
 import { outboxRoutes } from '../features/outbox/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
+import { schedulerRoutes } from '../features/scheduler/index.ts'
 import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import { trackingRoutes } from '../features/tracking/index.ts'
@@ -94,6 +95,7 @@ export function httpServer(
   calendarRoutes(server, features.calendarLists)
   availabilityRoutes(server, { availability: features.availability, idempotency })
   calendarChangeRoutes(server, { changer: features.calendarChanges, idempotency })
+  schedulerRoutes(server, { scheduler: features.scheduler, idempotency })
   labelRoutes(server, { db, accounts, changer: features.labels })
   labelChangeRoutes(server, { changer: features.labels, idempotency })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })

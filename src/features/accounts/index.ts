@@ -55,7 +55,14 @@ export {
   type RunTotals,
 } from './scheduler/owned-scheduler.ts'
 export { type AccountsDeps, accounts } from './service.ts'
-export { accountsAt, accountsBeingErased, accountsWithAddresses, countAccounts, mayBeLinked } from './store.ts'
+export {
+  accountsAt,
+  accountsBeingErased,
+  accountsWithAddresses,
+  countAccounts,
+  existingAccounts,
+  mayBeLinked,
+} from './store.ts'
 export { readSyncHint, requestedSyncs, SYNC_TOPIC, syncableAccounts } from './sync-requests.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
 export { accessTokenOfGone, type RevocationDeps, revoker } from './tokens/revocation.ts'

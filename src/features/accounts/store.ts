@@ -181,6 +181,13 @@ export async function accountsBeingErased(handle: Handle, ids: readonly string[]
   return new Set(rows.map((row) => row.accountId))
 }
 
+/** Which of these are ids of accounts. */
+export async function existingAccounts(handle: Handle, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await handle.selectFrom('accounts').select('id').where('id', 'in', ids).execute()
+  return new Set(rows.map((row) => row.id))
+}
+
 /** How many accounts there are. */
 export async function countAccounts(handle: Handle): Promise<number> {
   const { count } = await handle

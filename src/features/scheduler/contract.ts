@@ -34,6 +34,8 @@ export interface SlotRequest {
   bookingFormResponse?: Members
   constraints?: Members
   metadata?: Members
+  /** Sent to callbacks as X-Request-Id. */
+  requestId?: string
 }
 
 export interface SlotList {
@@ -41,6 +43,8 @@ export interface SlotList {
   generatedAt: string
   expiresAt: string | null
   timezone: string
+  /** The form's answers lead to another experience: its slots are listed, and booked there. */
+  experience?: Experience
   redirectUrl?: string
 }
 
@@ -61,6 +65,8 @@ export interface CheckOptions {
   metadata?: Members
   /** A booking whose own event and blocks do not count, while it is rescheduled. */
   except?: string
+  /** Sent to callbacks as X-Request-Id. */
+  requestId?: string
   signal: AbortSignal
 }
 
@@ -91,6 +97,8 @@ export interface BookingRequest {
   responses: Members
   metadata: Members
   previousSlot?: Slot
+  /** Sent to callbacks as X-Request-Id. */
+  requestId?: string
 }
 
 export type BookingDecision =

@@ -4,6 +4,11 @@ import type { ExperienceRow } from '../tables.ts'
 /** Free-form members that an application stores and gets back. */
 export type Members = Record<string, unknown>
 
+/** In the order of their numbers, 0 to 6. */
+export const DAY_NAMES = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+
+const DEFAULT_MINUTES = 30
+
 /** When hosts can be booked. Unknown members are kept. */
 export interface Availability extends Members {
   /** IANA name; default: that of the experience. */
@@ -67,6 +72,16 @@ export interface BookingForm extends Members {
   fields?: FormField[]
   /** A guest must enter a code that is sent to the address. */
   verifyEmail?: boolean
+  /** The first rule that matches applies. */
+  routing?: RoutingRule[]
+}
+
+/** Chooses hosts, another experience or a page by the answer to one field: `equals` or `in`. */
+export interface RoutingRule extends Members {
+  when: { field: string; equals?: string | boolean; in?: (string | boolean)[] }
+  accountIds?: string[]
+  slug?: string
+  redirectUrl?: string
 }
 
 export const CALLBACKS = ['availability', 'booking', 'routing'] as const
@@ -114,4 +129,11 @@ export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {
     definition: JSON.parse(row.definition),
     secrets: JSON.parse(sealer.open(row.secrets, experienceContext(row.id))),
   }
+}
+
+/** The lengths that a guest can choose from, in minutes and in order, and the one for guests who choose none. */
+export function durationsOf(availability: Availability | null): { usual: number; all: number[] } {
+  const { durationMinutes, durations = [] } = availability ?? {}
+  const usual = durationMinutes ?? durations[0] ?? DEFAULT_MINUTES
+  return { usual, all: [...new Set([usual, ...durations])].sort((left, right) => left - right) }
 }

@@ -1,0 +1,41 @@
+import { MASK, maskedHeaders } from '../../../infra/http/index.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { ExperienceView, PublicExperience } from './api.ts'
+import { type CallbackName, durationsOf, type Experience } from './experience.ts'
+
+/** As the API returns it: without secrets. */
+export function experienceView(experience: Experience, publicUrl: string): ExperienceView {
+  const { id, slug, name, description, timezone, isActive, definition } = experience
+  const { defaultAccountIds, metadata, availability, bookingForm, ui, allowedOrigins } = definition
+  return {
+    ...{ id, slug, name, description, timezone, isActive, defaultAccountIds, metadata, availability },
+    availabilityEndpoint: endpointView(experience, 'availability'),
+    bookingEndpoint: endpointView(experience, 'booking'),
+    routingEndpoint: endpointView(experience, 'routing'),
+    ...{ bookingForm, ui, allowedOrigins },
+    bookingUrl: `${publicUrl}/book/${slug}`,
+    createdAt: isoTime(experience.createdAt),
+    updatedAt: isoTime(experience.updatedAt),
+  }
+}
+
+function endpointView({ definition, secrets }: Experience, name: CallbackName): ExperienceView['bookingEndpoint'] {
+  const endpoint = definition.endpoints[name]
+  if (endpoint === null) return null
+  const { headers = {}, secret = null } = secrets.endpoints[name] ?? {}
+  return { ...endpoint, headers: maskedHeaders(Object.keys(headers)), ...(secret !== null && { secret: MASK }) }
+}
+
+/** What a guest may read. */
+export function publicView({ slug, name, description, timezone, definition }: Experience): PublicExperience {
+  const { bookingForm, ui } = definition
+  const { routing: _routing, ...form } = bookingForm ?? {}
+  const { usual, all } = durationsOf(definition.availability)
+  return {
+    ...{ slug, name, description, timezone },
+    bookingForm: bookingForm === null ? null : form,
+    ui,
+    durationMinutes: usual,
+    durations: all,
+  }
+}
