@@ -11,29 +11,38 @@ export interface DemoService {
 }
 
 const USUAL_PORT = 8080
+const ATTEMPTS = 5
 
 /** Starts the service on a file store in this folder. Ignores the environment. */
 export async function startDemoService(folder: string, settings: Record<string, string> = {}): Promise<DemoService> {
   const key = randomBytes(24).toString('base64url')
-  const port = (await freePort(USUAL_PORT)) ?? (await freePort(0))
-  const environment = {
-    ...settings,
-    PORT: String(port),
-    HOST: '127.0.0.1',
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    DATA_DIR: folder,
-    SERVICE_API_KEY: key,
-    AUTH_SCREEN_NAME: 'Posthorn demo',
-    LOG_LEVEL: 'error',
+  for (let attempt = 1; ; attempt += 1) {
+    const port = (attempt === 1 ? await freePort(USUAL_PORT) : undefined) ?? (await freePort(0))
+    const environment = {
+      ...settings,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      DATA_DIR: folder,
+      SERVICE_API_KEY: key,
+      AUTH_SCREEN_NAME: 'Posthorn demo',
+      LOG_LEVEL: 'error',
+    }
+    const service = app(runtimeContext(loadConfig({ environment, folder })))
+    try {
+      const { url } = await service.start(new AbortController().signal)
+      return { url, key, stop: service.stop }
+    } catch (error) {
+      await service.stop()
+      // Another process, such as a second demo, took the port after it was found free.
+      if (attempt === ATTEMPTS || !isPortInUse(error)) throw error
+    }
   }
-  const service = app(runtimeContext(loadConfig({ environment, folder })))
-  try {
-    const { url } = await service.start(new AbortController().signal)
-    return { url, key, stop: service.stop }
-  } catch (error) {
-    await service.stop()
-    throw error
-  }
+}
+
+function isPortInUse(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
 }
 
 /** The port when it is free, otherwise undefined. 0 selects any free port. */

@@ -142,7 +142,11 @@ describe('the commands of the README, in a clone', () => {
     const demo = shell(DEMO)
     const variants = shell(DEMO_VARIANTS)
     const urlOf = (running: Running) =>
-      eventually(() => /click "Connect a mailbox":\s+(http\S+)/.exec(running.output())?.[1] ?? false)
+      eventually(() => {
+        const [, url] = /click "Connect a mailbox":\s+(http\S+)/.exec(running.output()) ?? []
+        expect(url, running.output()).toBeDefined()
+        return url
+      })
     expect(await (await fetch(String(await urlOf(demo)))).text()).toContain('Connect a mailbox')
     expect(await demo.interrupt()).toBe(0)
     expect(await (await fetch(String(await urlOf(variants)))).text()).toContain('ada@gmail.com')
