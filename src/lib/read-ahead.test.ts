@@ -22,6 +22,15 @@ it('reads the next item while the caller works, all in order', async () => {
   expect(log).toEqual(['read a', 'read b', 'stored a', 'read c', 'stored b', 'closed', 'stored c'])
 })
 
+it('requests as many items ahead as asked for', async () => {
+  const log: string[] = []
+  for await (const item of readAhead(source(log), 2)) {
+    await new Promise((resolve) => setImmediate(resolve))
+    log.push(`stored ${item}`)
+  }
+  expect(log).toEqual(['read a', 'read b', 'read c', 'stored a', 'closed', 'stored b', 'stored c'])
+})
+
 it('throws what the source throws after the items before it', async () => {
   const items: string[] = []
   const all = async () => {

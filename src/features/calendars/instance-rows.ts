@@ -13,7 +13,8 @@ export function placementOf(
   calendar: Pick<CalendarRow, 'id' | 'timeZone'>,
   window: TimeRange,
 ): Placement {
-  const instances = instanceRows(row, exceptions, calendar, window)
+  const event: RemoteEvent = JSON.parse(row.content)
+  const instances = instancesIn(event, row.id, exceptions, calendar, window)
   let firstMs: number | null = null
   let lastMs: number | null = null
   let gapMs = -1
@@ -22,21 +23,30 @@ export function placementOf(
     if (lastMs !== null) gapMs = Math.max(gapMs, startMs - lastMs)
     lastMs = Math.max(lastMs ?? endMs, endMs)
   }
-  return { startMs: spanOf(JSON.parse(row.content), calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
+  return { startMs: spanOf(event, calendar.timeZone).startMs, firstMs, lastMs, gapMs, instances }
 }
 
 /** When the event takes place within the window. `exceptions` are those of a series, the cancelled ones too. */
 export function instanceRows(
   row: Pick<EventRow, 'id' | 'content'>,
   exceptions: readonly Pick<EventRow, 'content'>[],
+  calendar: Pick<CalendarRow, 'id' | 'timeZone'>,
+  window: TimeRange,
+): InstanceRow[] {
+  return instancesIn(JSON.parse(row.content), row.id, exceptions, calendar, window)
+}
+
+function instancesIn(
+  event: RemoteEvent,
+  eventId: string,
+  exceptions: readonly Pick<EventRow, 'content'>[],
   { id: calendarId, timeZone }: Pick<CalendarRow, 'id' | 'timeZone'>,
   window: TimeRange,
 ): InstanceRow[] {
-  const event: RemoteEvent = JSON.parse(row.content)
   if (event.status === 'cancelled') return []
   const isBusy = Number(blocks(event))
   const rowOf = (originalStart: string, startMs: number, endMs: number): InstanceRow => ({
-    ...{ eventId: row.id, calendarId, originalStart, startMs, endMs },
+    ...{ eventId, calendarId, originalStart, startMs, endMs },
     ...{ isLong: Number(endMs - startMs > DAY_MS), isBusy },
   })
   if (event.recurrence.length === 0) {

@@ -176,6 +176,26 @@ export async function placeEvent(tx: Tx, eventId: string, { instances, ...column
   await insertManyRows(tx, 'calendarInstances', instances)
 }
 
+/** Without those of events that were deleted, or changed through the API after the number `readAfter`. */
+export async function currentInstances(
+  handle: Handle,
+  instances: readonly InstanceRow[],
+  readAfter: number,
+): Promise<InstanceRow[]> {
+  const ids = [...new Set(instances.map(({ eventId }) => eventId))]
+  const current = new Set<string>()
+  for (let start = 0; start < ids.length; start += ROWS_PER_QUERY) {
+    const rows = await handle
+      .selectFrom('calendarEvents')
+      .select('id')
+      .where('id', 'in', ids.slice(start, start + ROWS_PER_QUERY))
+      .where('apiChange', '<=', readAfter)
+      .execute()
+    for (const { id } of rows) current.add(id)
+  }
+  return instances.filter(({ eventId }) => current.has(eventId))
+}
+
 /** Deletes up to `limit` rows of a deleted account and returns how many. */
 export async function eraseCalendars(tx: Tx, accountId: string, limit: number): Promise<number> {
   const events = await tx

@@ -25,7 +25,7 @@ export interface ObjectBatch {
 
 /** Of a time in one zone and in another. */
 export const MARGIN_MS = DAY_MS
-const OBJECTS_PER_BATCH = 100
+const OBJECTS_PER_BATCH = 200
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_OBJECTS = 50_000
 /** About 250 bytes for each object. */

@@ -52,8 +52,8 @@ const idsOf = (steps: readonly EventStep[]) => steps.flatMap(({ found }) => foun
 const removedOf = (steps: readonly EventStep[]) => steps.flatMap(({ removed }) => removed)
 
 describe('sync of a CalDAV calendar', () => {
-  it('lists from the window on without an upper bound, and reads the objects in batches of 100', async () => {
-    const paths = Array.from({ length: 250 }, (_, at) => `/home/c/${at}.ics`)
+  it('lists from the window on without an upper bound, and reads the objects in batches of 200', async () => {
+    const paths = Array.from({ length: 450 }, (_, at) => `/home/c/${at}.ics`)
     const { account, calls } = await calendar(({ body }) =>
       body.includes('calendar-query')
         ? multistatus(Object.fromEntries(paths.map((path) => [path, '<D:getetag>"1"</D:getetag>'])))

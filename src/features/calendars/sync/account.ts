@@ -1,5 +1,5 @@
 import type { Recorder } from '../../../events/index.ts'
-import type { Db } from '../../../infra/db/index.ts'
+import { type Db, insertManyRows } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
@@ -13,7 +13,16 @@ import {
 import { type Fence, findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
 import { placementOf } from '../instance-rows.ts'
-import { type CalendarRow, calendarStore, type EventRow, eventStore, placeEvent, saveListing } from '../store.ts'
+import {
+  type CalendarRow,
+  calendarStore,
+  currentInstances,
+  type EventRow,
+  eventStore,
+  placeEvent,
+  saveListing,
+} from '../store.ts'
+import { InstanceBuffer } from './instance-buffer.ts'
 import { applyChanges, type Changes, isIndexable } from './step.ts'
 
 export interface AccountCalendarsDeps {
@@ -39,8 +48,12 @@ const LIST_MS = 10 * 60_000
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
 /** Bounds how long one transaction of the file store holds its writer. */
-const EVENTS_PER_TRANSACTION = 50
+const EVENTS_PER_TRANSACTION = 100
 const ROWS_PER_TRANSACTION = 50
+/** So that the provider works while instances are inserted. A step has at most some hundred events. */
+const STEPS_AHEAD = 3
+/** A first sync stores the cursor after so many events; an interrupted one begins there. */
+const EVENTS_PER_CURSOR = 2000
 const DAY_MS = 24 * 60 * 60 * 1000
 const NOTHING: Changes = { found: [], entered: [], complete: [], removed: [] }
 
@@ -139,12 +152,15 @@ async function readChanges(
   const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
   let calendar = started
   let hasChanged = false
+  const later = started.syncedAt === null ? new InstanceBuffer() : undefined
   const request = { calendarId: calendar.providerId, cursor: calendar.cursor, window, signal }
-  for await (const step of readAhead(remote.syncEvents(request))) {
+  for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
-    calendar = await storeStep(deps, owned, { calendar, window, readAfter }, step)
+    calendar = await storeStep(deps, owned, { calendar, window, readAfter, later }, step)
+    if (later !== undefined && later.events >= EVENTS_PER_CURSOR) await storeLater(later)
   }
+  if (later !== undefined) await storeLater(later)
   if (calendar.isComparing === 1) {
     await removeEvents(deps, owned, calendar, calendar.round)
     hasChanged = true
@@ -154,13 +170,26 @@ async function readChanges(
   const isDue = hasChanged || !isListed || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
   const listed = { listedFrom: window.from, listedTo: window.to }
   if (isDue) await save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs, ...listed })
+
+  async function storeLater(buffer: InstanceBuffer): Promise<void> {
+    await flush(deps, owned, buffer, readAfter)
+    await save(deps, owned, calendar, { cursor: calendar.cursor })
+  }
+}
+
+interface StepPlace {
+  calendar: CalendarRow
+  window: TimeRange
+  readAfter: number
+  /** Of a first sync. The caller stores the cursor with the instances. */
+  later: InstanceBuffer | undefined
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
 async function storeStep(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
-  { calendar, window, readAfter }: { calendar: CalendarRow; window: TimeRange; readAfter: number },
+  { calendar, window, readAfter, later }: StepPlace,
   step: EventStep,
 ): Promise<CalendarRow> {
   const parts = partsOf(step)
@@ -169,15 +198,38 @@ async function storeStep(
   const isAnnounced = calendar.syncedAt !== null
   const result = { ...calendar, cursor: step.cursor }
   for (const [index, part] of parts.entries()) {
+    if (later?.isFull) await flush(deps, owned, later, readAfter)
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
       const { apiDeletion } = (await calendarStore(tx).get(calendar.id)) ?? calendar
       const context = { calendar: { ...calendar, apiDeletion }, provider, window, nowMs: clock.now(), isAnnounced }
-      await applyChanges(deps, tx, { ...context, source: { readAfter } }, part)
-      if (index === parts.length - 1) await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
+      await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
+      if (later === undefined && index === parts.length - 1)
+        await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
     })
   }
   return result
+}
+
+/**
+ * Inserts the instances of the buffer. Leaves out those of events that were deleted, or changed through the API after `readAfter`:
+ * they are no longer right.
+ */
+function flush(
+  { db, fence }: AccountCalendarsDeps,
+  { accountId, epoch, signal }: OwnedCalendars,
+  later: InstanceBuffer,
+  readAfter: number,
+): Promise<void> {
+  return later.flush(async (rows) => {
+    signal.throwIfAborted()
+    await db.transaction(async (tx) => {
+      await fence(tx, accountId, epoch)
+      const { latest } = await findApiChanges(tx, accountId)
+      const current = latest === readAfter ? rows : await currentInstances(tx, rows, readAfter)
+      await insertManyRows(tx, 'calendarInstances', current)
+    })
+  })
 }
 
 /** A complete series stays with its exceptions in one part. */

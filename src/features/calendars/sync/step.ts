@@ -9,7 +9,8 @@ import { type calendarEvents, changeEvent } from '../events.ts'
 import { placementOf } from '../instance-rows.ts'
 import { originalStartOf, spanOf } from '../instances/times.ts'
 import { searchTextOf } from '../search-text.ts'
-import { type CalendarRow, type EventRow, eventStore, type InstanceRow, placeEvent } from '../store.ts'
+import { type CalendarRow, type EventRow, eventStore, type InstanceRow, type Placement, placeEvent } from '../store.ts'
+import type { InstanceBuffer } from './instance-buffer.ts'
 
 export interface StepDeps {
   events: Recorder
@@ -25,6 +26,8 @@ export interface StepContext {
   isAnnounced: boolean
   /** Sync: the number of the last change through the API when the provider was asked. The API: the number of this change. */
   source: { readAfter: number } | { apiChange: number }
+  /** Gets the instances, instead of the store. */
+  later?: InstanceBuffer | undefined
 }
 
 export interface Changes {
@@ -44,7 +47,7 @@ type Change = { type: keyof typeof calendarEvents; row: EventRow; content: Remot
 export async function applyChanges(
   { events, ids }: StepDeps,
   tx: Tx,
-  { calendar, provider, window, nowMs, isAnnounced, source }: StepContext,
+  { calendar, provider, window, nowMs, isAnnounced, source, later }: StepContext,
   { found, entered, complete, removed }: Changes,
 ): Promise<void> {
   const store = eventStore(tx, calendar.id)
@@ -180,7 +183,9 @@ export async function applyChanges(
     known.delete(providerId)
     const exceptions = row.isSeries === 1 ? await exceptionsOf(providerId) : []
     added.delete(row.id)
-    await store.remove([row.id, ...exceptions.map(({ id }) => id)])
+    const removedIds = [row.id, ...exceptions.map(({ id }) => id)]
+    await store.remove(removedIds)
+    for (const id of removedIds) later?.delete(id)
     for (const exception of exceptions) known.delete(exception.providerId)
     stale.delete(providerId)
     if (row.masterProviderId !== null) stale.add(row.masterProviderId)
@@ -195,12 +200,19 @@ export async function applyChanges(
     const exceptions = await exceptionsOf(providerId)
     if (row !== undefined) {
       const { instances, ...columns } = placementOf(row, exceptions, calendar, window)
-      if (added.has(row.id)) {
+      if (!added.has(row.id)) await place(row.id, { ...columns, instances })
+      else {
         added.set(row.id, { ...row, ...columns })
-        addedInstances.push(...instances)
-      } else await placeEvent(tx, row.id, { ...columns, instances })
+        if (later === undefined) addedInstances.push(...instances)
+        else later.set(row.id, instances)
+      }
     }
-    for (const exception of exceptions) await placeEvent(tx, exception.id, placementOf(exception, [], calendar, window))
+    for (const exception of exceptions) await place(exception.id, placementOf(exception, [], calendar, window))
+  }
+
+  async function place(id: string, placement: Placement): Promise<void> {
+    await placeEvent(tx, id, later === undefined ? placement : { ...placement, instances: [] })
+    later?.set(id, placement.instances)
   }
 
   function eventOf({ type, row, content }: Change) {

@@ -1,0 +1,44 @@
+import type { InstanceRow } from '../store.ts'
+
+const MAX_ROWS = 10_000
+const ROWS_PER_TRANSACTION = 1000
+
+/**
+ * Instances of a first sync, to insert in the order of their start: those of fifty series are spread over the whole index, so that
+ * inserting them with their events writes each page of it a hundred times. Until they are inserted, the cursor stays where it was.
+ */
+export class InstanceBuffer {
+  readonly #byEvent = new Map<string, readonly InstanceRow[]>()
+  #rows = 0
+
+  /** Events whose instances it holds. */
+  get events(): number {
+    return this.#byEvent.size
+  }
+
+  get isFull(): boolean {
+    return this.#rows >= MAX_ROWS
+  }
+
+  /** Replaces the instances of the event. */
+  set(eventId: string, instances: readonly InstanceRow[]): void {
+    this.delete(eventId)
+    this.#byEvent.set(eventId, instances)
+    this.#rows += instances.length
+  }
+
+  delete(eventId: string): void {
+    this.#rows -= this.#byEvent.get(eventId)?.length ?? 0
+    this.#byEvent.delete(eventId)
+  }
+
+  /** Empties the buffer. `insert` gets the rows in their order, in parts for one transaction each. */
+  async flush(insert: (rows: readonly InstanceRow[]) => Promise<void>): Promise<void> {
+    const rows = [...this.#byEvent.values()].flat().sort((a, b) => a.startMs - b.startMs)
+    this.#byEvent.clear()
+    this.#rows = 0
+    for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
+      await insert(rows.slice(start, start + ROWS_PER_TRANSACTION))
+    }
+  }
+}
