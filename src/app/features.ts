@@ -211,7 +211,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...(options.calendars && { timing: options.calendars }),
   })
 
-  const scheduler = schedulerOf({ ...shared, publicUrl: config.publicUrl })
+  const scheduler = schedulerOf({ ...shared, publicUrl: config.publicUrl, busyOf: availability.busyOf, outbox })
 
   const endpoints = endpointsFeature(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))

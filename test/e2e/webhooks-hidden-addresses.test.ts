@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { closing } from '../kit/closing.ts'
+import { DENIED_HOSTS } from '../kit/denied-hosts.ts'
 import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http.ts'
 import { startServiceProcess } from '../kit/process.ts'
@@ -64,15 +65,6 @@ async function silentListener() {
   return { port, contacts: () => contacts }
 }
 
-const SPELLINGS = [
-  ...['127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0x7F.0.0.0x1'],
-  ...['017700000001', '0177.0.0.1', '0177.0.0.01', '１２７.0.0.1', '127。0。0。1', '%31%32%37.0.0.1'],
-  ...['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', '0.0.0.0', '0', '[::]', '[::1]', '[0:0:0:0:0:0:0:1]'],
-  ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]'],
-  ...['[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::1]', '[2001:db8::5efe:127.0.0.1]'],
-  ...['10.0.0.1', '169.254.169.254', '[::ffff:169.254.169.254]', '[fe80::1]', '[fd00:ec2::254]', '255.255.255.255'],
-]
-
 /** Names that resolve to at least one denied address. */
 const RESOLVED: Record<string, readonly string[]> = {
   'loopback.example': [DENIED],
@@ -90,7 +82,7 @@ it('rejects an endpoint at a denied address and names the setting', async () => 
   const { client, create, names, silent, port } = await start()
   for (const [name, addresses] of Object.entries(RESOLVED)) names.set(name, addresses)
   const id = await create(`http://${ALLOWED}:${port}/hook`)
-  for (const host of [...SPELLINGS, ...Object.keys(RESOLVED), 'Mixed.Example.']) {
+  for (const host of [...DENIED_HOSTS, ...Object.keys(RESOLVED), 'Mixed.Example.']) {
     for (const scheme of ['http', 'https']) {
       const url = `${scheme}://${host}:${port}/hook`
       for (const response of [

@@ -4,20 +4,33 @@
  */
 import './tables.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
+import { type BuiltInSlotsDeps, builtInSlots } from './availability/finder.ts'
+import { applicationCallbacks } from './callbacks/callbacks.ts'
+import type { CallbackDeps } from './callbacks/request.ts'
+import { slotFinder } from './callbacks/slot-finder.ts'
 import { experienceRoutes } from './experiences/routes.ts'
 import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
+import { listingRoutes } from './listing/routes.ts'
+import { verificationRoutes } from './verification/routes.ts'
+import { type VerificationDeps, verification as verificationOf } from './verification/service.ts'
 
-export type SchedulerDeps = ExperienceDeps
+export type SchedulerDeps = ExperienceDeps & BuiltInSlotsDeps & CallbackDeps & VerificationDeps
 
 export type Scheduler = ReturnType<typeof scheduler>
 
 /** The parts of the scheduler. Nothing runs until they are started. */
 export function scheduler(deps: SchedulerDeps) {
   const experiences = experiencesOf(deps)
-  return { experiences }
+  const callbacks = applicationCallbacks(deps)
+  const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
+  const verification = verificationOf(deps)
+  return { experiences, callbacks, finder, verification }
 }
 
 export function schedulerRoutes(app: App, deps: { scheduler: Scheduler; idempotency: Idempotency }): void {
   const { scheduler, idempotency } = deps
-  experienceRoutes(app, { experiences: scheduler.experiences, idempotency })
+  const { experiences, finder, verification } = scheduler
+  experienceRoutes(app, { experiences, idempotency })
+  listingRoutes(app, { experiences, finder })
+  verificationRoutes(app, { experiences, verification })
 }

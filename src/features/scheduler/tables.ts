@@ -96,6 +96,17 @@ interface BookingHostTable {
   hostId: string
 }
 
+/** A code that a guest must enter. Purged when another one is sent. */
+interface BookingCodeTable {
+  /** Hash of the experience and the address. */
+  id: string
+  /** Hash of the code and the id. */
+  code: string
+  /** Wrong ones. */
+  attempts: number
+  expiresAt: number
+}
+
 export type TaskType = 'callback' | 'calendar' | 'message' | 'reminder'
 export type TaskStatus = 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
 
@@ -133,5 +144,6 @@ declare module '../../infra/db/db.ts' {
     bookingHolds: BookingHoldTable
     bookingHosts: BookingHostTable
     bookingTasks: BookingTaskTable
+    bookingCodes: BookingCodeTable
   }
 }

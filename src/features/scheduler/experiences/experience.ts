@@ -7,8 +7,6 @@ export type Members = Record<string, unknown>
 /** In the order of their numbers, 0 to 6. */
 export const DAY_NAMES = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
-const DEFAULT_MINUTES = 30
-
 /** When hosts can be booked. Unknown members are kept. */
 export interface Availability extends Members {
   /** IANA name; default: that of the experience. */
@@ -131,9 +129,5 @@ export function openExperience(row: ExperienceRow, sealer: Sealer): Experience {
   }
 }
 
-/** The lengths that a guest can choose from, in minutes and in order, and the one for guests who choose none. */
-export function durationsOf(availability: Availability | null): { usual: number; all: number[] } {
-  const { durationMinutes, durations = [] } = availability ?? {}
-  const usual = durationMinutes ?? durations[0] ?? DEFAULT_MINUTES
-  return { usual, all: [...new Set([usual, ...durations])].sort((left, right) => left - right) }
-}
+/** Of the booking page. */
+export const bookingUrl = (publicUrl: string, slug: string) => `${publicUrl}/book/${slug}`

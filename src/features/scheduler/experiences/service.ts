@@ -33,7 +33,9 @@ export interface Experiences {
   /** Throws validation_failed. The returned function inserts; it throws conflict when the slug is taken. */
   create(body: CreateBody): Promise<(tx: Tx) => Promise<ExperienceView>>
   update(slug: string, body: UpdateBody): Promise<ExperienceView>
-  /** With decrypted secrets. Throws not_found for an unknown or inactive one. */
+  /** With decrypted secrets. Undefined for an unknown or inactive one. */
+  findActive(slug: string): Promise<Experience | undefined>
+  /** As `findActive`. Throws not_found. */
   getActive(slug: string): Promise<Experience>
   /** Also an inactive one: its bookings remain. */
   findById(id: string): Promise<Experience | undefined>
@@ -67,13 +69,18 @@ export function experiences(deps: ExperienceDeps): Experiences {
     throw invalidFields(unknown.map(({ path }) => ({ path, message: 'is not the id of an account' })))
   }
 
-  async function findActive(slug: string): Promise<ExperienceRow | undefined> {
+  async function findActiveRow(slug: string): Promise<ExperienceRow | undefined> {
     const row = await experienceStore(db.read).find(slug)
     return row?.isActive === 1 ? row : undefined
   }
 
+  async function findActive(slug: string): Promise<Experience | undefined> {
+    const row = await findActiveRow(slug)
+    return row && open(row)
+  }
+
   async function getActive(slug: string): Promise<Experience> {
-    return open((await findActive(slug)) ?? missing(slug))
+    return (await findActive(slug)) ?? missing(slug)
   }
 
   return {
@@ -90,6 +97,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
       return view(open((await experienceStore(db.read).find(slug)) ?? missing(slug)))
     },
 
+    findActive,
     getActive,
 
     async getPublic(slug) {
@@ -129,7 +137,7 @@ export function experiences(deps: ExperienceDeps): Experiences {
     },
 
     async allowedOrigins(slug) {
-      const row = await findActive(slug)
+      const row = await findActiveRow(slug)
       return row === undefined ? [] : JSON.parse(row.definition).allowedOrigins
     },
   }

@@ -1,7 +1,8 @@
 import { MASK, maskedHeaders } from '../../../infra/http/index.ts'
 import { isoTime } from '../../../lib/time.ts'
+import { defaultMinutes } from '../availability/rules.ts'
 import type { ExperienceView, PublicExperience } from './api.ts'
-import { type CallbackName, durationsOf, type Experience } from './experience.ts'
+import { bookingUrl, type CallbackName, type Experience } from './experience.ts'
 
 /** As the API returns it: without secrets. */
 export function experienceView(experience: Experience, publicUrl: string): ExperienceView {
@@ -13,7 +14,7 @@ export function experienceView(experience: Experience, publicUrl: string): Exper
     bookingEndpoint: endpointView(experience, 'booking'),
     routingEndpoint: endpointView(experience, 'routing'),
     ...{ bookingForm, ui, allowedOrigins },
-    bookingUrl: `${publicUrl}/book/${slug}`,
+    bookingUrl: bookingUrl(publicUrl, slug),
     createdAt: isoTime(experience.createdAt),
     updatedAt: isoTime(experience.updatedAt),
   }
@@ -30,12 +31,13 @@ function endpointView({ definition, secrets }: Experience, name: CallbackName): 
 export function publicView({ slug, name, description, timezone, definition }: Experience): PublicExperience {
   const { bookingForm, ui } = definition
   const { routing: _routing, ...form } = bookingForm ?? {}
-  const { usual, all } = durationsOf(definition.availability)
+  const availability = definition.availability ?? {}
+  const durationMinutes = defaultMinutes(availability)
   return {
     ...{ slug, name, description, timezone },
     bookingForm: bookingForm === null ? null : form,
     ui,
-    durationMinutes: usual,
-    durations: all,
+    durationMinutes,
+    durations: [...new Set([durationMinutes, ...(availability.durations ?? [])])].sort((a, b) => a - b),
   }
 }

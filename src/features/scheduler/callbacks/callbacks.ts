@@ -1,0 +1,123 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { Ids } from '../../../lib/ids.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { BookingDecision, BookingRequest, Callbacks, Slot, SlotRequest } from '../contract.ts'
+import type { CallbackName, Experience, Members } from '../experiences/experience.ts'
+import {
+  type AvailabilityAnswer,
+  BadAnswer,
+  parseAvailability,
+  parseDecision,
+  parseRoute,
+  type Route,
+  reasonIn,
+} from './answers.ts'
+import { type CallbackDeps, type CallbackFailure, type CallbackRequest, logFailure, sendCallback } from './request.ts'
+
+export interface RouteRequest {
+  responses: Members
+  /** Null while the guest only looks for a slot. */
+  guest: Members | null
+  metadata: Members
+  requestId: string | undefined
+}
+
+/** Every request to the application. Each failure writes a log line that names the experience. */
+export interface ApplicationCallbacks extends Callbacks {
+  /** Requires an availability endpoint. Throws `callback_failed` and `callback_timeout`. */
+  findSlots(experience: Experience, request: SlotRequest, signal: AbortSignal): Promise<AvailabilityAnswer>
+  /** Undefined without a routing endpoint, and when it leads nowhere else. Throws `callback_failed` and `callback_timeout`. */
+  route(experience: Experience, request: RouteRequest, signal: AbortSignal): Promise<Route | undefined>
+}
+
+/** A response that cannot be used. */
+type Failure = Omit<CallbackFailure, 'kind'>
+
+export function applicationCallbacks(deps: CallbackDeps & { ids: Ids }): ApplicationCallbacks {
+  const { ids } = deps
+
+  /** Returns what `parse` makes of the response, undefined without an endpoint. */
+  async function ask<T>(
+    request: CallbackRequest,
+    parse: (status: number, body: unknown) => T | Promise<T>,
+  ): Promise<{ value: T } | { failure: Failure } | undefined> {
+    const response = await sendCallback(request, deps)
+    if (response === undefined) return undefined
+    const fail = (code: Failure['code'], reason: string) => {
+      logFailure(deps, request, reason)
+      return { failure: { code, reason } }
+    }
+    if (response.kind === 'failed') return fail(response.code, response.reason)
+    try {
+      return { value: await parse(response.status, response.body) }
+    } catch (error) {
+      if (!(error instanceof BadAnswer)) throw error
+      return fail('callback_failed', error.message)
+    }
+  }
+
+  /** The same, for guests: they learn what a response lacks, but nothing about the network of the application. */
+  async function askOrThrow<T>(request: CallbackRequest, parse: (status: number, body: unknown) => T | Promise<T>) {
+    const asked = await ask(request, (status, body) => {
+      if (request.name === 'availability' && status !== 200) throw new BadAnswer(`The endpoint returned ${status}.`)
+      if (status >= 300) throw new BadAnswer(`The endpoint returned ${status}.`)
+      return parse(status, body)
+    })
+    if (asked === undefined) return undefined
+    if ('value' in asked) return asked.value
+    const { code, reason } = asked.failure
+    throw new AppError(code, reason.startsWith('generatedAt ') ? { message: reason } : {})
+  }
+
+  const common = (name: CallbackName, experience: Experience, requestId: string | undefined, signal: AbortSignal) => ({
+    ...{ name, experience, requestId, signal },
+    id: ids('req'),
+  })
+
+  return {
+    async findSlots(experience, request, signal) {
+      const { requestId, range, timezone = experience.timezone, ...rest } = request
+      const limits = { start: isoTime(range.from), end: isoTime(range.to), timezone }
+      const answer = await askOrThrow(
+        { ...common('availability', experience, requestId, signal), request: { range: limits, timezone, ...rest } },
+        (_status, body) => parseAvailability(body, timezone),
+      )
+      if (answer === undefined) throw new Error(`The experience ${experience.slug} has no availability endpoint.`)
+      return answer
+    },
+
+    route: (experience, { requestId, ...request }, signal) =>
+      askOrThrow({ ...common('routing', experience, requestId, signal), request }, (_status, body) => parseRoute(body)),
+
+    async book(experience, request, signal) {
+      const { requestId } = request
+      const asked = await ask<BookingDecision>(
+        {
+          ...common('booking', experience, requestId, signal),
+          id: webhookId(request),
+          request: bookingPayload(request),
+        },
+        (status, body) => (status === 409 ? { kind: 'refused', reason: reasonIn(body) } : parseDecision(body)),
+      )
+      if (asked === undefined) return undefined
+      return 'value' in asked ? asked.value : { kind: 'failed', ...asked.failure }
+    },
+  }
+}
+
+/** Equal when a booking, or one move of it, is asked about again. */
+function webhookId({ bookingId, slot, previousSlot }: BookingRequest): string {
+  return previousSlot === undefined ? bookingId : `${bookingId}-${previousSlot.start}-${slot.start}`
+}
+
+function bookingPayload({ requestId: _requestId, slot, previousSlot, ...request }: BookingRequest) {
+  return {
+    ...request,
+    slot: slotPayload(slot),
+    ...(previousSlot !== undefined && { previousSlot: slotPayload(previousSlot) }),
+  }
+}
+
+function slotPayload({ start, end, timezone, participants, metadata }: Slot) {
+  return { start: isoTime(start), end: isoTime(end), timezone, participants, metadata }
+}

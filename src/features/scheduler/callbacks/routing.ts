@@ -1,0 +1,59 @@
+import type { Log } from '../../../infra/log/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { BookingForm, Experience, Members } from '../experiences/experience.ts'
+import type { Route } from './answers.ts'
+import type { ApplicationCallbacks, RouteRequest } from './callbacks.ts'
+
+/** Where the answers of a guest lead. */
+export type Routed =
+  /** The experience itself, or with other hosts, or another one. */
+  { experience: Experience } | { redirectUrl: string }
+
+export interface RoutingDeps {
+  callbacks: Pick<ApplicationCallbacks, 'route'>
+  log: Log
+  findActive(slug: string): Promise<Experience | undefined>
+  existingAccounts(ids: readonly string[]): Promise<Set<string>>
+}
+
+/** Asks the routing endpoint, then the rules of the form. Throws `callback_failed` and `callback_timeout`. */
+export function router({ callbacks, log, findActive, existingAccounts }: RoutingDeps) {
+  return async function route(experience: Experience, request: RouteRequest, signal: AbortSignal): Promise<Routed> {
+    const { bookingForm } = experience.definition
+    const found = (await callbacks.route(experience, request, signal)) ?? routeByRules(bookingForm, request.responses)
+    if (found === undefined) return { experience }
+    if ('redirectUrl' in found) return found
+    if ('slug' in found) {
+      const other = found.slug === experience.slug ? experience : await findActive(found.slug)
+      return { experience: other ?? fail(experience, request, 'there is no active experience with its slug') }
+    }
+    const known = await existingAccounts(found.accountIds)
+    const isComplete = found.accountIds.every((id) => known.has(id))
+    if (!isComplete) fail(experience, request, 'one of its accountIds is not the id of an account')
+    const definition = { ...experience.definition, defaultAccountIds: found.accountIds }
+    return { experience: { ...experience, definition } }
+  }
+
+  function fail({ slug }: Experience, { requestId }: RouteRequest, why: string): never {
+    log.warn(`Cannot follow the routing of the experience "${slug}": ${why}.`, {
+      operation: 'scheduler.route',
+      requestId,
+      metadata: { experience: slug },
+    })
+    throw new AppError('callback_failed', { message: 'The answers lead to hosts or a page that do not exist.' })
+  }
+}
+
+/** The first rule that matches. */
+export function routeByRules(form: BookingForm | null, responses: Members): Route | undefined {
+  const rule = form?.routing?.find(({ when }) => {
+    const wanted = when.in ?? [when.equals]
+    const given = responses[when.field]
+    return [given].flat().some((answer) => answer !== undefined && wanted.includes(answer as string | boolean))
+  })
+  if (rule === undefined) return undefined
+  const { accountIds, slug, redirectUrl } = rule
+  if (redirectUrl !== undefined) return { redirectUrl }
+  if (slug !== undefined) return { slug }
+  return accountIds === undefined ? undefined : { accountIds }
+}
