@@ -8,6 +8,8 @@ const BUILD_FILES = [
   'scripts/build.mjs',
   'scripts/bundle.mjs',
   'scripts/reference.mjs',
+  'scripts/served.mjs',
+  'scripts/widget.mjs',
   'openapi.json',
   'package.json',
   'package-lock.json',

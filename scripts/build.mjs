@@ -4,6 +4,7 @@ import { cp, rm } from 'node:fs/promises'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
 import { writeReference } from './reference.mjs'
+import { writeWidget } from './widget.mjs'
 
 /** The service, and the entry files of its worker threads; `src/lib/worker-file.ts` finds them. */
 const SERVICE = {
@@ -25,6 +26,7 @@ await Promise.all([
   bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
   bundle({ entryPoints: present(DEMO), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
+  writeWidget('dist/embed'),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
 await writeReference()
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })

@@ -33,8 +33,8 @@ const TOP = 7
 /** Folders whose subfolders are modules. `lib`, `app`, `cli` and `demo` have no index. */
 const MODULE_PARENTS = ['infra', 'features', 'providers', 'ui']
 const MODULES = ['config', 'events', 'migrations']
-/** Modules of infra that the other infra modules may import. */
-const INFRA_BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis']
+/** Modules that the other modules of infra and ui may import. */
+const BASE = ['infra/db', 'infra/log', 'infra/net', 'infra/redis', 'ui/hosted']
 /** Files of query fragments that other modules of the same layer may use in their queries. */
 const READ_FRAGMENT_FILE = /(^|\/)read(-[a-z-]+)?\.ts$/
 
@@ -53,15 +53,16 @@ export function checkImports(root) {
   return [...violations, ...cycles(imports)]
 }
 
-/** Source files of the server. Of `ui`, only the hosted pages run on the server. */
+/** Folders of `ui` whose files run in browsers. */
+const BROWSER = ['ui/reference/', 'ui/widget/']
+
+/** Source files of the server. */
 function sourceFiles(src) {
   return readdirSync(src, { recursive: true })
     .map((name) => name.replaceAll('\\', '/'))
     .filter(
       (name) =>
-        name.endsWith('.ts') &&
-        !name.endsWith('.test.ts') &&
-        !(name.startsWith('ui/') && !name.startsWith('ui/hosted/')),
+        name.endsWith('.ts') && !name.endsWith('.test.ts') && !BROWSER.some((folder) => name.startsWith(folder)),
     )
     .sort()
 }
@@ -108,7 +109,7 @@ function violationsOf(src, file, { path, typeOnly, names }) {
     violations.push(`${file}: imports ${path}; import it through ${there}/index.ts.`)
   }
   const sideways = to === from && from < ROOT && from !== 0
-  if (sideways && !typeOnly && !INFRA_BASE.includes(there)) {
+  if (sideways && !typeOnly && !BASE.includes(there)) {
     const others = names.filter((name) => !isReadFragment(src, path, name))
     if (others.length > 0) {
       violations.push(
@@ -116,9 +117,9 @@ function violationsOf(src, file, { path, typeOnly, names }) {
       )
     }
   }
-  if (sideways && !typeOnly && INFRA_BASE.includes(there) && INFRA_BASE.includes(here)) {
+  if (sideways && !typeOnly && BASE.includes(there) && BASE.includes(here)) {
     violations.push(
-      `${file}: imports ${names.join(', ')} from ${path}; ${here} and ${there} are both base modules of infra and may share only types.`,
+      `${file}: imports ${names.join(', ')} from ${path}; ${here} and ${there} are both base modules and may share only types.`,
     )
   }
   return violations

@@ -1,7 +1,6 @@
 // The files of the API reference, plain and compressed: the OpenAPI document, our page, and Redoc with two changes.
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { cp, mkdir, readFile } from 'node:fs/promises'
+import { writeServed } from './served.mjs'
 
 const OUTPUT = 'dist/reference'
 const PAGE = 'src/ui/reference'
@@ -25,20 +24,8 @@ export async function writeReference() {
   }
   // Relative to the document, so that it is right at every PUBLIC_URL.
   const document = { ...JSON.parse(await readFile(DOCUMENT, 'utf8')), servers: [{ url: '.' }] }
-  await writeServed('redoc.js', redoc)
-  await writeServed(DOCUMENT, `${JSON.stringify(document, null, 2)}\n`)
-  for (const file of PAGE_FILES) await writeServed(file, await readFile(`${PAGE}/${file}`))
+  await writeServed(`${OUTPUT}/redoc.js`, redoc)
+  await writeServed(`${OUTPUT}/${DOCUMENT}`, `${JSON.stringify(document, null, 2)}\n`)
+  for (const file of PAGE_FILES) await writeServed(`${OUTPUT}/${file}`, await readFile(`${PAGE}/${file}`))
   await cp(`${REDOC}.LICENSE.txt`, `${OUTPUT}/redoc.js.LICENSE.txt`)
-}
-
-/** Writes the file, and its compressed forms beside it. Brotli's highest quality would take 20 times as long to save 8 %. */
-async function writeServed(name, content) {
-  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
-  const [br, gz] = await Promise.all([
-    promisify(brotliCompress)(content, brotli),
-    promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }),
-  ])
-  await writeFile(`${OUTPUT}/${name}`, content)
-  await writeFile(`${OUTPUT}/${name}.br`, br)
-  await writeFile(`${OUTPUT}/${name}.gz`, gz)
 }

@@ -95,7 +95,7 @@ export function httpServer(
   calendarRoutes(server, features.calendarLists)
   availabilityRoutes(server, { availability: features.availability, idempotency })
   calendarChangeRoutes(server, { changer: features.calendarChanges, idempotency })
-  schedulerRoutes(server, { scheduler: features.scheduler, idempotency })
+  schedulerRoutes(server, { scheduler: features.scheduler, idempotency, authScreen: authScreen(config) })
   labelRoutes(server, { db, accounts, changer: features.labels })
   labelChangeRoutes(server, { changer: features.labels, idempotency })
   endpointRoutes(server, { endpoints: features.endpoints, idempotency })

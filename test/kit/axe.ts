@@ -13,7 +13,10 @@ export interface AxeOptions {
 }
 
 /** What axe-core finds on the page, as `rule: first element, number of elements`. Takes about 0.1 s per thousand elements. */
-export function axeViolations(page: Page, { exclude = [], targetSizes = true }: AxeOptions = {}): Promise<string[]> {
+export function axeViolations(
+  page: Pick<Page, 'evaluate'>,
+  { exclude = [], targetSizes = true }: AxeOptions = {},
+): Promise<string[]> {
   const context = JSON.stringify({ exclude: exclude.map((selector) => [selector]) })
   const options = JSON.stringify({
     preload: false,

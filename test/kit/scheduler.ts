@@ -30,7 +30,7 @@ export function schedulerFixture(db: Db, options: SchedulerFixtureOptions = {}) 
   const { context, infrastructure, features } = composed
   const writing = idempotency({ db, clock: context.clock, sealer: infrastructure.secrets.sealer })
   const app = closing(testServer({ idempotency: writing, log: context.log }))
-  schedulerRoutes(app, { scheduler: features.scheduler, idempotency: writing })
+  schedulerRoutes(app, { scheduler: features.scheduler, idempotency: writing, authScreen: {} })
   const request = async (method: Method, url: string, payload?: unknown, headers: Record<string, string> = {}) => {
     const json = { 'content-type': 'application/json' }
     const body = payload === undefined ? undefined : typeof payload === 'string' ? payload : JSON.stringify(payload)

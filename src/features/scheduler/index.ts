@@ -4,6 +4,7 @@
  */
 import './tables.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
+import type { AuthScreen } from '../../ui/hosted/index.ts'
 import { type BuiltInSlotsDeps, builtInSlots } from './availability/finder.ts'
 import { applicationCallbacks } from './callbacks/callbacks.ts'
 import type { CallbackDeps } from './callbacks/request.ts'
@@ -11,6 +12,7 @@ import { slotFinder } from './callbacks/slot-finder.ts'
 import { experienceRoutes } from './experiences/routes.ts'
 import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
 import { listingRoutes } from './listing/routes.ts'
+import { bookingPageRoutes } from './pages/routes.ts'
 import { verificationRoutes } from './verification/routes.ts'
 import { type VerificationDeps, verification as verificationOf } from './verification/service.ts'
 
@@ -27,10 +29,17 @@ export function scheduler(deps: SchedulerDeps) {
   return { experiences, callbacks, finder, verification }
 }
 
-export function schedulerRoutes(app: App, deps: { scheduler: Scheduler; idempotency: Idempotency }): void {
-  const { scheduler, idempotency } = deps
+export interface SchedulerRouteDeps {
+  scheduler: Scheduler
+  idempotency: Idempotency
+  /** The brand of the pages. */
+  authScreen: AuthScreen
+}
+
+export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }: SchedulerRouteDeps): void {
   const { experiences, finder, verification } = scheduler
   experienceRoutes(app, { experiences, idempotency })
   listingRoutes(app, { experiences, finder })
   verificationRoutes(app, { experiences, verification })
+  bookingPageRoutes(app, { experiences, authScreen })
 }

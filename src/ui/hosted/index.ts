@@ -1,11 +1,12 @@
 /**
  * The pages that end users see while they connect a mailbox: rendered on the server, styled inline, usable without JavaScript.
- * They know nothing of sessions or providers. The auth feature decides what they show.
+ * They know nothing of sessions or providers. The auth feature decides what they show. The booking pages share brand and style.
  */
 export { type AuthScreen, type Brand, brand } from './brand.ts'
 export { type FormErrors, NO_ERRORS } from './fields.ts'
 export type { Grant } from './grants.ts'
 export type { Guide, GuideStep } from './guide.ts'
+export { ICONS } from './icons.ts'
 export {
   type EnteredField,
   IMAP_FORM_FIELDS,
@@ -19,4 +20,5 @@ export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
 export { type ObstaclePage, obstaclePage } from './obstacle-page.ts'
 export { HARDENED, pageHeaders } from './page-headers.ts'
 export { consentPage, emailPage } from './start-page.ts'
-export { chooseLanguage, type TextKey, type Translate, translate } from './texts/index.ts'
+export { styleSheet } from './style.ts'
+export { chooseLanguage, type TextKey, type Translate, translate, translateWith } from './texts/index.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
+import { sendBuiltFile } from '../server/built-file.ts'
 import type { App } from '../server/server.ts'
-import { sendBuiltFile } from './built-file.ts'
 
 const LIMITS = { name: 'docs', address: { limit: 120, windowMs: 60_000 } }
 
@@ -43,18 +43,22 @@ export function openApiRoutes(app: App): void {
       schema: { tags: ['Operation'], summary: 'Get this description as OpenAPI 3.1', produces: ['application/json'] },
     },
     (request, reply) =>
-      sendBuiltFile(request, reply, { name: 'openapi.json', type: 'application/json; charset=utf-8' }),
+      sendBuiltFile(request, reply, {
+        folder: 'reference',
+        name: 'openapi.json',
+        type: 'application/json; charset=utf-8',
+      }),
   )
 
   app.get('/docs', { config, schema: { hide: true } }, (request, reply) => {
     reply.headers({ 'content-security-policy': CSP, 'referrer-policy': 'no-referrer' })
-    return sendBuiltFile(request, reply, { name: 'index.html', type: 'text/html; charset=utf-8' })
+    return sendBuiltFile(request, reply, { folder: 'reference', name: 'index.html', type: 'text/html; charset=utf-8' })
   })
 
   app.get<{ Params: { file: string } }>('/docs/:file', { config, schema: { hide: true } }, async (request, reply) => {
     const { file: name } = request.params
     const type = FILES[name]
     if (type === undefined) throw new AppError('route_not_found')
-    return sendBuiltFile(request, reply, { name, type })
+    return sendBuiltFile(request, reply, { folder: 'reference', name, type })
   })
 }

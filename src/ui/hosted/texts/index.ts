@@ -13,9 +13,9 @@ export type TextKey = keyof typeof en
 export type Texts = Readonly<Record<TextKey, string>>
 
 /** Returns the text of a key with its values filled in. `html` accepts values with markup, and escapes everything else. */
-export interface Translate {
-  (key: TextKey, values?: Readonly<Record<string, string>>): string
-  html(key: TextKey, values: Readonly<Record<string, Html | string>>): Html
+export interface Translate<Key extends string = TextKey> {
+  (key: Key, values?: Readonly<Record<string, string>>): string
+  html(key: Key, values: Readonly<Record<string, Html | string>>): Html
   /** BCP 47 tag, for the `lang` attribute. */
   language: string
   direction: 'ltr' | 'rtl'
@@ -31,12 +31,20 @@ const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur'])
 const MAX_RANGES = 20
 
 export function translate(language: string, texts: Texts = LANGUAGES[language] ?? en): Translate {
-  const t = (key: TextKey, values: Readonly<Record<string, string>> = {}) =>
+  return translateWith(language, texts)
+}
+
+/** As `translate`, with texts of other pages. */
+export function translateWith<Key extends string>(
+  language: string,
+  texts: Readonly<Record<Key, string>>,
+): Translate<Key> {
+  const t = (key: Key, values: Readonly<Record<string, string>> = {}) =>
     partsOf(texts[key])
       .map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))
       .join('')
   return Object.assign(t, {
-    html: (key: TextKey, values: Readonly<Record<string, Html | string>>) =>
+    html: (key: Key, values: Readonly<Record<string, Html | string>>) =>
       html`${partsOf(texts[key]).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))}`,
     language,
     direction: RIGHT_TO_LEFT.has(language) ? ('rtl' as const) : ('ltr' as const),
@@ -49,9 +57,13 @@ function partsOf(text: string): string[] {
 }
 
 /** The language of a page: the session's locale, else the best of `Accept-Language`, else English. */
-export function chooseLanguage(locale: string | null | undefined, acceptLanguage: string | undefined): string {
+export function chooseLanguage(
+  locale: string | null | undefined,
+  acceptLanguage: string | undefined,
+  languages: object = LANGUAGES,
+): string {
   const wanted = [...(locale == null ? [] : [locale]), ...acceptedLanguages(acceptLanguage)]
-  return wanted.map(primarySubtag).find((language) => Object.hasOwn(LANGUAGES, language)) ?? DEFAULT_LANGUAGE
+  return wanted.map(primarySubtag).find((language) => Object.hasOwn(languages, language)) ?? DEFAULT_LANGUAGE
 }
 
 /** Language ranges by quality, the best first (RFC 9110, section 12.5.4). */

@@ -1,27 +1,37 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { preferredEncoding } from '../server/accept.ts'
+import { preferredEncoding } from './accept.ts'
 
-/** The endings of the compressed files, by content encoding, the smallest first. `scripts/reference.mjs` writes them. */
+/** The endings of the compressed files, by content encoding, the smallest first. `scripts/served.mjs` writes them. */
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
+export interface BuiltFile {
+  /** Of `dist`. */
+  folder: 'reference' | 'embed'
+  name: string
+  type: string
+  /** The name contains a hash of the content. Clients keep the file for a year. */
+  isImmutable?: boolean
+}
+
 /**
- * Streams a file of `dist/reference`, compressed if the client accepts it. Clients may keep it, but must ask whether it has changed: its
- * address is the same after an upgrade. A client that has this version gets 304.
+ * Streams a file of the build, compressed if the client accepts it. Clients may keep it, but must ask whether it has changed,
+ * because its address is the same after an upgrade. A client that has this version gets 304.
  */
 export async function sendBuiltFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  file: { name: string; type: string },
+  file: BuiltFile,
 ): Promise<FastifyReply> {
   const encoding = preferredEncoding(request.headers['accept-encoding'], Object.keys(ENDINGS))
   const ending = encoding === undefined ? '' : ENDINGS[encoding]
-  const handle = await open(new URL(`${file.name}${ending}`, builtFolder()))
+  const handle = await open(builtFile(file.folder, `${file.name}${ending}`))
   try {
     const { size, mtimeMs } = await handle.stat()
     const etag = `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`
-    reply.headers({ 'cache-control': 'public, no-cache', vary: 'accept-encoding', etag })
+    const cacheControl = file.isImmutable ? 'public, max-age=31536000, immutable' : 'public, no-cache'
+    reply.headers({ 'cache-control': cacheControl, vary: 'accept-encoding', etag })
     if (isCurrent(request.headers['if-none-match'], etag)) {
       await handle.close()
       return reply.code(304).send()
@@ -41,7 +51,8 @@ function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 /** Beside the running program, or in `dist/` when Node runs the sources. */
-function builtFolder(): URL {
-  const besideProgram = new URL('./reference/', import.meta.url)
-  return existsSync(besideProgram) ? besideProgram : new URL('../../../../dist/reference/', import.meta.url)
+export function builtFile(folder: BuiltFile['folder'], name: string): URL {
+  const besideProgram = new URL(`./${folder}/`, import.meta.url)
+  const base = existsSync(besideProgram) ? besideProgram : new URL(`../../../../dist/${folder}/`, import.meta.url)
+  return new URL(name, base)
 }

@@ -1,0 +1,129 @@
+import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { type Brand, HARDENED, styleSheet } from '../hosted/index.ts'
+import type { BookingTranslate } from './texts/index.ts'
+
+/** What every booking page is rendered with. */
+export interface BookingContext {
+  brand: Brand
+  /** New for each response; the Content-Security-Policy lists it. Only the style sheet needs it: scripts are files. */
+  nonce: string
+  t: BookingTranslate
+  /** The service as seen from the page: `..` or deeper. The path at which a proxy serves it may be unknown. */
+  root: string
+  /** The scripts of the page, by name, as the service serves them. */
+  scripts: Readonly<Record<'widget' | 'frame', string>>
+}
+
+export interface BookingParts {
+  title: string
+  body: Html
+  description?: string
+  /** For the calendar; other pages are a narrow card. */
+  isWide?: boolean
+  /** Pages of a booking are for the holder of its link only. */
+  isPrivate?: boolean
+  hasWidget?: boolean
+}
+
+/** A complete HTML document without inline scripts. The brand's logo is the only external resource. */
+export function bookingDocument(context: BookingContext, parts: BookingParts): string {
+  const { brand, nonce, t } = context
+  const page = html`<!doctype html>
+<html lang="${t.language}" dir="${t.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${parts.isPrivate && html`<meta name="robots" content="noindex, nofollow">`}
+<meta name="color-scheme" content="light dark">
+<title>${parts.title}${brand.name !== undefined && ` · ${brand.name}`}</title>
+${parts.description && html`<meta name="description" content="${parts.description}">`}
+<link rel="icon" href="data:,">
+<style nonce="${nonce}">${trustedHtml(styleSheet(brand) + STYLE)}</style>
+${parts.hasWidget && moduleScript(context, 'widget')}
+</head>
+<body>
+<main${parts.isWide && html` class="wide"`}>
+${parts.isWide ? html`${brandMark(brand)}${parts.body}` : html`<div class="card">${brandMark(brand)}${parts.body}</div>`}
+</main>
+${footer(context)}
+</body>
+</html>
+`
+  return page.markup
+}
+
+export function moduleScript({ root, scripts }: BookingContext, name: 'widget' | 'frame'): Html {
+  return html`<script type="module" src="${root}/embed/v1/${scripts[name]}"></script>`
+}
+
+function brandMark({ logo, logoDark, name }: Brand): Html | undefined {
+  if (logo !== undefined) {
+    return html`<div class="brand"><picture>${logoDark !== undefined && html`<source media="(prefers-color-scheme: dark)" srcset="${logoDark.url}">`}<img src="${logo.url}" alt="${name ?? ''}" referrerpolicy="no-referrer"></picture></div>`
+  }
+  return name === undefined ? undefined : html`<div class="brand"><span>${name}</span></div>`
+}
+
+function footer({ brand, t }: BookingContext): Html | undefined {
+  const links = [
+    { href: brand.supportUrl, text: t('page.help') },
+    { href: brand.privacyUrl, text: t('page.privacy') },
+  ].filter((link) => link.href !== undefined)
+  if (links.length === 0) return undefined
+  return html`<footer><p class="links">${links.map((link) => html`<a href="${link.href}" target="_blank" rel="noreferrer noopener">${link.text}</a>`)}</p></footer>`
+}
+
+const STYLE = `
+main.wide{max-width:1012px;padding:40px 16px 32px}
+.wide>.brand{margin:0 4px 18px}
+posthorn-scheduler{--posthorn-shadow:var(--shadow)}
+posthorn-scheduler:not(:defined){display:block;min-height:480px;padding:32px 28px;background:var(--card);border:1px solid var(--line);border-radius:16px;box-shadow:var(--shadow)}
+posthorn-scheduler .lead{white-space:pre-line}
+noscript p{max-width:46ch;margin:20px 0 0;padding:12px 14px;border-radius:10px;background:var(--tint)}
+.state{display:inline-flex;align-items:center;gap:6px;margin:0 0 10px;padding:3px 11px 3px 9px;border-radius:99px;background:var(--tint);color:var(--accent-text);font-size:13px;font-weight:600}
+.state.good{background:var(--good-tint);color:var(--good)}
+.state.bad{background:var(--danger-tint);color:var(--danger)}
+.state svg{width:15px;height:15px}
+.facts{display:grid;gap:10px;margin:20px 0 0;padding:0;list-style:none}
+.facts li{display:grid;grid-template-columns:20px minmax(0,1fr);gap:10px;overflow-wrap:anywhere}
+.facts li:first-child{font-weight:600}
+.facts svg{width:20px;height:20px;margin-top:1px;color:var(--accent-text)}
+.facts s{color:var(--soft)}
+.facts+.button,.alert+.button{margin-top:24px}
+.card>details{margin:18px 0 0;border-bottom:0}
+.card>details form{margin:4px 0 0}
+textarea{display:block;width:100%;min-height:92px;padding:9px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;resize:vertical}
+textarea:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
+.danger{background:transparent;border-color:var(--danger);color:var(--danger)}
+.danger:hover{background:var(--danger-tint)}
+.above{display:inline-flex;align-items:center;gap:6px;margin:0 4px 14px;padding:4px 0;font-size:14px}
+.above svg{width:16px;height:16px}
+[dir=rtl] .above svg{transform:scaleX(-1)}
+@media (max-width:600px){main.wide{padding:12px 8px 20px}.wide>.brand{margin:6px 8px 14px}}
+`
+
+export interface BookingPolicy {
+  nonce: string
+  /** Origins of pages that may frame the page. Default: none. */
+  ancestors?: readonly string[]
+}
+
+/** The headers of a booking page: its own scripts, requests and forms, and the logos of the brand, are all it can load. */
+export function bookingHeaders({ logo, logoDark }: Brand, { nonce, ancestors }: BookingPolicy): Record<string, string> {
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'nonce-${nonce}'`,
+    `connect-src 'self'`,
+    ['img-src data:', logo?.origin, logoDark?.origin].filter((part) => part !== undefined).join(' '),
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors ${ancestors === undefined ? `'none'` : [`'self'`, ...ancestors].join(' ')}`,
+  ]
+  const { 'x-frame-options': frameOptions, ...headers } = HARDENED
+  return {
+    ...headers,
+    'content-security-policy': policy.join('; '),
+    // The older header cannot name origins.
+    ...(ancestors === undefined && { 'x-frame-options': frameOptions }),
+  }
+}

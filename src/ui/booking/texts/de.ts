@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const de: BookingTexts = {
+  'book.title': 'Buchen: {name}',
+  'book.noscript':
+    'Diese Seite braucht JavaScript, um freie Termine zu zeigen. Schalten Sie es ein oder fragen Sie per E-Mail nach einem Termin.',
+  'booking.title': 'Ihre Buchung',
+  'booking.confirmed': 'Bestätigt',
+  'booking.pending': 'Wartet auf Bestätigung',
+  'booking.cancelled': 'Abgesagt',
+  'booking.rejected': 'Abgelehnt',
+  'booking.past': 'Vergangen',
+  'booking.reason': 'Grund: {reason}',
+  'booking.join': 'Am Termin teilnehmen',
+  'booking.move': 'Anderen Termin wählen',
+  'booking.again': 'Neuen Termin buchen',
+  'booking.back': 'Zurück zur Buchung',
+  'cancel.open': 'Diesen Termin absagen',
+  'cancel.reason': 'Grund (freiwillig)',
+  'cancel.hint': 'Die andere Seite liest ihn.',
+  'cancel.submit': 'Termin absagen',
+  'cancel.done': 'Ihr Termin wurde abgesagt.',
+  'link.title': 'Dieser Link ist ungültig',
+  'link.text':
+    'Vielleicht fehlt ein Teil davon, oder die Buchung wurde gelöscht. Öffnen Sie den vollständigen Link aus Ihrer Nachricht noch einmal.',
+  'gone.title': 'Diese Buchungsseite ist nicht verfügbar',
+  'gone.text': 'Vielleicht wurde sie geschlossen. Fragen Sie dort nach, woher Sie den Link haben.',
+  'busy.title': 'Zu viele Versuche',
+  'busy.text': 'Warten Sie eine Minute und versuchen Sie es erneut.',
+  'failed.title': 'Etwas ist schiefgelaufen',
+  'failed.text': 'Das Problem liegt bei uns. Versuchen Sie es gleich noch einmal.',
+  'tooLate.title': 'Diese Buchung kann nicht mehr geändert werden',
+  'tooLate.text': 'Sie wurde abgesagt oder abgelehnt, oder sie liegt in der Vergangenheit.',
+  'page.help': 'Hilfe',
+  'page.privacy': 'Datenschutz',
+}

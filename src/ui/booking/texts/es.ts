@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const es: BookingTexts = {
+  'book.title': 'Reservar: {name}',
+  'book.noscript':
+    'Esta página necesita JavaScript para mostrar los horarios libres. Actívelo o pida un horario por correo.',
+  'booking.title': 'Su reserva',
+  'booking.confirmed': 'Confirmada',
+  'booking.pending': 'Pendiente de confirmación',
+  'booking.cancelled': 'Cancelada',
+  'booking.rejected': 'Rechazada',
+  'booking.past': 'Pasada',
+  'booking.reason': 'Motivo: {reason}',
+  'booking.join': 'Unirse a la reunión',
+  'booking.move': 'Elegir otro horario',
+  'booking.again': 'Reservar otro horario',
+  'booking.back': 'Volver a la reserva',
+  'cancel.open': 'Cancelar esta reserva',
+  'cancel.reason': 'Motivo (opcional)',
+  'cancel.hint': 'La otra parte lo leerá.',
+  'cancel.submit': 'Cancelar la reserva',
+  'cancel.done': 'Su reserva se ha cancelado.',
+  'link.title': 'Este enlace no es válido',
+  'link.text':
+    'Puede que falte una parte o que la reserva se haya eliminado. Abra de nuevo el enlace completo de su mensaje.',
+  'gone.title': 'Esta página de reservas no está disponible',
+  'gone.text': 'Puede que se haya cerrado. Pregunte a quien le envió el enlace.',
+  'busy.title': 'Demasiados intentos',
+  'busy.text': 'Espere un minuto e inténtelo de nuevo.',
+  'failed.title': 'Algo ha fallado',
+  'failed.text': 'El problema es nuestro. Inténtelo de nuevo en un momento.',
+  'tooLate.title': 'Esta reserva ya no se puede cambiar',
+  'tooLate.text': 'Se canceló o se rechazó, o ya ha pasado.',
+  'page.help': 'Ayuda',
+  'page.privacy': 'Privacidad',
+}

@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const fr: BookingTexts = {
+  'book.title': 'Réserver : {name}',
+  'book.noscript':
+    'Cette page a besoin de JavaScript pour afficher les horaires libres. Activez-le, ou demandez un horaire par e-mail.',
+  'booking.title': 'Votre réservation',
+  'booking.confirmed': 'Confirmée',
+  'booking.pending': 'En attente de confirmation',
+  'booking.cancelled': 'Annulée',
+  'booking.rejected': 'Refusée',
+  'booking.past': 'Passée',
+  'booking.reason': 'Motif : {reason}',
+  'booking.join': 'Rejoindre la réunion',
+  'booking.move': 'Choisir un autre horaire',
+  'booking.again': 'Réserver un autre horaire',
+  'booking.back': 'Retour à la réservation',
+  'cancel.open': 'Annuler cette réservation',
+  'cancel.reason': 'Motif (facultatif)',
+  'cancel.hint': 'L’autre partie le lira.',
+  'cancel.submit': 'Annuler la réservation',
+  'cancel.done': 'Votre réservation a été annulée.',
+  'link.title': 'Ce lien n’est pas valide',
+  'link.text':
+    'Il en manque peut-être une partie, ou la réservation a été supprimée. Ouvrez de nouveau le lien complet de votre message.',
+  'gone.title': 'Cette page de réservation n’est pas disponible',
+  'gone.text': 'Elle a peut-être été fermée. Demandez à la personne qui vous a envoyé le lien.',
+  'busy.title': 'Trop de tentatives',
+  'busy.text': 'Attendez une minute, puis réessayez.',
+  'failed.title': 'Un problème est survenu',
+  'failed.text': 'Le problème vient de chez nous. Réessayez dans un instant.',
+  'tooLate.title': 'Cette réservation ne peut plus être modifiée',
+  'tooLate.text': 'Elle a été annulée ou refusée, ou elle est passée.',
+  'page.help': 'Aide',
+  'page.privacy': 'Confidentialité',
+}

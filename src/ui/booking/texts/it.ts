@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const it: BookingTexts = {
+  'book.title': 'Prenota: {name}',
+  'book.noscript':
+    'Questa pagina ha bisogno di JavaScript per mostrare gli orari liberi. Lo attivi, o chieda un orario via email.',
+  'booking.title': 'La sua prenotazione',
+  'booking.confirmed': 'Confermata',
+  'booking.pending': 'In attesa di conferma',
+  'booking.cancelled': 'Annullata',
+  'booking.rejected': 'Rifiutata',
+  'booking.past': 'Passata',
+  'booking.reason': 'Motivo: {reason}',
+  'booking.join': 'Partecipa alla riunione',
+  'booking.move': 'Scegli un altro orario',
+  'booking.again': 'Prenota un altro orario',
+  'booking.back': 'Torna alla prenotazione',
+  'cancel.open': 'Annulla questa prenotazione',
+  'cancel.reason': 'Motivo (facoltativo)',
+  'cancel.hint': 'L’altra parte lo leggerà.',
+  'cancel.submit': 'Annulla la prenotazione',
+  'cancel.done': 'La sua prenotazione è stata annullata.',
+  'link.title': 'Questo link non è valido',
+  'link.text':
+    'Forse ne manca una parte, o la prenotazione è stata eliminata. Apra di nuovo il link completo del suo messaggio.',
+  'gone.title': 'Questa pagina di prenotazione non è disponibile',
+  'gone.text': 'Forse è stata chiusa. Chieda a chi le ha inviato il link.',
+  'busy.title': 'Troppi tentativi',
+  'busy.text': 'Aspetti un minuto e riprovi.',
+  'failed.title': 'Qualcosa è andato storto',
+  'failed.text': 'Il problema è nostro. Riprovi tra un momento.',
+  'tooLate.title': 'Questa prenotazione non si può più modificare',
+  'tooLate.text': 'È stata annullata o rifiutata, o è passata.',
+  'page.help': 'Aiuto',
+  'page.privacy': 'Informativa sulla privacy',
+}

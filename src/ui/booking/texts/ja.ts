@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const ja: BookingTexts = {
+  'book.title': '予約：{name}',
+  'book.noscript':
+    'このページで空き時間を表示するにはJavaScriptが必要です。有効にするか、メールでお問い合わせください。',
+  'booking.title': 'ご予約',
+  'booking.confirmed': '確定',
+  'booking.pending': '確認待ち',
+  'booking.cancelled': 'キャンセル済み',
+  'booking.rejected': '不成立',
+  'booking.past': '終了',
+  'booking.reason': '理由：{reason}',
+  'booking.join': 'ミーティングに参加',
+  'booking.move': '別の時間を選ぶ',
+  'booking.again': '別の時間を予約する',
+  'booking.back': '予約に戻る',
+  'cancel.open': 'この予約をキャンセルする',
+  'cancel.reason': '理由（任意）',
+  'cancel.hint': '相手に伝えられます。',
+  'cancel.submit': '予約をキャンセルする',
+  'cancel.done': '予約をキャンセルしました。',
+  'link.title': 'このリンクは無効です',
+  'link.text':
+    '一部が欠けているか、予約が削除された可能性があります。メッセージの完全なリンクをもう一度開いてください。',
+  'gone.title': 'この予約ページは利用できません',
+  'gone.text': '終了した可能性があります。リンクの送り主にお問い合わせください。',
+  'busy.title': '試行回数が多すぎます',
+  'busy.text': '1分待ってから、もう一度お試しください。',
+  'failed.title': '問題が発生しました',
+  'failed.text': 'こちら側の問題です。しばらくしてからもう一度お試しください。',
+  'tooLate.title': 'この予約は変更できません',
+  'tooLate.text': 'キャンセル済みか不成立、または終了しています。',
+  'page.help': 'ヘルプ',
+  'page.privacy': 'プライバシー',
+}

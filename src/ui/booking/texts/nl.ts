@@ -1,0 +1,36 @@
+import type { BookingTexts } from './index.ts'
+
+export const nl: BookingTexts = {
+  'book.title': 'Boeken: {name}',
+  'book.noscript':
+    'Deze pagina heeft JavaScript nodig om vrije tijden te tonen. Zet het aan, of vraag per e-mail om een tijd.',
+  'booking.title': 'Uw boeking',
+  'booking.confirmed': 'Bevestigd',
+  'booking.pending': 'Wacht op bevestiging',
+  'booking.cancelled': 'Geannuleerd',
+  'booking.rejected': 'Afgewezen',
+  'booking.past': 'Voorbij',
+  'booking.reason': 'Reden: {reason}',
+  'booking.join': 'Deelnemen aan de afspraak',
+  'booking.move': 'Andere tijd kiezen',
+  'booking.again': 'Nieuwe tijd boeken',
+  'booking.back': 'Terug naar de boeking',
+  'cancel.open': 'Deze boeking annuleren',
+  'cancel.reason': 'Reden (optioneel)',
+  'cancel.hint': 'De andere partij leest hem.',
+  'cancel.submit': 'Boeking annuleren',
+  'cancel.done': 'Uw boeking is geannuleerd.',
+  'link.title': 'Deze link is niet geldig',
+  'link.text':
+    'Misschien ontbreekt een deel, of de boeking is verwijderd. Open de volledige link uit uw bericht opnieuw.',
+  'gone.title': 'Deze boekingspagina is niet beschikbaar',
+  'gone.text': 'Misschien is hij gesloten. Vraag het degene die u de link stuurde.',
+  'busy.title': 'Te veel pogingen',
+  'busy.text': 'Wacht een minuut en probeer het opnieuw.',
+  'failed.title': 'Er ging iets mis',
+  'failed.text': 'Het probleem ligt bij ons. Probeer het zo meteen opnieuw.',
+  'tooLate.title': 'Deze boeking kan niet meer worden gewijzigd',
+  'tooLate.text': 'Hij is geannuleerd of afgewezen, of hij is voorbij.',
+  'page.help': 'Hulp',
+  'page.privacy': 'Privacybeleid',
+}

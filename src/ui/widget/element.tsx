@@ -1,0 +1,174 @@
+/**
+ * `<posthorn-scheduler>`: books a slot of an experience on any page. The guide, docs/embedding.md, lists its attributes, events
+ * and CSS variables. It stores nothing in the browser, sends no credentials, and needs no inline style or script.
+ */
+import { render } from 'preact'
+import { asApiError, type Experience, membersOf, schedulerApi } from './api.ts'
+import type { Emit } from './flow.ts'
+import { knownZone } from './formats.ts'
+import { Scheduler, type SchedulerProps } from './scheduler.tsx'
+import { STYLE } from './style/index.ts'
+import { chooseLocale, loadTexts, translate } from './texts/index.ts'
+import { applyTheme } from './theme.ts'
+import { Loading, Unavailable } from './unavailable.tsx'
+
+/** The service that served this file. */
+const OWN_SERVICE = new URL('../../', import.meta.url).href
+const ATTRIBUTES = ['api-base-url', 'experience-slug', 'duration-minutes', 'timezone', 'locale']
+const PREFILL = 'prefill-'
+const MIN_DURATION = 5
+/** If not even the texts can be loaded. */
+const OFFLINE = { offline: 'There is no connection.', failed: 'There is no connection.', retry: 'Try again' }
+
+class PosthornScheduler extends HTMLElement {
+  static readonly observedAttributes = ATTRIBUTES
+  readonly #theme = new CSSStyleSheet()
+  readonly #box: HTMLElement
+  readonly #styles = new Set<string>()
+  #loading: AbortController | undefined
+  #show: (() => void) | undefined
+  #starts = 0
+  readonly #given: Record<string, string> = {}
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [this.#theme]
+    this.#addStyle(STYLE)
+    this.#box = document.createElement('div')
+    this.#box.className = 'root'
+    root.append(this.#box)
+  }
+
+  connectedCallback(): void {
+    this.#start()
+  }
+
+  disconnectedCallback(): void {
+    this.#loading?.abort()
+    this.#show = undefined
+    render(null, this.#box)
+  }
+
+  attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
+    if (this.isConnected && before !== now) this.#start()
+  }
+
+  /** Begins anew. Attributes that a script sets one after the other cause one start. */
+  #start(): void {
+    this.#loading?.abort()
+    const controller = new AbortController()
+    this.#loading = controller
+    this.#starts += 1
+    queueMicrotask(() => {
+      if (!controller.signal.aborted) void this.#load(controller.signal)
+    })
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    const locale = chooseLocale([this.getAttribute('locale'), pageLanguage(this), ...navigator.languages])
+    const slug = this.getAttribute('experience-slug') ?? ''
+    const base = new URL(`${(this.getAttribute('api-base-url') ?? OWN_SERVICE).replace(/\/+$/, '')}/`, document.baseURI)
+    const api = schedulerApi(base.href, slug)
+    this.#box.dir = locale.direction
+    this.#box.lang = locale.language
+    applyTheme(this.#theme, this, undefined)
+    render(<Loading />, this.#box)
+    try {
+      // Most experiences show a month, so that it is loaded at once.
+      const loadingMonth = import('./month.tsx')
+      const [texts, experience] = await Promise.all([loadTexts(locale), api.experience(signal), loadingMonth])
+      const layout = experience.ui?.layout === 'week' ? await this.#loadWeek() : { month: (await loadingMonth).Month }
+      if (signal.aborted) return
+      applyTheme(this.#theme, this, experience.ui?.theme)
+      const t = translate(texts, locale.language, membersOf(experience.ui?.copy))
+      this.#show = () => this.#render({ api, experience, t, locale, layout })
+      this.#show()
+      this.#emit('ready', { experience })
+    } catch (thrown) {
+      if (signal.aborted) return
+      const error = asApiError(thrown)
+      const texts = await loadTexts(locale).catch(() => OFFLINE)
+      const t = translate(texts, locale.language)
+      render(<Unavailable {...{ error, t }} retry={() => this.#start()} />, this.#box)
+      this.#emit('error', { code: error.code, message: error.message })
+    }
+  }
+
+  /** Fills in fields that the visitor has not changed, by name. The attributes `prefill-*` do the same. */
+  prefill(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) this.#given[name] = value
+    this.#show?.()
+  }
+
+  #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'layout'>): void {
+    const zone = this.getAttribute('timezone')
+    const prefill = { ...prefillOf(this), ...this.#given }
+    render(
+      <Scheduler
+        key={this.#starts}
+        {...{ ...parts, prefill, emit: this.#emit, move: moveOf(this) }}
+        zone={zoneOf(zone, parts.experience)}
+        durationMinutes={durationOf(this.getAttribute('duration-minutes'))}
+        loadSteps={this.#loadSteps}
+      />,
+      this.#box,
+    )
+  }
+
+  async #loadWeek() {
+    const { Week, WEEK_STYLE } = await import('./week.tsx')
+    this.#addStyle(WEEK_STYLE)
+    return { week: Week }
+  }
+
+  /** Once each, however often the widget begins anew. */
+  #addStyle(css: string): void {
+    if (this.#styles.has(css)) return
+    this.#styles.add(css)
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(css)
+    this.shadowRoot?.adoptedStyleSheets.push(sheet)
+  }
+
+  readonly #loadSteps = async () => {
+    const { LaterSteps, STEPS_STYLE } = await import('./steps.tsx')
+    this.#addStyle(STEPS_STYLE)
+    return LaterSteps
+  }
+
+  readonly #emit: Emit = (name, detail) => {
+    const event = new CustomEvent(`posthorn:${name}`, { detail, bubbles: true, composed: true, cancelable: true })
+    return this.dispatchEvent(event)
+  }
+}
+
+function prefillOf({ attributes }: Element): Record<string, string> {
+  const given = [...attributes].filter(({ name }) => name.startsWith(PREFILL))
+  return Object.fromEntries(given.map(({ name, value }) => [name.slice(PREFILL.length), value]))
+}
+
+/** The page of a booking sets these. */
+function moveOf({ dataset }: HTMLElement): SchedulerProps['move'] {
+  const { bookingId, bookingToken: token, bookingStart: start, bookingEnd: end } = dataset
+  if (bookingId === undefined || token === undefined || start === undefined || end === undefined) return undefined
+  return { bookingId, token, slot: { start, end } }
+}
+
+function pageLanguage(element: Element): string | null {
+  return element.closest('[lang]')?.getAttribute('lang') ?? null
+}
+
+function zoneOf(wanted: string | null, { timezone }: Experience): string {
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  return knownZone(wanted) ?? knownZone(own) ?? knownZone(timezone) ?? 'UTC'
+}
+
+function durationOf(text: string | null): number | undefined {
+  const minutes = Number(text)
+  return text !== null && Number.isInteger(minutes) && minutes >= MIN_DURATION ? minutes : undefined
+}
+
+if (customElements.get('posthorn-scheduler') === undefined) {
+  customElements.define('posthorn-scheduler', PosthornScheduler)
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { type BookingForm, errorsOf, type FormField, fieldAt, fieldsOf, prefilled, responsesOf } from './fields.ts'
+import type { Translate } from './texts/index.ts'
+
+const t: Translate = (key) => key
+const field = (name: string, type: FormField['type'], required = true, options?: FormField['options']): FormField => ({
+  ...{ name, label: name, type, required },
+  ...(options !== undefined && { options }),
+})
+const OPTIONS = [
+  { value: 'a', label: 'A' },
+  { value: 'b', label: 'B' },
+]
+const form: BookingForm = {
+  fields: [
+    field('company', 'text'),
+    field('phone', 'phone', false),
+    field('topic', 'select', true, OPTIONS),
+    field('langs', 'multiselect', true, OPTIONS),
+    field('terms', 'checkbox'),
+  ],
+}
+
+describe('the booking form', () => {
+  it('begins with name and address, unless the experience has its own', () => {
+    const names = (given: BookingForm | null) => fieldsOf(given, t).map(({ name, required }) => `${name} ${required}`)
+    expect(names(null)).toEqual(['name true', 'email true'])
+    expect(names({ fields: [field('company', 'text', false), field('email', 'email', false)] })).toEqual([
+      'name true',
+      'company false',
+      'email true',
+    ])
+  })
+
+  it('names what is missing or wrong', () => {
+    const fields = fieldsOf(form, t)
+    expect(errorsOf(fields, {}, t)).toEqual({
+      ...{ name: 'required', email: 'required', company: 'required' },
+      ...{ topic: 'requiredChoice', langs: 'requiredChoice', terms: 'requiredCheck' },
+    })
+    const values = { name: 'Ada', company: 'X', topic: 'a', langs: ['b'], terms: true }
+    expect(errorsOf(fields, { ...values, email: 'ada at home', phone: 'none' }, t)).toEqual({
+      email: 'invalidEmail',
+      phone: 'invalidPhone',
+    })
+    expect(errorsOf(fields, { ...values, email: 'ada@example.com', phone: '+49 (30) 12-34' }, t)).toEqual({})
+  })
+
+  it('sends answers that are not empty, without spaces around them', () => {
+    const values = { name: 'Ada', company: ' X ', phone: ' ', topic: '', langs: [], terms: false }
+    expect(responsesOf(form, values)).toEqual({ company: 'X', terms: false })
+  })
+
+  it('finds the field of an error of the API', () => {
+    const fields = fieldsOf(form, t)
+    expect(fieldAt('body.responses.company', fields)).toBe('company')
+    expect(fieldAt('body.guest.email', fields)).toBe('email')
+    expect(fieldAt('body.slot.start', fields)).toBeUndefined()
+  })
+
+  it('takes values of the page by name, whatever its case, and only known options', () => {
+    const fields = fieldsOf({ fields: [...(form.fields ?? []), field('teamSize', 'text')] }, t)
+    const given = { NAME: 'Ada', 'team-size': '3', topic: 'c', langs: 'a, c', terms: 'true', other: 'x' }
+    expect(prefilled(fields, given)).toEqual({ name: 'Ada', teamSize: '3', topic: '', langs: ['a'], terms: true })
+  })
+})

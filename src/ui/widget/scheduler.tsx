@@ -1,0 +1,128 @@
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { type Experience, type Move, membersOf, type SchedulerApi, textIn } from './api.ts'
+import { Choice, type Layout } from './choice.tsx'
+import { dayIn, type Slot } from './days.ts'
+import { type Emit, useFlow } from './flow.ts'
+import { formats, timeOf } from './formats.ts'
+import { ClockIcon } from './icons.tsx'
+import type { LaterSteps } from './steps.tsx'
+import type { Locale, Translate } from './texts/index.ts'
+import { useView, ViewContext } from './view.ts'
+
+export interface SchedulerProps {
+  api: SchedulerApi
+  experience: Experience
+  t: Translate
+  locale: Locale
+  /** The zone to begin with. */
+  zone: string
+  /** The only duration to offer. Default: those of the experience. */
+  durationMinutes: number | undefined
+  prefill: Readonly<Record<string, string>>
+  /** The booking to reschedule, and its slot. */
+  move: (Move & { slot: Slot }) | undefined
+  emit: Emit
+  layout: Layout
+  /** Loads what follows the choice of a slot. */
+  loadSteps(): Promise<typeof LaterSteps>
+}
+
+const DEFAULT_MINUTES = 30
+const MINUTE_MS = 60_000
+
+/** The steps of a booking, beside what is booked. */
+export function Scheduler(props: SchedulerProps) {
+  const { api, experience, t, locale, move, emit } = props
+  const [zone, setZone] = useState(props.zone)
+  const { usual, all: durations } = durationsOf(props)
+  const [minutes, setMinutes] = useState(usual)
+  const flow = useFlow({ api, experience, zone, locale: locale.tag, move, emit })
+  const view = useMemo(() => ({ t, locale, formats: formats(locale.tag, zone) }), [t, locale, zone])
+  const [hasMoved, setMoved] = useState(false)
+  const [Steps, setSteps] = useState<typeof LaterSteps>()
+  const { step } = flow
+  // Loaded while the visitor reads the calendar.
+  useEffect(() => {
+    void props.loadSteps().then((loaded) => setSteps(() => loaded))
+  }, [])
+  if (step.name !== 'choose' && !hasMoved) setMoved(true)
+  return (
+    <ViewContext value={view}>
+      <div class="card">
+        <aside class="about">
+          <slot name="heading">
+            <h2>
+              <bdi>{titleOf(experience)}</bdi>
+            </h2>
+            <p class="description">
+              <bdi>{descriptionOf(experience)}</bdi>
+            </p>
+          </slot>
+          {step.name !== 'done' && <Facts minutes={minutes} />}
+          {move !== undefined && step.name === 'choose' && (
+            <p class="now">{t('moveFrom', { time: timeOf(view.formats, move.slot) })}</p>
+          )}
+        </aside>
+        <div class="step">
+          {step.name === 'choose' && (
+            <>
+              {durations.length > 1 && <Durations {...{ durations, minutes, onMinutes: setMinutes }} />}
+              <Choice
+                {...{ api, experience, flow, zone, durationMinutes: minutes, onZone: setZone, takesFocus: hasMoved }}
+                key={`${minutes} ${dayIn(zone)(Date.now())}`}
+                layout={props.layout}
+              />
+            </>
+          )}
+          {step.name !== 'choose' && Steps !== undefined && (
+            <Steps {...{ experience, flow, move, prefill: props.prefill }} />
+          )}
+        </div>
+      </div>
+    </ViewContext>
+  )
+}
+
+function Facts({ minutes }: { minutes: number }) {
+  const { formats } = useView()
+  return (
+    <p class="length">
+      <ClockIcon />
+      <span>{formats.minutes(minutes)}</span>
+    </p>
+  )
+}
+
+interface DurationsProps {
+  durations: readonly number[]
+  minutes: number
+  onMinutes(minutes: number): void
+}
+
+function Durations({ durations, minutes, onMinutes }: DurationsProps) {
+  const { t, formats } = useView()
+  const id = useId()
+  return (
+    <fieldset class="durations">
+      <legend class="unseen">{t('duration')}</legend>
+      {durations.map((count) => (
+        <label key={count} class={count === minutes ? 'chosen' : ''}>
+          <input type="radio" name={id} checked={count === minutes} onChange={() => onMinutes(count)} />
+          {formats.shortMinutes(count)}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The durations to choose from, and the usual one. */
+function durationsOf({ experience, durationMinutes, move }: SchedulerProps): { usual: number; all: readonly number[] } {
+  const { durationMinutes: usual = DEFAULT_MINUTES, durations = [usual] } = experience
+  const fixed =
+    move === undefined ? durationMinutes : (Date.parse(move.slot.end) - Date.parse(move.slot.start)) / MINUTE_MS
+  return fixed === undefined ? { usual, all: durations } : { usual: fixed, all: [fixed] }
+}
+
+const titleOf = ({ ui, name }: Experience) => textIn(membersOf(ui?.copy), 'title') ?? name
+const descriptionOf = ({ ui, description = '' }: Experience) =>
+  textIn(membersOf(ui?.copy), 'description') ?? description

@@ -1,0 +1,116 @@
+import { useMemo } from 'preact/hooks'
+import type { Experience } from './api.ts'
+import { CodeForm } from './code-form.tsx'
+import { Confirmation, When } from './confirmation.tsx'
+import type { Slot } from './days.ts'
+import { fieldsOf, prefilled, responsesOf, textOf } from './fields.ts'
+import type { Flow } from './flow.ts'
+import { BookingForm } from './form.tsx'
+import { timeOf } from './formats.ts'
+import { BackIcon } from './icons.tsx'
+import { Failure, Notice, StepHeading } from './notices.tsx'
+import type { SchedulerProps } from './scheduler.tsx'
+import { useView } from './view.ts'
+
+export { default as STEPS_STYLE } from './style/form.css'
+
+export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
+  experience: Experience
+  flow: Flow
+}
+
+/** What follows the choice of a slot. A file of its own, so that the calendar is shown sooner. */
+export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps) {
+  const { t } = useView()
+  const { step, error, isSubmitting } = flow
+  switch (step.name) {
+    case 'choose':
+      return null
+    case 'form':
+      return move === undefined ? (
+        <Details {...{ experience, prefill, flow, slot: step.slot }} />
+      ) : (
+        <Moving {...{ flow, from: move.slot, slot: step.slot }} />
+      )
+    case 'code':
+      return (
+        <CodeForm
+          {...{ email: flow.answers.email, error, isSubmitting, onCode: flow.submitCode, onRequest: flow.requestCode }}
+        />
+      )
+    case 'done':
+      return <Confirmation booking={step.booking} isMoved={move !== undefined} />
+    case 'redirect':
+      return (
+        <>
+          <StepHeading>{t('redirectTitle')}</StepHeading>
+          <p class="lead">{t('redirectText')}</p>
+          <a class="button" href={step.url} target="_top" rel="noreferrer">
+            {t('continue')}
+          </a>
+        </>
+      )
+  }
+}
+
+interface StepProps {
+  flow: Flow
+  slot: Slot
+}
+
+function Back({ flow }: { flow: Flow }) {
+  const { t } = useView()
+  return (
+    <button type="button" class="link back" onClick={flow.back}>
+      <BackIcon />
+      {t('back')}
+    </button>
+  )
+}
+
+function Details({ experience, prefill, flow, slot }: StepProps & Pick<LaterStepsProps, 'experience' | 'prefill'>) {
+  const { t } = useView()
+  const form = experience.bookingForm
+  const fields = useMemo(() => fieldsOf(form, t), [form, t])
+  const values = { ...prefilled(fields, prefill), ...flow.entered }
+  const submit = (website: string) => {
+    const [name, email] = [textOf(values, 'name'), textOf(values, 'email')]
+    flow.submit({ name, email, responses: responsesOf(form, values), website })
+  }
+  return (
+    <>
+      <Back flow={flow} />
+      <StepHeading>{form?.title || t('enterDetails')}</StepHeading>
+      {form?.description && <p class="lead">{form.description}</p>}
+      <When slot={slot} />
+      {flow.holdEnded && <Notice tone="note" text={t('holdEnded')} />}
+      <BookingForm
+        {...{ fields, values, error: flow.error, isSubmitting: flow.isSubmitting }}
+        submitLabel={form?.submitButtonLabel || t('submit')}
+        onValues={flow.setEntered}
+        onSubmit={submit}
+      />
+    </>
+  )
+}
+
+function Moving({ flow, from, slot }: StepProps & { from: Slot }) {
+  const { t, formats } = useView()
+  return (
+    <>
+      <Back flow={flow} />
+      <StepHeading>{t('moveTitle')}</StepHeading>
+      <p class="lead">{t('moveFrom', { time: timeOf(formats, from) })}</p>
+      <When slot={slot} />
+      {flow.error !== undefined && <Failure error={flow.error} />}
+      <button
+        type="button"
+        class={flow.isSubmitting ? 'button busy' : 'button'}
+        aria-disabled={flow.isSubmitting}
+        onClick={() => !flow.isSubmitting && flow.submit()}
+      >
+        {t('moveSubmit')}
+      </button>
+    </>
+  )
+}

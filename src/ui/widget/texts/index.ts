@@ -1,0 +1,100 @@
+/** The texts of the widget by language. Each language is a file, and a page loads one of them. */
+import type { en } from './en.ts'
+
+export type TextKey = keyof typeof en
+export type Texts = Readonly<Record<TextKey, string>>
+
+/** By primary language subtag. Add a language here and in a file of its own. */
+export const LANGUAGES: Readonly<Record<string, () => Promise<Texts>>> = {
+  en: async () => (await import('./en.ts')).en,
+  de: async () => (await import('./de.ts')).de,
+  fr: async () => (await import('./fr.ts')).fr,
+  es: async () => (await import('./es.ts')).es,
+  it: async () => (await import('./it.ts')).it,
+  pt: async () => (await import('./pt.ts')).pt,
+  nl: async () => (await import('./nl.ts')).nl,
+  ja: async () => (await import('./ja.ts')).ja,
+  ar: async () => (await import('./ar.ts')).ar,
+}
+
+const DEFAULT_LOCALE = 'en'
+
+export interface Locale {
+  /** Primary language subtag of the texts. */
+  language: string
+  /** BCP 47 tag for dates, times and numbers. */
+  tag: string
+  direction: 'ltr' | 'rtl'
+  /** 1 for Monday to 7 for Sunday. */
+  firstDayOfWeek: number
+}
+
+export async function loadTexts({ language }: Locale): Promise<Texts> {
+  return (LANGUAGES[language] ?? LANGUAGES[DEFAULT_LOCALE])?.() as Promise<Texts>
+}
+
+/**
+ * The first of these tags whose language has texts, else English. A tag without a region takes that of a later tag, because
+ * English pages write dates as the visitor does.
+ */
+export function chooseLocale(tags: readonly (string | null | undefined)[]): Locale {
+  const locales = tags.map((tag) => (tag == null ? undefined : parsed(tag))).filter((locale) => locale !== undefined)
+  const first = locales.find(({ language }) => Object.hasOwn(LANGUAGES, language)) ?? new Intl.Locale(DEFAULT_LOCALE)
+  if (first.region !== undefined) return localeOf(first)
+  return localeOf(locales.find(({ language, region }) => language === first.language && region !== undefined) ?? first)
+}
+
+function parsed(tag: string): Intl.Locale | undefined {
+  try {
+    return new Intl.Locale(tag.trim().replaceAll('_', '-'))
+  } catch {
+    return undefined
+  }
+}
+
+const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur'])
+/** Regions whose weeks begin on Sunday or Saturday, for browsers without `getWeekInfo`. The others begin on Monday. */
+const SUNDAY = new Set(['US', 'CA', 'MX', 'BR', 'JP', 'IL', 'IN', 'SA'])
+const SATURDAY = new Set(['EG', 'AE', 'DZ', 'IQ', 'JO', 'KW', 'QA', 'SY'])
+
+function localeOf(locale: Intl.Locale): Locale {
+  const { language } = locale
+  return {
+    language,
+    tag: locale.toString(),
+    direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr',
+    firstDayOfWeek: firstDayOf(locale),
+  }
+}
+
+/** `getWeekInfo` is not in the type definitions yet. */
+interface WeekLocale extends Intl.Locale {
+  getWeekInfo?(): { firstDay: number }
+}
+
+function firstDayOf(locale: WeekLocale): number {
+  const info = locale.getWeekInfo?.()
+  if (info !== undefined) return info.firstDay
+  const region = locale.maximize().region ?? ''
+  if (SUNDAY.has(region)) return 7
+  return SATURDAY.has(region) ? 6 : 1
+}
+
+export type Translate = (key: TextKey, values?: Readonly<Record<string, string>>) => string
+
+/** Texts of an experience replace those of the widget: `ui.copy` by key, or by language and key. */
+export function translate(
+  texts: Partial<Texts>,
+  language: string,
+  copy: Readonly<Record<string, unknown>> = {},
+): Translate {
+  const own = copy[language]
+  const replaced = { ...copy, ...(typeof own === 'object' && own !== null && (own as Record<string, unknown>)) }
+  return (key, values = {}) => {
+    const text = replaced[key]
+    return (typeof text === 'string' && text !== '' ? text : (texts[key] ?? '')).replaceAll(
+      /\{(\w+)\}/g,
+      (whole, name: string) => values[name] ?? whole,
+    )
+  }
+}

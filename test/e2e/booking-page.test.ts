@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAvailable, launchBrowser } from '../kit/browser.ts'
+import { closing } from '../kit/closing.ts'
+import { api } from '../kit/http.ts'
+import { screenshots } from '../kit/screenshots.ts'
+import {
+  type BookingStage,
+  type Look,
+  openBookingStage,
+  startSite,
+  type Visit,
+  visit,
+} from '../scenarios/booking-stage.ts'
+
+describe('the scripts of the widget', () => {
+  const manifest = JSON.parse(readFileSync('dist/embed/manifest.json', 'utf8'))
+  const sizeOf = (files: string[]) =>
+    files.reduce((sum, file) => sum + gzipSync(readFileSync(`dist/embed/${file}`), { level: 9 }).length, 0)
+
+  it('are less than 30 kB until a page shows free times, in the longest language', () => {
+    const later = /^(steps|week|embed|frame)-/
+    const language = /^[a-z]{2}-/
+    const files: string[] = manifest.files
+    const texts = files.filter((file) => language.test(file)).map((file) => sizeOf([file]))
+    expect(texts).toHaveLength(9)
+    const shown = sizeOf(files.filter((file) => !later.test(file) && !language.test(file))) + Math.max(...texts)
+    const all = shown + sizeOf(files.filter((file) => /^(steps|week)-/.test(file)))
+    console.log(`The widget has ${shown} bytes until it shows free times, and ${all} with everything.`)
+    expect(shown).toBeLessThan(30_000)
+    expect(all).toBeLessThan(36_000)
+  })
+
+  it('exist compressed, and under a name that stays the same', () => {
+    const files = readdirSync('dist/embed')
+    for (const name of [...manifest.files, 'posthorn-scheduler.js', 'embed.js']) {
+      expect(files).toEqual(expect.arrayContaining([name, `${name}.br`, `${name}.gz`]))
+    }
+  })
+})
+
+describe.skipIf(!browserAvailable())('the booking page', () => {
+  const keep = screenshots()
+  let browser: Browser
+  let stage: BookingStage
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    stage = await openBookingStage()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stage?.close()
+  })
+
+  async function open(slug: string, look: Look & { query?: string } = {}): Promise<Visit> {
+    const visitor = await visit({ browser, origins: [stage.url], keep }, look)
+    await answer(visitor.page)
+    await visitor.page.goto(`${stage.url}/book/${slug}${look.query ?? ''}`)
+    await visitor.page.locator('.slot').first().waitFor()
+    return visitor
+  }
+
+  it('is served for browsers with its title and a strict policy, and the scripts for every page', async () => {
+    const slug = await stage.experience()
+    const stranger = api(stage.url)
+    const { status, headers, text } = await stranger.get(`/book/${slug}`, {
+      accept: 'text/html',
+      'accept-language': 'de',
+    })
+    expect([status, headers.get('x-frame-options'), headers.get('cache-control')]).toEqual([200, 'DENY', 'no-store'])
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'nonce-[^']+'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    )
+    expect(text).toContain('<h1><bdi>Introductory call</bdi></h1>')
+    expect(text).toContain('<title>Buchen: Introductory call</title>')
+    expect(text).toContain('<noscript>')
+    expect(text).not.toMatch(/<script(?! type="module" src=)/)
+
+    const script = new URL(/src="([^"]+)"/.exec(text)?.[1] ?? '', `${stage.url}/book/${slug}`)
+    expect(script.pathname).toMatch(/^\/embed\/v1\/posthorn-scheduler-[A-Z0-9]{8}\.js$/)
+    for (const [path, cache] of [
+      [script.pathname, 'public, max-age=31536000, immutable'],
+      ['/embed/v1/posthorn-scheduler.js', 'public, no-cache'],
+    ] as const) {
+      const file = await stranger.get(path, { origin: 'https://app.example.com' })
+      expect([file.status, file.headers.get('cache-control')]).toEqual([200, cache])
+      expect(file.headers.get('access-control-allow-origin')).toBe('*')
+      expect(file.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    }
+    expect((await stranger.get('/embed/v1/manifest.json')).status).toBe(404)
+  })
+
+  it('names the pages that may frame it, and refuses others', async () => {
+    const slug = await stage.experience({ allowedOrigins: ['https://app.example.com'] })
+    const stranger = api(stage.url)
+    const frame = async (query = '') => stranger.get(`/embed/${slug}${query}`, { accept: 'text/html' })
+    const { headers } = await frame()
+    expect(headers.get('content-security-policy')).toContain(`frame-ancestors 'self' https://app.example.com`)
+    expect(headers.get('x-frame-options')).toBeNull()
+    expect((await frame('?origin=https://app.example.com')).text).toContain(
+      'data-page-origin="https://app.example.com"',
+    )
+    expect((await frame('?origin=https://evil.example.com')).text).not.toContain('data-page-origin')
+  })
+
+  it('says that an unknown experience is not available, as JSON for programs', async () => {
+    const stranger = api(stage.url)
+    const page = await stranger.get('/book/nothing-here', { accept: 'text/html' })
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('This booking page is not available')])
+    const json = await stranger.get('/book/nothing-here', { accept: 'application/json' })
+    expect([json.status, json.json]).toMatchObject([404, { error: { code: 'not_found' } }])
+  })
+
+  it('books with the keyboard alone, and moves the focus to each step', async () => {
+    const { page, inspect } = await open(await stage.experience())
+    await inspect('month')
+    const focus = () => page.evaluate(FOCUSED)
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key)
+    }
+    await page.locator('calendar-date').evaluate((element: { focus(): void }) => element.focus())
+    const first = await focus()
+    await press('ArrowRight', 'ArrowRight', 'Enter')
+    await expect.poll(focus).toMatch(/^\w+day, /)
+    expect(await focus()).not.toContain(first)
+    await press('Tab', 'Tab', 'Enter')
+    await expect.poll(focus).toBe('Who are you?')
+    await inspect('form')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('Ada Lovelace')
+    await press('Tab')
+    await page.keyboard.type('ada at home')
+    await press('Enter')
+    await expect.poll(focus).toBe('Email address')
+    await inspect('form with errors')
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(4)
+    await press('Control+A')
+    await page.keyboard.type('ada@example.com')
+    await press('Tab', 'Tab')
+    await page.keyboard.type('+49 30 123456')
+    await press('Tab', 'ArrowDown', 'Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Space', 'Tab', 'Enter')
+    await expect.poll(focus).toBe('Your booking is confirmed')
+    await inspect('confirmation')
+  })
+
+  it.each([
+    { name: 'narrow, dark and right to left', look: { width: 320, scheme: 'dark' as const, locale: 'ar' }, ui: null },
+    { name: 'as a week', look: { width: 1100, locale: 'de-DE' }, ui: { layout: 'week', theme: { accent: '#0a7f5a' } } },
+    { name: 'as a narrow week', look: { width: 320, locale: 'ja' }, ui: { layout: 'week' } },
+  ])('is accessible and fits the screen $name', async ({ name, look, ui }) => {
+    const { page, inspect } = await open(await stage.experience({ ui }), look)
+    await inspect(name)
+    await page.locator('.slot').first().click()
+    await page.locator('form').waitFor()
+    await inspect(`${name}, form`)
+  })
+
+  it('loads the slots again when they expire, and those of another month or zone at once', async () => {
+    const visitor = await visit({ browser, origins: [stage.url], keep })
+    const { page } = visitor
+    await page.clock.install()
+    const requests: { range: { start: string }; timezone: string }[] = []
+    await answer(page, requests)
+    await page.goto(`${stage.url}/book/${await stage.experience()}`)
+    await page.locator('.slot').first().waitFor()
+    const before = requests.length
+    await page.clock.runFor(299_000)
+    expect(requests).toHaveLength(before)
+    await page.clock.runFor(2_000)
+    await expect.poll(() => requests.length).toBe(before + 1)
+    await page.getByRole('button', { name: 'Next month' }).click()
+    await expect.poll(() => requests.length).toBe(before + 2)
+    await page.getByLabel('Time zone').focus()
+    await page.getByLabel('Time zone').selectOption('Asia/Tokyo')
+    await expect.poll(() => requests.at(-1)?.timezone).toBe('Asia/Tokyo')
+    expect(visitor.problems).toEqual([])
+  })
+
+  it('refuses to show slots without generatedAt', async () => {
+    const { page, problems } = await visit({ browser, origins: [stage.url], keep })
+    await answer(page)
+    await page.route('**/availability', async (route) => {
+      await route.fulfill({ json: { slots: [], expiresAt: null } })
+    })
+    await page.goto(`${stage.url}/book/${await stage.experience()}`)
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    expect(problems.join()).toContain('generatedAt is required')
+    expect(await page.locator('calendar-date').count()).toBe(0)
+  })
+
+  it('works as an element on a page of another origin', async () => {
+    const site = closing(
+      await startSite(
+        () => `<!doctype html><html lang="en"><title>App</title><main><h1>Our product</h1>
+<posthorn-scheduler experience-slug="${slug}" prefill-name="Ada" duration-minutes="60"></posthorn-scheduler></main>
+<script type="module" src="${stage.url}/embed/v1/posthorn-scheduler.js"></script></html>`,
+      ),
+    )
+    const slug = await stage.experience({ allowedOrigins: [site.origin] })
+    const { page, inspect } = await visit({ browser, origins: [stage.url, site.origin], keep })
+    await answer(page)
+    await page.goto(site.origin)
+    await page.locator('.slot').first().click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
+    await inspect('element')
+  })
+})
+
+/** The text or label of the focused element, in whatever shadow tree it is. */
+const FOCUSED = `(() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return (element?.ariaLabel ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? '').trim()
+})()`
+
+/** Answers as the endpoints of slots, holds and bookings. */
+async function answer(page: Page, requests: unknown[] = []): Promise<void> {
+  const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+  await page.route('**/availability', async (route) => {
+    if (route.request().method() === 'OPTIONS') return route.fulfill({ headers: cors })
+    const body = route.request().postDataJSON()
+    requests.push(body)
+    const stepMs = body.durationMinutes * 60_000
+    const slots = []
+    const [start, end] = [Date.parse(body.range.start), Date.parse(body.range.end)]
+    for (let day = Math.ceil(start / 86_400_000) * 86_400_000; day < end; day += 86_400_000) {
+      for (let at = day + 8 * 3_600_000; at < day + 15 * 3_600_000; at += stepMs) {
+        slots.push({ start: new Date(at).toISOString(), end: new Date(at + stepMs).toISOString(), timezone: 'UTC' })
+      }
+    }
+    const generatedMs = Date.now()
+    await route.fulfill({
+      headers: cors,
+      json: {
+        ...{
+          generatedAt: new Date(generatedMs).toISOString(),
+          expiresAt: new Date(generatedMs + 300_000).toISOString(),
+        },
+        ...{ timezone: 'UTC', slots },
+      },
+    })
+  })
+  await page.route('**/holds', async (route) => {
+    if (route.request().method() === 'OPTIONS') return route.fulfill({ headers: cors })
+    const { slot } = route.request().postDataJSON()
+    await route.fulfill({
+      headers: cors,
+      json: { id: 'hld_1', slot, expiresAt: new Date(Date.now() + 300_000).toISOString() },
+    })
+  })
+  await page.route('**/bookings', async (route) => {
+    const { slot } = route.request().postDataJSON()
+    await route.fulfill({ status: 201, json: { id: 'bkg_1', status: 'confirmed', slot } })
+  })
+}
