@@ -10,6 +10,7 @@ import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
+import { slots } from './slots.ts'
 import { start } from './start.ts'
 
 /** Prints its figures next to those of the raw protocol in the same run. */
@@ -27,6 +28,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   list,
   search,
   calendar,
+  slots,
   send,
   responsive,
 }
