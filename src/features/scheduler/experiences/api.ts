@@ -52,9 +52,13 @@ const availability = Type.Object(
     bufferAfterMinutes: Type.Optional(minutes(0, 1440, 'Free time after a booking.')),
     minimumNoticeMinutes: Type.Optional(minutes(0, 525_600, 'How long before its start a slot can be booked.')),
     maximumDaysAhead: Type.Optional(minutes(1, 1095, 'How many days ahead slots can be booked.')),
-    maximumPerDay: Type.Optional(minutes(1, 1000, 'Bookings of this experience per day.')),
+    maximumPerDay: Type.Optional(minutes(1, 1000, 'Bookings of this experience per host and date.')),
     intervalMinutes: Type.Optional(
-      minutes(5, 1440, 'Between the starts of slots. Default: what a request asks for, else the duration.'),
+      minutes(
+        5,
+        1440,
+        'Between the starts of slots. Lists may ask for a multiple. Default: what a list asks for, else the duration.',
+      ),
     ),
     durationMinutes: Type.Optional(minutes(5, 1440, 'Length of a booking. Default 30.')),
     durations: Type.Optional(
