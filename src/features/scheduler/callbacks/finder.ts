@@ -1,14 +1,20 @@
+import type { Db } from '../../../infra/db/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { yieldIfHeld } from '../../../lib/event-loop.ts'
 import { isoTime } from '../../../lib/time.ts'
-import { defaultMinutes } from '../availability/rules.ts'
+import type { TimeRange } from '../../../providers/contract/index.ts'
+import { blockStore } from '../availability/blocks.ts'
+import { takenStarts } from '../availability/free.ts'
+import { defaultMinutes, rulesOf } from '../availability/rules.ts'
 import type { CheckedSlot, CheckOptions, Slot, SlotChoice, SlotFinder, SlotList } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
+import type { BlockRow } from '../tables.ts'
 import type { ApplicationCallbacks } from './callbacks.ts'
 import type { SlotTokens } from './tokens.ts'
 
 export interface CallbackFinderDeps {
+  db: Db
   callbacks: Pick<ApplicationCallbacks, 'findSlots'>
   tokens: SlotTokens
   clock: Clock
@@ -23,16 +29,16 @@ const MAX_HOSTS = 100
 const MAX_SLOT_MS = 24 * 60 * MINUTE_MS
 
 /** Slots of experiences with an availability endpoint. Every list asks the application: nothing is cached. */
-export function callbackFinder({ callbacks, tokens, clock, existingAccounts }: CallbackFinderDeps): SlotFinder {
+export function callbackFinder({ db, callbacks, tokens, clock, existingAccounts }: CallbackFinderDeps): SlotFinder {
   return {
     async list(experience, request, signal) {
       const { generatedAt, expiresAt, timezone, slots } = await callbacks.findSlots(experience, request, signal)
       const nowMs = clock.now()
       const { from, to } = request.range
+      // An application may answer with complete days.
+      const inside = slots.filter(({ start, end }) => start >= from && end <= to && start > nowMs)
       const listed: SlotList['slots'] = []
-      for (const slot of slots) {
-        // An application may answer with complete days.
-        if (slot.start < from || slot.end > to || slot.start <= nowMs) continue
+      for (const slot of await bookable(experience, inside, request.range)) {
         listed.push({ ...slot, token: tokens.issue(experience.id, slot, expiresAt ?? nowMs + TOKEN_MS) })
         await yieldIfHeld(TURN_MS)
       }
@@ -46,7 +52,7 @@ export function callbackFinder({ callbacks, tokens, clock, existingAccounts }: C
 
     async check(experience, choice, options) {
       const slot = provenSlot(experience, choice) ?? (await askedSlot(experience, choice, options))
-      return { slot, ...(await hostsOf(experience, slot)) }
+      return { slot, ...hostsOf(experience, slot, await accountsIn([slot])) }
     },
   }
 
@@ -77,17 +83,63 @@ export function callbackFinder({ callbacks, tokens, clock, existingAccounts }: C
     return found
   }
 
-  /** Those that the slot names, else those of the experience, else the experience itself. */
-  async function hostsOf(
-    { id, definition }: Experience,
-    { metadata }: Slot,
-  ): Promise<Pick<CheckedSlot, 'take' | 'candidates'>> {
-    const named = [metadata.accountId, metadata.accountIds].flat().filter((one) => typeof one === 'string')
-    // Applications may use these members for ids of their own.
-    const known = await existingAccounts([...new Set(named)].slice(0, MAX_HOSTS))
-    const { defaultAccountIds, availability } = definition
-    if (known.size > 0) return { take: 'every', candidates: [...known] }
-    if (defaultAccountIds.length === 0) return { take: 'every', candidates: [id] }
-    return { take: availability?.assignment === 'round_robin' ? 'one' : 'every', candidates: defaultAccountIds }
+  async function accountsIn(slots: readonly Slot[]): Promise<Set<string>> {
+    const named = new Set(slots.flatMap(namedHosts))
+    const known = new Set<string>()
+    for (const some of portions([...named])) for (const id of await existingAccounts(some)) known.add(id)
+    return known
   }
+
+  /** Leaves out slots that other guests booked or hold: the application may not know yet. */
+  async function bookable(experience: Experience, slots: readonly Slot[], range: TimeRange): Promise<Slot[]> {
+    const known = await accountsIn(slots)
+    const hosts = slots.map((slot) => hostsOf(experience, slot, known))
+    const rules = rulesOf(experience)
+    const blocks = new Map<string, BlockRow[]>(hosts.flatMap(({ candidates }) => candidates.map((id) => [id, []])))
+    const around = { from: range.from - rules.beforeMs, to: range.to + rules.afterMs }
+    for (const block of await blockStore(db.read).list([...blocks.keys()], around, { nowMs: clock.now() })) {
+      blocks.get(block.hostId)?.push(block)
+    }
+    const taken = new Map<string, TimeRange[]>()
+    const isFree = (hostId: string, { start, end }: Slot) => {
+      const key = `${hostId} ${end - start}`
+      const ranges = taken.get(key) ?? takenStarts({ busy: [], blocks: blocks.get(hostId) ?? [] }, end - start, rules)
+      taken.set(key, ranges)
+      return !ranges.some(({ from, to }) => from <= start && start < to)
+    }
+    const free: Slot[] = []
+    for (const [index, slot] of slots.entries()) {
+      const { take, candidates = [] } = hosts[index] ?? {}
+      const isHostFree = (hostId: string) => isFree(hostId, slot)
+      if (take === 'one' ? candidates.some(isHostFree) : candidates.every(isHostFree)) free.push(slot)
+      await yieldIfHeld(TURN_MS)
+    }
+    return free
+  }
+}
+
+/** Ids in the metadata of a slot, which are not necessarily those of accounts. */
+function namedHosts({ metadata }: Slot): string[] {
+  const named = [metadata.accountId, metadata.accountIds].flat().filter((one) => typeof one === 'string')
+  return [...new Set(named)].slice(0, MAX_HOSTS)
+}
+
+/** Those that the slot names, else those of the experience, else the experience itself. */
+function hostsOf(
+  { id, definition }: Experience,
+  slot: Slot,
+  known: ReadonlySet<string>,
+): Pick<CheckedSlot, 'take' | 'candidates'> {
+  // Applications may use these members for ids of their own.
+  const named = namedHosts(slot).filter((one) => known.has(one))
+  const { defaultAccountIds, availability } = definition
+  if (named.length > 0) return { take: 'every', candidates: named }
+  if (defaultAccountIds.length === 0) return { take: 'every', candidates: [id] }
+  return { take: availability?.assignment === 'round_robin' ? 'one' : 'every', candidates: defaultAccountIds }
+}
+
+function portions(ids: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / MAX_HOSTS) }, (_, index) =>
+    ids.slice(index * MAX_HOSTS, (index + 1) * MAX_HOSTS),
+  )
 }

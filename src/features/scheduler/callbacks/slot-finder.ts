@@ -31,7 +31,7 @@ export function slotFinder(deps: SlotFinderDeps): SlotFinder {
   const accountsOf = (ids: readonly string[]) => existingAccounts(db.read, ids)
   const { findActive } = experiences
   const route = router({ callbacks, log, findActive, existingAccounts: accountsOf })
-  const callback = callbackFinder({ callbacks, clock, tokens: slotTokens(sealer), existingAccounts: accountsOf })
+  const callback = callbackFinder({ db, callbacks, clock, tokens: slotTokens(sealer), existingAccounts: accountsOf })
   const finderOf = ({ definition }: Experience) => (definition.endpoints.availability === null ? builtIn : callback)
 
   return {

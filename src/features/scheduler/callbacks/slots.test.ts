@@ -212,6 +212,44 @@ describe('a slot of a callback', () => {
     expect(receiver.requests).toHaveLength(2)
   })
 
+  it('is not listed while another booking or hold takes its hosts', async () => {
+    const { list, receiver, clock, account, call, db } = await serve()
+    const [ada, bob] = [await account(), await account()]
+    const times = [
+      ['09:00', '09:30'],
+      ['10:00', '10:30'],
+    ] as const
+    const byHost = (accountId?: string) => times.map(([start, end]) => slot(start, end, { metadata: { accountId } }))
+    const block = (ownerId: string, hostId: string, expiresAt: number | null) => ({
+      ...{ ownerId, hostId, experienceId: 'exp_other', day: '2026-11-24', expiresAt },
+      ...{ startMs: Date.parse(at('09:30')), endMs: Date.parse(at('09:45')) },
+      ...{ blockedFrom: Date.parse(at('09:20')), blockedTo: Date.parse(at('09:45')) },
+    })
+    await db.transaction((tx) =>
+      tx
+        .insertInto('bookingBlocks')
+        .values([block('bkg_1', ada, null), block('hld_1', bob, clock.now() + 1000)])
+        .execute(),
+    )
+    const starts = async () =>
+      (await list()).json.slots.map(({ start }: { start: string }) => start.slice(11, 16)) as string[]
+    const offer = (slots: unknown) => receiver.always(json(answer(slots)))
+    offer(byHost(ada))
+    expect(await starts()).toEqual(['10:00'])
+    offer(byHost())
+    expect(await starts()).toEqual(['09:00', '10:00'])
+    const hosts = (assignment: string) =>
+      call('PATCH', '/scheduler/experiences/intro-call', {
+        ...{ defaultAccountIds: [ada, bob], availability: { assignment } },
+      })
+    await hosts('round_robin')
+    expect(await starts()).toEqual(['10:00'])
+    clock.advance(1000)
+    expect(await starts()).toEqual(['09:00', '10:00'])
+    await hosts('collective')
+    expect(await starts()).toEqual(['10:00'])
+  })
+
   it('is asked for again when the token does not fit, and takes nothing from the guest', async () => {
     const { list, check, receiver, experience } = await serve()
     receiver.always(json(answer([LISTED])))
