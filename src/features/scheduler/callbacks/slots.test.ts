@@ -12,6 +12,7 @@ import {
 } from '../../../../test/kit/callbacks.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { databases } from '../../../../test/kit/database.ts'
+import { fc } from '../../../../test/kit/random.ts'
 import { type ReceiverResponse, startReceiver } from '../../../../test/servers/receiver.ts'
 import type { Slot } from '../contract.ts'
 
@@ -173,6 +174,31 @@ describe('the availability callback', () => {
     }
     expect((await list({ metadata: { text: 'x'.repeat(66_000) } })).status).toBe(413)
     expect(receiver.requests).toEqual([])
+  })
+
+  it('is asked or not, whatever a guest sends', { timeout: 120_000 }, async () => {
+    const { call, receiver } = await serve()
+    receiver.always(json(answer([])))
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
+    const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text, fc.double())
+    const time = fc.oneof(fc.constantFrom(RANGE.start, RANGE.end, '0000-01-01T00:00:00Z'), value)
+    const names = ['attendees', 'bookingFormResponse', 'constraints', 'metadata', 'timezone', 'intervalMinutes']
+    const body = fc
+      .tuple(
+        fc.oneof(fc.record({ start: time, end: time }), fc.constant(RANGE), value),
+        fc.oneof(fc.integer({ min: 0, max: 2000 }), value),
+        fc.dictionary(fc.constantFrom(...names, '__proto__', 'constructor'), value),
+      )
+      .map(([range, durationMinutes, rest]) => ({ range, durationMinutes, ...rest }))
+    await fc.assert(
+      fc.asyncProperty(body, async (given) => {
+        const path = '/scheduler/experiences/intro-call/availability'
+        const { status, json: found, text: shown } = await call('POST', path, given)
+        expect([200, 400], `${JSON.stringify(given)} → ${shown}`).toContain(status)
+        expect(status === 200 ? found.slots : found.error.details[0].path).toBeTruthy()
+      }),
+      { numRuns: 150 },
+    )
   })
 })
 
