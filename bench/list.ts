@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, migrateUp } from '../src/infra/db/index.ts'
 import { migrations } from '../src/migrations/index.ts'
+import { eventually } from '../test/kit/eventually.ts'
 import { openDatabase } from '../test/kit/open-database.ts'
 import { administer } from '../test/kit/postgres-server.ts'
 import { startServiceProcess } from '../test/kit/process.ts'
@@ -44,6 +45,8 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
   const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
   const backends = place.databaseUrl === undefined ? undefined : openDatabase(place)
   try {
+    // The seeded messages have no index yet, and what is measured is a mailbox at rest.
+    await eventually(() => service.output().includes('The search index is complete.'), 600_000, 250)
     const pages = await pagesOf(service, accountId, newestFirst)
     const bare = await startBareServer(pages.first)
     const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })

@@ -10,7 +10,7 @@ import { writeWidget } from './widget.mjs'
 const SERVICE = {
   posthorn: 'src/cli/posthorn.ts',
   'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
-  'search-worker': 'src/features/search/sqlite/search-worker.ts',
+  'search-worker': 'src/features/search/search-worker.ts',
 }
 const DEMO = { demo: 'src/demo/demo.ts' }
 /** The script and the style sheet of the demo's page, served as they are. */

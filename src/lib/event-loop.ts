@@ -1,5 +1,5 @@
 /** Resolves when timers, sockets and other callbacks have had their turn. */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Handle, PREPARED, padded, type Tx } from '../../infra/db/index.ts'
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { type MessageHit, unindexedMessages } from '../messages/index.ts'
 import { COUNT_LIMIT, type IndexQuery, pageOfMatches, type SearchIndex, SMALL_LIST } from './contract.ts'
-import { type SearchableMessage, termsOf } from './terms.ts'
 import './tables.ts'
+import { SearchThread } from './thread.ts'
 import { TOKENISER_VERSION } from './tokeniser.ts'
 
 /** The index of PostgreSQL: a table of tsvectors with a GIN index. Any replica may index and search. */
@@ -12,6 +11,7 @@ export function postgresIndex(
   db: Db,
   { smallList = SMALL_LIST, sortLimit = COUNT_LIMIT }: { smallList?: number; sortLimit?: number } = {},
 ): SearchIndex {
+  const thread = new SearchThread()
   return {
     identity: async () => IDENTITY,
     mayHave: (identity) => identity === IDENTITY,
@@ -25,7 +25,8 @@ export function postgresIndex(
       return new Set((await rows.execute()).map(({ messageId }) => messageId))
     },
 
-    indexChanges: (limit) => db.transaction((tx) => indexChanges(db, tx, Math.min(limit, MESSAGES_PER_TRANSACTION))),
+    indexChanges: (limit) =>
+      db.transaction((tx) => indexChanges(db, tx, thread, Math.min(limit, MESSAGES_PER_TRANSACTION))),
 
     async find(query) {
       if ((await countListed(db.read, query, smallList)) <= smallList)
@@ -34,7 +35,7 @@ export function postgresIndex(
       return { hits: count > sortLimit ? await newestMatches(db.read, query) : hits, count }
     },
 
-    close: async () => {},
+    close: () => thread.close(),
   }
 }
 
@@ -42,10 +43,10 @@ const IDENTITY = String(TOKENISER_VERSION)
 const MESSAGES_PER_TRANSACTION = 50
 
 /**
- * Locks the messages, so that nobody changes one between reading and indexing it. Messages that are locked keep their rows for a later
+ * Locks the messages, so that nobody changes one between reading and indexing it, which takes the worker some 10 ms. Messages that are locked keep their rows for a later
  * call: their change may be about to delete them.
  */
-async function indexChanges(db: Db, tx: Tx, limit: number): Promise<number> {
+async function indexChanges(db: Db, tx: Tx, thread: SearchThread, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('unindexedMessages')
     .select(['id', 'messageId'])
@@ -65,7 +66,7 @@ async function indexChanges(db: Db, tx: Tx, limit: number): Promise<number> {
   const missing = wanted.filter((id) => !found.has(id))
   const locked = new Set(await stored(tx, missing))
   const deleted = missing.filter((id) => !locked.has(id))
-  await write(tx, present)
+  if (present.length > 0) await write(tx, await thread.termsOf(present))
   if (deleted.length > 0) await tx.deleteFrom('messageTerms').where('messageId', 'in', deleted).execute()
   const done = rows.filter((row) => !locked.has(row.messageId))
   await unindexedMessages(tx).remove(done.map((row) => row.id))
@@ -82,17 +83,12 @@ async function stored(tx: Tx, ids: readonly string[]): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-async function write(tx: Tx, messages: readonly (SearchableMessage & { id: string; receivedAt: number })[]) {
-  const rows: { messageId: string; receivedAt: number; terms: string[] }[] = []
-  for (const message of messages) {
-    rows.push({ messageId: message.id, receivedAt: message.receivedAt, terms: termsOf(message) })
-    await yieldIfHeld(TURN_MS)
-  }
-  if (rows.length === 0) return
+/** `rows`: JSON from the worker thread. */
+async function write(tx: Tx, rows: string): Promise<void> {
   // `array_to_tsvector` takes the terms as they are; every other way would parse them.
   await sql`insert into "messageTerms" ("messageId", "receivedAt", "terms")
     select "messageId", "receivedAt", array_to_tsvector(array(select json_array_elements_text("terms")))
-    from json_to_recordset(cast(${JSON.stringify(rows)} as json)) as "given"("messageId" text, "receivedAt" bigint, "terms" json)
+    from json_to_recordset(cast(${rows} as json)) as "given"("messageId" text, "receivedAt" bigint, "terms" json)
     on conflict ("messageId") do update set "receivedAt" = excluded."receivedAt", "terms" = excluded."terms"`.execute(
     tx,
   )

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, PREPARED, padded } from '../../../infra/db/index.ts'
+import { nextTurn } from '../../../lib/event-loop.ts'
 
 /** The `dataVersion` of an account as of the call or later. Undefined when there is no such account. */
 export type ReadDataVersion = (accountId: string) => Promise<number | undefined>
@@ -15,8 +16,9 @@ interface Batch {
 const MAX_QUERIES = 2
 
 /**
- * Reads versions for many requests with one query, which on PostgreSQL costs as much as the rest of a page that is in memory. Calls
- * that come while `MAX_QUERIES` queries run share the next one: a query that has begun may be older than the call.
+ * Reads versions for many requests with one query, which on PostgreSQL costs as much as the rest of a page that is in memory: the
+ * requests that arrive in one turn of the event loop share a query, and so do those that arrive while `MAX_QUERIES` run. A query
+ * that has begun may be older than the call.
  */
 export function dataVersionReader({ read }: Pick<Db, 'read'>): ReadDataVersion {
   const running = new Set<Promise<unknown>>()
@@ -29,25 +31,21 @@ export function dataVersionReader({ read }: Pick<Db, 'read'>): ReadDataVersion {
     return new Map(rows.map(({ id, dataVersion }) => [id, Number(dataVersion)]))
   }
 
-  function start(accountIds: ReadonlySet<string>): Promise<Versions> {
+  async function readTogether(accountIds: ReadonlySet<string>): Promise<Versions> {
+    await nextTurn()
+    while (running.size >= MAX_QUERIES) await Promise.race(running)
+    waiting = undefined
     const result = query(accountIds)
     const ended: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(ended))
     running.add(ended)
     return result
   }
 
-  function batch(): Batch {
-    const accountIds = new Set<string>()
-    const versions = Promise.race(running).then(() => {
-      waiting = undefined
-      return start(accountIds)
-    })
-    return { accountIds, versions }
-  }
-
   return async (accountId) => {
-    if (running.size < MAX_QUERIES && waiting === undefined) return (await start(new Set([accountId]))).get(accountId)
-    waiting ??= batch()
+    if (waiting === undefined) {
+      const accountIds = new Set<string>()
+      waiting = { accountIds, versions: readTogether(accountIds) }
+    }
     waiting.accountIds.add(accountId)
     return (await waiting.versions).get(accountId)
   }

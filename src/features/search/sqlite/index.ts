@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import type { Db } from '../../../infra/db/index.ts'
 import { unindexedMessages } from '../../messages/index.ts'
 import { type SearchIndex, SMALL_LIST } from '../contract.ts'
+import { SearchThread } from '../thread.ts'
 import { TOKENISER_VERSION } from '../tokeniser.ts'
-import { SearchThread } from './thread.ts'
 
 /** Bounds how long a search waits for a step of indexing: some 10 ms. */
 const MESSAGES_PER_STEP = 50

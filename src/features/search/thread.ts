@@ -1,13 +1,20 @@
 import { Worker } from 'node:worker_threads'
-import { workerFile } from '../../../lib/worker-file.ts'
-import { type IndexQuery, type IndexResult, SearchUnavailable } from '../contract.ts'
-import type { IndexFileOptions } from './index-file.ts'
+import { workerFile } from '../../lib/worker-file.ts'
+import { type IndexQuery, type IndexResult, SearchUnavailable } from './contract.ts'
+import type { IndexFileOptions } from './sqlite/index-file.ts'
+import type { SearchableMessage } from './terms.ts'
 
 type Work =
   | { kind: 'identity' }
   | { kind: 'index'; messageIds: readonly string[] }
   | { kind: 'indexed'; messageIds: readonly string[] }
   | { kind: 'find'; query: IndexQuery }
+  | { kind: 'terms'; messages: readonly IndexedMessage[] }
+
+export interface IndexedMessage extends SearchableMessage {
+  id: string
+  receivedAt: number
+}
 
 export type SearchRequest = Work & { id: number }
 export interface SearchReply {
@@ -26,17 +33,18 @@ interface Waiting {
 const TIMEOUT_MS = 20_000
 
 /**
- * The worker thread of the search index. Started by the first call, and again after it failed. Requests run in the order of the calls.
+ * The worker thread of search: it has the index of the file store, and splits the texts of messages into terms for PostgreSQL. Started by the first call, and again after it failed. Requests run in the order of the calls.
  * Every failure is a `SearchUnavailable`.
  */
 export class SearchThread {
-  readonly #options: IndexFileOptions
+  readonly #options: IndexFileOptions | undefined
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
   #closed = false
 
-  constructor(options: IndexFileOptions) {
+  /** Without a file it only computes terms. */
+  constructor(options?: IndexFileOptions) {
     this.#options = options
   }
 
@@ -54,6 +62,11 @@ export class SearchThread {
 
   find(query: IndexQuery): Promise<IndexResult> {
     return this.#call({ kind: 'find', query }) as Promise<IndexResult>
+  }
+
+  /** JSON of an array of `{messageId, receivedAt, terms}`. */
+  termsOf(messages: readonly IndexedMessage[]): Promise<string> {
+    return this.#call({ kind: 'terms', messages }) as Promise<string>
   }
 
   /** Calls in progress fail. */
