@@ -15,7 +15,8 @@ describe('the event catalogue', () => {
     expect(catalogue.types.filter((type) => !code.includes(`'${type}'`))).toEqual([])
     expect(catalogue.plannedTypes.filter((type) => code.includes(`'${type}'`))).toEqual([])
     expect(catalogue.types).toContain('message.received')
-    expect(catalogue.plannedTypes).toContain('booking.created')
+    expect(catalogue.types).toContain('booking.created')
+    expect(catalogue.plannedTypes).toContain('sync.backfill_started')
   })
 
   it('is what the documentation lists', () => {
@@ -28,9 +29,9 @@ describe('the event catalogue', () => {
   })
 
   it('lets endpoints subscribe to planned types in advance', () => {
-    for (const text of ['booking.created', 'booking.*', 'message.received', '*']) {
+    for (const text of ['sync.backfill_started', 'sync.*', 'message.received', '*']) {
       expect([text, isSubscription(text, catalogue)]).toEqual([text, true])
     }
-    expect(isSubscription('booking.eaten', catalogue)).toBe(false)
+    expect(isSubscription('sync.eaten', catalogue)).toBe(false)
   })
 })

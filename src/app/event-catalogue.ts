@@ -5,6 +5,7 @@ import { calendarEvents } from '../features/calendars/index.ts'
 import { folderEvents } from '../features/labels/index.ts'
 import { draftEvents, messageEvents } from '../features/messages/index.ts'
 import { outboxEvents } from '../features/outbox/index.ts'
+import { bookingEvents } from '../features/scheduler/index.ts'
 import { trackingEvents } from '../features/tracking/index.ts'
 import { webhookEvents } from '../features/webhooks/index.ts'
 
@@ -17,6 +18,7 @@ const recordedEvents = {
   ...bounceEvents,
   ...trackingEvents,
   ...calendarEvents,
+  ...bookingEvents,
   ...accountEvents,
   ...webhookEvents,
 }

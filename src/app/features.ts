@@ -43,7 +43,12 @@ import {
 
 import { eraseOutbox, type OutboxTiming, outboxEngine, outbox as outboxOf } from '../features/outbox/index.ts'
 import { erasePush, gmailPuller, push as pushFeature, webhookTarget } from '../features/push/index.ts'
-import { scheduler as schedulerOf } from '../features/scheduler/index.ts'
+import {
+  bookingRecorder,
+  eraseBookings,
+  scheduler as schedulerOf,
+  type TaskTiming,
+} from '../features/scheduler/index.ts'
 import { type SearchDeps, search as searchOf } from '../features/search/index.ts'
 import { eraseSync, type SyncTiming, sync as syncFeature } from '../features/sync/index.ts'
 import { eraseTracking, replyRecorder, tracking as trackingOf } from '../features/tracking/index.ts'
@@ -96,6 +101,7 @@ export interface FeatureOptions {
   /** Used in place of the mail side of every provider. */
   mail?: MailProvider
   outbox?: Partial<OutboxTiming>
+  scheduler?: Partial<TaskTiming>
   readMessage?: ReadMessage
   claims?: SharedClaims
   duplicates?: DuplicateFinder
@@ -202,16 +208,21 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
 
   const calendarLists = calendarReader({ ...shared, accounts, calendars })
   const availability = availabilityOf({ ...shared, accounts, calendars, lists: calendarLists })
-  const calendarChanges = calendarChanger({ ...shared, events, accounts, calendars })
+  const calendarEvents = bookingRecorder({ ...shared, events, accounts })
+  const calendarChanges = calendarChanger({ ...shared, events: calendarEvents, accounts, calendars })
   const calendarRuns = calendarSync({
-    ...{ ...shared, events, accounts, ownership, fence, calendars },
+    ...{ ...shared, events: calendarEvents, accounts, ownership, fence, calendars },
     pushTarget: (provider) =>
       webhook && (provider === 'gmail' ? { ...webhook, url: config.publicUrl + GOOGLE_NOTIFICATIONS_PATH } : webhook),
     windowMonths: config.syncCalendarWindow,
     ...(options.calendars && { timing: options.calendars }),
   })
 
-  const scheduler = schedulerOf({ ...shared, publicUrl: config.publicUrl, busyOf: availability.busyOf, outbox })
+  const scheduler = schedulerOf({
+    ...{ ...shared, events, accounts, outbox, calendars: calendarChanges, publicUrl: config.publicUrl },
+    busyOf: availability.busyOf,
+    ...(options.scheduler && { timing: options.scheduler }),
+  })
 
   const endpoints = endpointsFeature(shared)
   const claims = options.claims ?? (redis && sharedClaims({ redis, clock, log }))
@@ -241,6 +252,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
       eraseApiChanges,
       eraseTracking,
       eraseCalendars,
+      eraseBookings,
     ],
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)
@@ -268,6 +280,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     { start: search.start, stop: search.stop, stopsWith: 'work' },
     { start: merger.start, stop: merger.stop, stopsWith: 'work' },
     { start: sender.start, stop: sender.stop, stopsWith: 'work' },
+    { start: scheduler.tasks.start, stop: scheduler.tasks.stop, stopsWith: 'work' },
     { start: sync.start, stop: sync.stop, stopsWith: 'work' },
     { start: calendarRuns.start, stop: calendarRuns.stop, stopsWith: 'work' },
     { start: push.start, stop: push.stop, stopsWith: 'work' },

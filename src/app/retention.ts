@@ -7,6 +7,7 @@ import { purgeDraftRequests } from '../features/drafts/index.ts'
 import { purgeIdempotencyKeys } from '../features/idempotency/index.ts'
 import { purgeReserved } from '../features/messages/index.ts'
 import { purgeOutbox } from '../features/outbox/index.ts'
+import { purgeBookings, purgeHolds } from '../features/scheduler/index.ts'
 import { purgeTracking } from '../features/tracking/index.ts'
 import { purgeDeliveries } from '../features/webhooks/index.ts'
 import type { Db, Tx } from '../infra/db/index.ts'
@@ -43,6 +44,8 @@ const CLAIMS_KEPT_MS = 60 * 60 * 1000
 /** A sent message appears in the mailbox within minutes; a paused account may be away for long. */
 const RESERVATIONS_KEPT_MS = 90 * DAY_MS
 const OUTBOX_KEPT_MS = 30 * DAY_MS
+/** After their start. */
+const BOOKINGS_KEPT_MS = 365 * DAY_MS
 const GRACE_MS = 5000
 
 /** Deletes up to `limit` rows older than `beforeMs`; returns true when there may be more. */
@@ -60,6 +63,8 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeBounces, retention.retentionTrackingDays * DAY_MS],
     [purgeReserved, RESERVATIONS_KEPT_MS],
     [purgeDraftRequests, 2 * DAY_MS],
+    [purgeHolds, 0],
+    [purgeBookings, BOOKINGS_KEPT_MS],
   ]
   const stopping = new AbortController()
   let worker: Worker | undefined

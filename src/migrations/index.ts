@@ -35,6 +35,7 @@ import * as calendarLists from './0036-calendar-lists.ts'
 import * as calendarSubscriptions from './0037-calendar-subscriptions.ts'
 import * as calendarGaps from './0038-calendar-gaps.ts'
 import * as scheduler from './0039-scheduler.ts'
+import * as bookingLists from './0040-booking-lists.ts'
 import * as bookingCodes from './0041-booking-codes.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
@@ -75,5 +76,6 @@ export const migrations: readonly Migration[] = [
   calendarSubscriptions,
   calendarGaps,
   scheduler,
+  bookingLists,
   bookingCodes,
 ]

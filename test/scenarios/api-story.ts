@@ -71,6 +71,10 @@ const SHOWN = {
   calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
   invitation: 'cev_01k9zx2p8r1t3v5x7z9b2d4f6h',
   createdEvent: 'cev_01k9zx4d6f8h1k3m5p7r9t2v4x',
+  hold: 'hld_01k9zz6f5h7k9n2q4s6v8x1z3b',
+  booking: 'bkg_01k9zz6h8k1n3q5s7v9x2z4b6d',
+  bookingToken: 'Jx4vQ2mT8rWc6Zb1NyLh9KsP3fGd5AeR7uVo0iXkYtM',
+  bookingJob: 'btk_01k9zz6k2m4p6r8t1v3x5z7b9d',
   inbox: 'lbl_01k9zv3j1c3e5g7j9m1p3r5t7v',
   message: 'msg_01k9zw5e7t1v3x5z7b9d1f3h5k',
   thread: 'thr_01k9zwtvqmpvrfjf9ttty4hk6f',
@@ -178,6 +182,15 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
     },
 
     'POST /drafts': async ({ json }) => bind(SHOWN.draft, json.id),
+
+    'POST /scheduler/experiences/{slug}/holds': async ({ json }) => bind(SHOWN.hold, json.id),
+
+    async 'POST /scheduler/experiences/{slug}/bookings'({ json }) {
+      bind(SHOWN.booking, json.id)
+      bind(SHOWN.bookingToken, new URL(json.links.cancel).searchParams.get('token') ?? '')
+      const { jobs } = (await owner.get(`/scheduler-queue/jobs?bookingId=${json.id}&type=reminder`)).json
+      bind(SHOWN.bookingJob, jobs[0].id)
+    },
 
     async 'POST /auth/sessions'({ json }) {
       bind(SHOWN.session, json.code)

@@ -3,30 +3,83 @@
  * `accounts/scheduler` and `sync/scheduler.ts` are something else: they run accounts.
  */
 import './tables.ts'
+import type { Recorder } from '../../events/index.ts'
 import type { App, Idempotency } from '../../infra/http/index.ts'
 import type { AuthScreen } from '../../ui/hosted/index.ts'
+import type { Accounts } from '../accounts/index.ts'
 import { type BuiltInSlotsDeps, builtInSlots } from './availability/finder.ts'
+import { bookingChanges, type ChangeDeps } from './bookings/changes.ts'
+import { decisions as decisionsOf } from './bookings/deciding.ts'
+import { type HostChangeDeps, hostChangeRecorder } from './bookings/host-changes.ts'
+import { bookingLinks } from './bookings/links.ts'
+import { bookingRoutes } from './bookings/routes.ts'
+import { bookings as bookingsOf } from './bookings/service.ts'
+import { bookingStore } from './bookings/store.ts'
 import { applicationCallbacks } from './callbacks/callbacks.ts'
 import type { CallbackDeps } from './callbacks/request.ts'
 import { slotFinder } from './callbacks/slot-finder.ts'
-import { experienceRoutes } from './experiences/routes.ts'
+import { experienceRoutes, originsOf } from './experiences/routes.ts'
 import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
 import { listingRoutes } from './listing/routes.ts'
 import { bookingPageRoutes } from './pages/routes.ts'
+import { type CalendarTaskDeps, calendarTask } from './tasks/calendar.ts'
+import { callbackTask } from './tasks/callback.ts'
+import { type TaskTiming, taskEngine } from './tasks/engine.ts'
+import { type MessageTaskDeps, messageTask } from './tasks/message.ts'
+import { reminderTask } from './tasks/reminder.ts'
+import { jobRoutes } from './tasks/routes.ts'
 import { verificationRoutes } from './verification/routes.ts'
 import { type VerificationDeps, verification as verificationOf } from './verification/service.ts'
 
-export type SchedulerDeps = ExperienceDeps & BuiltInSlotsDeps & CallbackDeps & VerificationDeps
+export { bookingEvents } from './bookings/events.ts'
+export { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
+export type { TaskTiming } from './tasks/engine.ts'
+
+type PartDeps = ExperienceDeps & BuiltInSlotsDeps & CallbackDeps & VerificationDeps & ChangeDeps
+
+export interface SchedulerDeps extends PartDeps {
+  accounts: Accounts
+  calendars: CalendarTaskDeps['changer']
+  outbox: MessageTaskDeps['outbox'] & VerificationDeps['outbox']
+  timing?: Partial<TaskTiming>
+}
 
 export type Scheduler = ReturnType<typeof scheduler>
 
-/** The parts of the scheduler. Nothing runs until they are started. */
+/** The parts of the scheduler. Nothing runs until `tasks` is started. */
 export function scheduler(deps: SchedulerDeps) {
+  const { db, queue, clock, ids, timing = {} } = deps
   const experiences = experiencesOf(deps)
+  const changes = bookingChanges(deps)
+  const links = bookingLinks(deps)
   const callbacks = applicationCallbacks(deps)
   const finder = slotFinder({ ...deps, experiences, callbacks, builtIn: builtInSlots(deps) })
   const verification = verificationOf(deps)
-  return { experiences, callbacks, finder, verification }
+  const decisions = decisionsOf({ ...deps, callbacks, changes, askAgainMs: timing.askAgainMs })
+  const bookings = bookingsOf({
+    ...deps,
+    experiences,
+    finder,
+    changes,
+    decisions,
+    links,
+    checkVerification: verification.check,
+  })
+  const { findById: findExperience } = experiences
+  const findHold = (id: string) => bookingStore(db.read).findHold(id)
+  const kinds = {
+    callback: callbackTask({ decisions, findExperience, findHold }),
+    calendar: calendarTask({ ...deps, changer: deps.calendars, changes, links, findExperience }),
+    message: messageTask({ ...deps, links, findExperience }),
+    reminder: reminderTask({ db, changes }),
+  }
+  const tasks = taskEngine({ ...deps, kinds, timing })
+  return { experiences, callbacks, finder, verification, bookings, tasks, jobs: { db, queue, clock, ids } }
+}
+
+/** Records what calendars report, and the changes of bookings that follow from it. */
+export function bookingRecorder(deps: ChangeDeps & Omit<HostChangeDeps, 'changes'>): Recorder {
+  return hostChangeRecorder({ ...deps, changes: bookingChanges(deps) })
 }
 
 export interface SchedulerRouteDeps {
@@ -37,9 +90,11 @@ export interface SchedulerRouteDeps {
 }
 
 export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }: SchedulerRouteDeps): void {
-  const { experiences, finder, verification } = scheduler
+  const { experiences, finder, verification, bookings, jobs } = scheduler
   experienceRoutes(app, { experiences, idempotency })
   listingRoutes(app, { experiences, finder })
   verificationRoutes(app, { experiences, verification })
+  bookingRoutes(app, { bookings, idempotency, originsOf: originsOf(experiences) })
+  jobRoutes(app, { ...jobs, idempotency })
   bookingPageRoutes(app, { experiences, authScreen })
 }

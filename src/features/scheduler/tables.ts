@@ -34,8 +34,10 @@ interface BookingTable {
   endMs: number
   /** JSON of `StoredSlot`. */
   slot: string
-  /** JSON of what the guest sent: `guest`, `attendees`, `responses`, `metadata`. */
+  /** JSON of `Given`. */
   given: string
+  /** In lower case, for lists. */
+  guestEmail: string
   /** JSON array of account ids; empty without hosts. */
   hosts: string
   /** From the booking callback. */
@@ -55,12 +57,20 @@ interface BookingTable {
   updatedAt: number
 }
 
+/** Which bookings an account is or was a host of, whatever their state. */
+interface BookingAssignmentTable {
+  bookingId: string
+  hostId: string
+  startMs: number
+}
+
 /** The event of a booking in the calendar of one host. */
 interface BookingEventTable {
   bookingId: string
   hostId: string
+  /** Empty until the event exists. */
   calendarId: string
-  /** Of the calendar feature: `cev_…`. */
+  /** Of the calendar feature: `cev_…`. `new:<n>` from before the first attempt to create it: n is part of its key at the provider. */
   eventId: string
 }
 
@@ -139,6 +149,7 @@ declare module '../../infra/db/db.ts' {
   interface Tables {
     experiences: ExperienceTable
     bookings: BookingTable
+    bookingAssignments: BookingAssignmentTable
     bookingEvents: BookingEventTable
     bookingBlocks: BookingBlockTable
     bookingHolds: BookingHoldTable

@@ -15,6 +15,8 @@ export interface OutgoingMessage {
   text: string | null
   html: string | null
   attachments: OutgoingAttachment[]
+  /** An iCalendar object that mail programs show as an invitation (RFC 6047), with its METHOD. */
+  invitation?: { method: 'REQUEST' | 'CANCEL'; content: string } | undefined
   /** With angle brackets. */
   messageId: string
   inReplyTo: string | null
@@ -34,7 +36,7 @@ export interface OutgoingMessage {
 export async function composeMessage(message: OutgoingMessage, { keepBcc = false } = {}): Promise<Buffer> {
   // Loaded at the first message: the service starts without it.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
-  const { html } = message
+  const { html, invitation } = message
   const text = message.text ?? (html === null ? '' : plainText(html))
   const node = new MailComposer({
     from: mailbox(message.from),
@@ -49,6 +51,7 @@ export async function composeMessage(message: OutgoingMessage, { keepBcc = false
     // Without a text, the only attachment would become the message itself.
     text: withCrlf(text.toWellFormed()) || '\r\n',
     ...(html !== null && { html: withCrlf(html.toWellFormed()) }),
+    ...(invitation !== undefined && { icalEvent: { ...invitation, filename: 'invite.ics' } }),
     headers: headersOf(message),
     attachments: message.attachments.map(attachment),
     newline: 'windows',

@@ -16,6 +16,8 @@ export interface GoogleCalendars {
   /** Creates or replaces an event, and returns its id. Times may be local to their zone. */
   put(user: string, calendarId: string, event: Partial<GoogleEvent>): string
   get(user: string, calendarId: string, eventId: string): GoogleEvent | undefined
+  /** Every event of the calendar, cancelled ones too. */
+  events(user: string, calendarId: string): GoogleEvent[]
   /** Runs once, after the next read of a single event. */
   afterNextRead(run: () => void): void
   /** Cancels a single event, a series, or one instance by its id. */
@@ -120,6 +122,10 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
         return id
       },
       get: (user, calendarId, eventId) => required(user, calendarId).get(eventId),
+      events: (user, calendarId) =>
+        required(user, calendarId)
+          .all()
+          .map(({ event }) => event),
       afterNextRead(run) {
         afterRead = run
       },

@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { nullable, timestamp } from '../../lib/json-schema.ts'
-import { declareEvent, EXAMPLE_ACCOUNT } from '../catalogue.ts'
+import { declareEvent, type EventOf, EXAMPLE_ACCOUNT } from '../../../events/index.ts'
+import { nullable, timestamp } from '../../../lib/json-schema.ts'
+import type { ProviderName } from '../../../providers/contract/index.ts'
+import type { BookingRow } from '../tables.ts'
+import { BOOKING_STATUSES, bookingFields } from './booking.ts'
 
-const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
+export const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
-const slot = Type.Object(
+export const slotSchema = Type.Object(
   {
     start: timestamp(),
     end: timestamp(),
@@ -12,21 +15,21 @@ const slot = Type.Object(
     participants: Type.Array(Type.Unknown(), { description: 'As returned by the availability callback.' }),
     metadata: freeForm('As returned by the availability callback.'),
   },
-  { title: 'Slot' },
+  { title: 'BookedSlot' },
 )
 
-const guest = Type.Object(
+export const guestSchema = Type.Object(
   { email: Type.String(), name: Type.String(), timezone: Type.Optional(Type.String()) },
   { title: 'BookingGuest', additionalProperties: true },
 )
 
 /** A booking as events carry it: without the signed links, which belong to the guest. */
-const bookingFields = {
+export const bookingProperties = {
   id: Type.String(),
   experienceSlug: Type.String(),
-  status: Type.Enum(['pending', 'confirmed', 'rejected', 'cancelled', 'rescheduled']),
-  slot,
-  guest,
+  status: Type.Enum([...BOOKING_STATUSES]),
+  slot: slotSchema,
+  guest: guestSchema,
   attendees: Type.Array(freeForm('As sent in the booking request.')),
   responses: freeForm('Answers of the guest in the booking form.'),
   metadata: freeForm('Set by the application.'),
@@ -36,13 +39,13 @@ const bookingFields = {
   updatedAt: timestamp(),
 }
 
-const booking = Type.Object(bookingFields, { title: 'BookingEventData' })
+const booking = Type.Object(bookingProperties, { title: 'BookingEventData' })
 const reason = nullable(Type.String({ description: 'Human-readable.' }))
-const rejected = Type.Object({ ...bookingFields, reason }, { title: 'BookingRejectedData' })
-const rescheduled = Type.Object({ ...bookingFields, previousSlot: slot }, { title: 'BookingRescheduledData' })
+const rejected = Type.Object({ ...bookingProperties, reason }, { title: 'BookingRejectedData' })
+const rescheduled = Type.Object({ ...bookingProperties, previousSlot: slotSchema }, { title: 'BookingRescheduledData' })
 const cancelled = Type.Object(
   {
-    ...bookingFields,
+    ...bookingProperties,
     cancelledBy: Type.Enum(['guest', 'host', 'api'], {
       description: 'host: somebody deleted the event in the calendar.',
     }),
@@ -52,7 +55,7 @@ const cancelled = Type.Object(
 )
 const reminder = Type.Object(
   {
-    ...bookingFields,
+    ...bookingProperties,
     minutesBefore: Type.Integer({ minimum: 0, description: 'Minutes between the reminder and the start.' }),
   },
   { title: 'BookingReminderData' },
@@ -99,7 +102,7 @@ export const bookingEvents = {
   ),
   'booking.confirmed': declareEvent('A booking was confirmed.', booking, of(CONFIRMED, 2)),
   'booking.rejected': declareEvent(
-    'A booking failed: the application rejected it or did not respond.',
+    'A booking failed: the application rejected it or did not respond, or a calendar did not take it.',
     rejected,
     of({ ...PENDING, status: 'rejected', reason: 'The booking callback returned 500.' }, 2),
   ),
@@ -109,6 +112,7 @@ export const bookingEvents = {
     of(
       {
         ...CONFIRMED,
+        status: 'rescheduled',
         slot: { ...MORNING, start: '2026-11-26T13:00:00.000Z', end: '2026-11-26T13:30:00.000Z' },
         updatedAt: '2026-11-21T12:00:44.310Z',
         previousSlot: MORNING,
@@ -121,5 +125,18 @@ export const bookingEvents = {
     cancelled,
     of({ ...CONFIRMED, status: 'cancelled', cancelledBy: 'guest', reason: 'I am ill, sorry.' }, 4),
   ),
-  'booking.reminder': declareEvent('A booking starts soon.', reminder, of({ ...CONFIRMED, minutesBefore: 60 }, 2)),
+  'booking.reminder': declareEvent('A booking starts soon.', reminder, of({ ...CONFIRMED, minutesBefore: 60 }, 3)),
 }
+
+/** The account of the event: the first host. */
+export interface EventAccount {
+  accountId: string | null
+  provider: ProviderName | null
+}
+
+/** The parts of an event that do not depend on its type. */
+export function eventOf(row: BookingRow, account: EventAccount) {
+  return { ...account, objectId: row.id, version: row.version, data: bookingFields(row) }
+}
+
+export type BookingEvent = EventOf<typeof bookingEvents>

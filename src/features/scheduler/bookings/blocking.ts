@@ -1,0 +1,62 @@
+import type { Dialect, Tx } from '../../../infra/db/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { blockStore } from '../availability/blocks.ts'
+import type { CheckedSlot, StoredSlot } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import type { HoldRow } from '../tables.ts'
+import { takeOverBlocks } from './store.ts'
+
+export interface Taking {
+  experience: Experience
+  checked: CheckedSlot
+  /** The booking or hold. */
+  ownerId: string
+  expiresAt: number | null
+  /** A booking or hold whose blocks do not count, because this one replaces them. */
+  except?: string | undefined
+  nowMs: number
+}
+
+/**
+ * Waits for other transactions that check or change the blocks of these hosts, and deletes their expired holds. Call it first in the
+ * transaction: whatever it reads afterwards of their blocks cannot change.
+ */
+export async function lockHosts(tx: Tx, dialect: Dialect, hosts: readonly string[], nowMs: number): Promise<void> {
+  const blocks = blockStore(tx)
+  await blocks.lockHosts(hosts, dialect)
+  await blocks.deleteExpired(hosts, nowMs)
+}
+
+/** Blocks the slot for its hosts, which must be locked. Throws `slot_unavailable`. */
+export async function takeSlot(tx: Tx, taking: Taking): Promise<StoredSlot> {
+  const { experience, checked, ownerId, expiresAt, except, nowMs } = taking
+  const { slot, take, candidates } = checked
+  const query = { nowMs, except: except === undefined ? [] : [except] }
+  const blocks = blockStore(tx)
+  const taken = await blocks.conflicts(experience, candidates, slot, query)
+  const free = candidates.filter((hostId) => !taken.has(hostId))
+  const hostIds = take === 'one' ? free.slice(0, 1) : free
+  if (hostIds.length === 0 || (take === 'every' && free.length < candidates.length)) {
+    throw new AppError('slot_unavailable')
+  }
+  await blocks.insert(experience, slot, { id: ownerId, hostIds, expiresAt })
+  return storedSlot(experience, checked, hostIds)
+}
+
+/** Makes the blocks of a hold those of the booking. Throws `slot_unavailable` when the hold has expired. */
+export async function takeHold(tx: Tx, hold: HoldRow, bookingId: string): Promise<void> {
+  const { hosts }: StoredSlot = JSON.parse(hold.slot)
+  const count = await takeOverBlocks(tx, hold.id, bookingId)
+  // Without hosts, the experience itself is blocked.
+  if (count !== Math.max(1, hosts.length)) throw holdExpired()
+}
+
+/** The slot with the hosts that take part. */
+function storedSlot(experience: Experience, { slot }: CheckedSlot, hostIds: readonly string[]): StoredSlot {
+  const hosts = hostIds.filter((hostId) => hostId !== experience.id)
+  return { ...slot, participants: slot.participants.length > 0 ? slot.participants : hosts, hosts }
+}
+
+export function holdExpired(): AppError {
+  return new AppError('slot_unavailable', { message: 'The hold has expired. Choose a time again.' })
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { zoneOf } from '../../../lib/calendar/zone.ts'
+import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import { parseTime } from '../../../lib/time.ts'
+import { checkAddress } from '../../../providers/mime/index.ts'
+import type { SlotChoice } from '../contract.ts'
+import type { BookingForm, FormField, Members } from '../experiences/experience.ts'
+import type { BookingBody, SlotBody } from './api.ts'
+import type { Given, Guest } from './booking.ts'
+
+const MAX_NAME = 200
+const MAX_LINE = 1000
+const MAX_TEXT = 5000
+/** Of one part of the request as JSON, so that events and messages stay small. */
+const MAX_PART_BYTES = 32 * 1024
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+/** Tabs and line breaks are allowed. */
+const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+const PHONE = /^\+?[\d\s().\-/]{3,40}(?:\s*(?:x|ext\.?)\s*\d{1,8})?$/i
+const LOCALE = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}$/
+/** The name of a person. Messages to the guest come from the host: nobody may put a link into them. */
+const LINK = /:\/\/|\bwww\./i
+
+type Errors = ErrorDetail[]
+
+/** What a request gives about its booking. Throws `validation_failed` with one error per invalid field. */
+export function parseGiven(
+  body: Omit<BookingBody, 'slot' | 'holdId'>,
+  form: BookingForm | null,
+): Omit<Given, 'requestHash'> {
+  const errors: Errors = []
+  if (body.website) errors.push({ path: 'body.website', message: 'must be empty' })
+  const guest = parseGuest('body.guest', body.guest, errors)
+  const { responses = {}, metadata = {} } = body
+  const attendees = (body.attendees ?? []).map((one, index) => parseAttendee(`body.attendees.${index}`, one, errors))
+  for (const field of form?.fields ?? []) {
+    const problem = problemOf(field, responses[field.name])
+    if (problem !== undefined) errors.push({ path: `body.responses.${field.name}`, message: problem })
+  }
+  for (const [name, part] of Object.entries({ guest, attendees, responses, metadata })) {
+    if (Buffer.byteLength(JSON.stringify(part)) > MAX_PART_BYTES) {
+      errors.push({ path: `body.${name}`, message: `must not be larger than ${MAX_PART_BYTES / 1024} KB as JSON` })
+    }
+  }
+  if (errors.length > 0) throw invalidFields(errors)
+  return JSON.parse(cleanJson({ guest, attendees, responses, metadata }))
+}
+
+export function parseGuest(path: string, given: Members, errors: Errors): Guest {
+  const { timezone, locale } = given
+  const { address, problem } = checkAddress({ name: '', email: text(given.email) })
+  if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
+  checkName(`${path}.name`, text(given.name), errors)
+  if (timezone !== undefined && (typeof timezone !== 'string' || zoneOf(timezone) === undefined)) {
+    errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
+  }
+  if (locale !== undefined && (typeof locale !== 'string' || !LOCALE.test(locale))) {
+    errors.push({ path: `${path}.locale`, message: 'must be a language tag, such as en or pt-BR' })
+  }
+  return { ...given, email: address?.email ?? '', name: text(given.name).trim() }
+}
+
+/** Attendees with an address get the invitation too. */
+function parseAttendee(path: string, given: Members, errors: Errors): Members {
+  const { email, displayName, name } = given
+  for (const [member, value] of Object.entries({ displayName, name })) {
+    if (value !== undefined) checkName(`${path}.${member}`, value, errors)
+  }
+  if (email === undefined) return given
+  const { address, problem } = checkAddress({ name: '', email: text(email) })
+  if (address === undefined) errors.push({ path: `${path}.email`, message: problem })
+  return { ...given, email: address?.email }
+}
+
+function checkName(path: string, name: unknown, errors: Errors): void {
+  const fail = (message: string) => void errors.push({ path, message })
+  if (typeof name !== 'string') fail('must be text')
+  else if (name.length > MAX_NAME) fail(`must not be longer than ${MAX_NAME} characters`)
+  else if (!name.isWellFormed() || CONTROL.test(name)) fail('must be one line without control characters')
+  else if (LINK.test(name)) fail('must not contain a link')
+}
+
+/** What is wrong with an answer. */
+function problemOf({ type, required = false, options = [] }: FormField, answer: unknown): string | undefined {
+  if (isMissing(answer)) return required ? 'is required' : undefined
+  if (type === 'checkbox') {
+    if (typeof answer !== 'boolean') return 'must be true or false'
+    return required && !answer ? 'must be true' : undefined
+  }
+  const values = new Set(options.map(({ value }) => value))
+  if (type === 'multiselect') {
+    if (!Array.isArray(answer)) return 'must be a list of values'
+    if (answer.some((one) => typeof one !== 'string' || !values.has(one))) return 'must contain only given options'
+    return new Set(answer).size < answer.length ? 'must not contain an option twice' : undefined
+  }
+  if (typeof answer !== 'string') return 'must be text'
+  const longest = type === 'textarea' ? MAX_TEXT : MAX_LINE
+  if (answer.length > longest) return `must not be longer than ${longest} characters`
+  if (!answer.isWellFormed() || (type === 'textarea' ? CONTROL_IN_TEXT : CONTROL).test(answer)) {
+    return type === 'textarea' ? 'must not contain control characters' : 'must be one line'
+  }
+  if (type === 'select' && !values.has(answer)) return 'must be one of the given options'
+  const isAddress = checkAddress({ name: '', email: answer }).address !== undefined
+  if (type === 'email' && !isAddress) return 'must be an email address'
+  return type === 'phone' && !PHONE.test(answer.trim()) ? 'must be a phone number' : undefined
+}
+
+/** A form sends an empty text for a field that was left empty. */
+function isMissing(answer: unknown): boolean {
+  if (answer === undefined || answer === null) return true
+  return typeof answer === 'string' ? answer.trim() === '' : Array.isArray(answer) && answer.length === 0
+}
+
+/** The slot of a request. Throws `validation_failed`. */
+export function parseSlot(path: string, slot: SlotBody): SlotChoice {
+  const errors: Errors = []
+  const time = (name: 'start' | 'end', given: string) => {
+    const ms = parseTime(given)
+    if (ms === undefined) errors.push({ path: `${path}.${name}`, message: 'must be an RFC 3339 time with an offset' })
+    return ms ?? 0
+  }
+  const start = time('start', slot.start)
+  const end = slot.end === undefined ? undefined : time('end', slot.end)
+  if (end !== undefined && end <= start) errors.push({ path: `${path}.end`, message: 'must be later than start' })
+  if (slot.timezone !== undefined && zoneOf(slot.timezone) === undefined) {
+    errors.push({ path: `${path}.timezone`, message: 'must be the IANA name of a time zone, such as Europe/Berlin' })
+  }
+  if (errors.length > 0) throw invalidFields(errors)
+  const { token, participants, metadata, timezone } = slot
+  return {
+    start,
+    ...(end !== undefined && { end }),
+    ...(token !== undefined && { token }),
+    ...(participants !== undefined && { participants }),
+    ...(metadata !== undefined && { metadata }),
+    ...(timezone !== undefined && { timezone }),
+  }
+}
+
+/** Equal for a request that is repeated, whatever the order of its members. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('base64url')
+}
+
+function sorted(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value ?? null
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.entries(value)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, inner]) => [name, sorted(inner)])
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Sealer } from '../../../lib/seal.ts'
+import type { BookingRow } from '../tables.ts'
+
+/** Who holds a link. A host's is written into the event of the calendar. */
+export type LinkRole = 'guest' | 'host'
+
+export interface BookingLinks {
+  reschedule: string
+  cancel: string
+}
+
+const MAX_TOKEN = 100
+
+/**
+ * Signed links to a booking. The token proves that its holder may move and cancel this booking, and nothing else. Another
+ * `linkSecret`, or another primary key of the service, ends all links of a booking.
+ */
+export function bookingLinks({ sealer, publicUrl }: { sealer: Sealer; publicUrl: string }) {
+  const key = sealer.derive('booking links')
+
+  function tokenOf({ id, linkSecret, createdAt }: BookingRow, role: LinkRole): string {
+    const mac = createHmac('sha256', key).update(JSON.stringify([role, id, linkSecret, Number(createdAt)]))
+    return mac.digest('base64url')
+  }
+
+  return {
+    /** Undefined for a token of another booking, or an invented one. Takes the same time for every wrong token. */
+    roleOf(row: BookingRow, token: string): LinkRole | undefined {
+      const given = Buffer.from(token.slice(0, MAX_TOKEN))
+      const matches = (role: LinkRole) => {
+        const expected = Buffer.from(tokenOf(row, role))
+        return expected.length === given.length && timingSafeEqual(expected, given)
+      }
+      const [isGuest, isHost] = [matches('guest'), matches('host')]
+      if (isGuest) return 'guest'
+      return isHost ? 'host' : undefined
+    },
+
+    of(row: BookingRow, role: LinkRole = 'guest'): BookingLinks {
+      const link = (action: string) =>
+        `${publicUrl}/book/${row.experienceSlug}/bookings/${row.id}?token=${tokenOf(row, role)}&action=${action}`
+      return { reschedule: link('reschedule'), cancel: link('cancel') }
+    },
+  }
+}
+
+export type Links = ReturnType<typeof bookingLinks>

@@ -1,0 +1,196 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { AllowedOrigins, App, Idempotency } from '../../../infra/http/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { BookingRow } from '../tables.ts'
+import {
+  bookingBody,
+  bookingList,
+  bookingParams,
+  bookingQuery,
+  bookingSchema,
+  bookingView,
+  cancelBody,
+  guestBookingSchema,
+  guestBookingView,
+  holdBody,
+  holdSchema,
+  holdView,
+  rescheduleBody,
+  updateBody,
+} from './api.ts'
+import type { Actor, Bookings } from './service.ts'
+
+export interface BookingRouteDeps {
+  bookings: Bookings
+  idempotency: Idempotency
+  /** Of the pages that may use the public routes of the experience in the path. */
+  originsOf: AllowedOrigins
+}
+
+const tags = ['Scheduler']
+const slugParams = Type.Object({ slug: Type.String({ minLength: 1, maxLength: 64 }) })
+const keyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({ description: 'A repeated request gets the booking that the first one made.' }),
+  ),
+})
+const MINUTE_MS = 60_000
+const slugOf = ({ caller, params }: FastifyRequest) => (caller === undefined ? String(Object(params).slug) : undefined)
+const bookingOf = ({ caller, params }: FastifyRequest) =>
+  caller === undefined ? String(Object(params).bookingId) : undefined
+/** For guests. Requests with a key are not counted. */
+const LIMITS = {
+  hold: {
+    name: 'booking-holds',
+    address: { limit: 30, windowMs: 10 * MINUTE_MS },
+    subject: { limit: 600, windowMs: 10 * MINUTE_MS, of: slugOf },
+  },
+  book: {
+    name: 'bookings',
+    address: { limit: 60, windowMs: 10 * MINUTE_MS },
+    subject: { limit: 300, windowMs: 10 * MINUTE_MS, of: slugOf },
+  },
+  change: {
+    name: 'booking-changes',
+    address: { limit: 60, windowMs: 10 * MINUTE_MS },
+    subject: { limit: 20, windowMs: 10 * MINUTE_MS, of: bookingOf },
+  },
+}
+
+export function bookingRoutes(app: App, { bookings, idempotency, originsOf }: BookingRouteDeps): void {
+  const { links } = bookings
+  const full = (row: BookingRow) => bookingView(row, links.of(row))
+
+  app.post(
+    '/scheduler/experiences/:slug/holds',
+    {
+      config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.hold },
+      schema: {
+        tags,
+        summary: 'Hold a slot',
+        description: 'Keeps the slot for five minutes, while the guest fills in the form. Book it with `holdId`.',
+        params: slugParams,
+        body: holdBody,
+        response: { 200: holdSchema },
+      },
+    },
+    async ({ params, body, id: requestId }) => holdView(await bookings.hold(params.slug, body.slot, { requestId })),
+  )
+
+  app.post(
+    '/scheduler/experiences/:slug/bookings',
+    {
+      config: { access: 'open:write', cors: originsOf, rateLimit: LIMITS.book },
+      schema: {
+        tags,
+        summary: 'Book a slot',
+        description:
+          'Asks the booking callback, which decides, then confirms the booking. Calendars and messages follow in the background. 409 slot_unavailable when the slot is taken or was refused; 409 redirected when the routing leads elsewhere.',
+        params: slugParams,
+        headers: keyHeader,
+        body: bookingBody,
+        response: { 201: Type.Union([bookingSchema, guestBookingSchema]) },
+      },
+    },
+    async ({ params, body, headers, caller, id: requestId }, reply) => {
+      const isKeyed = caller !== undefined
+      const key = headers['idempotency-key']
+      const { row, isRepeated } = await bookings.create(params.slug, body, { key, requestId, isKeyed })
+      if (isRepeated) reply.header('idempotent-replayed', 'true')
+      reply.code(201)
+      return isKeyed ? full(row) : guestBookingView(row, links.of(row))
+    },
+  )
+
+  app.get(
+    '/scheduler/bookings',
+    {
+      config: { access: 'key:read' },
+      schema: { tags, summary: 'List bookings by start', querystring: bookingQuery, response: { 200: bookingList } },
+    },
+    async ({ query }) => {
+      const { items, pagination } = await bookings.list(query)
+      return { bookings: items.map(full), pagination }
+    },
+  )
+
+  app.get(
+    '/scheduler/bookings/:bookingId',
+    {
+      config: { access: 'key:read' },
+      schema: { tags, summary: 'Get a booking', params: bookingParams, response: { 200: bookingSchema } },
+    },
+    async ({ params }) => full(await bookings.get(params.bookingId)),
+  )
+
+  app.patch(
+    '/scheduler/bookings/:bookingId',
+    {
+      config: { access: 'key:write' },
+      schema: {
+        tags,
+        summary: 'Update a booking',
+        description: 'Changes metadata and guest. Sends no messages and no events; the calendars show a new name.',
+        params: bookingParams,
+        body: updateBody,
+        response: { 200: bookingSchema },
+      },
+    },
+    async ({ params, body }) => full(await bookings.update(params.bookingId, body)),
+  )
+
+  app.post(
+    '/scheduler/bookings/:bookingId/cancel',
+    {
+      config: { access: 'open:write', rateLimit: LIMITS.change },
+      schema: {
+        tags,
+        summary: 'Cancel a booking',
+        description: 'With an API key, or the `token` of a link. Cancelling again changes nothing.',
+        params: bookingParams,
+        body: cancelBody,
+        response: { 200: Type.Union([bookingSchema, guestBookingSchema]) },
+      },
+    },
+    idempotency.writing(async ({ params, body, caller }) => {
+      const by = await actorOf(params.bookingId, body.token, caller)
+      const row = await bookings.cancel(params.bookingId, by, body.reason || null)
+      return async () => viewFor(by, row)
+    }),
+  )
+
+  app.post(
+    '/scheduler/bookings/:bookingId/reschedule',
+    {
+      config: { access: 'open:write', rateLimit: LIMITS.change },
+      schema: {
+        tags,
+        summary: 'Move a booking to another slot',
+        description:
+          'With an API key, or the `token` of a link. Asks the booking callback with `previousSlot`; a refusal leaves the booking as it was.',
+        params: bookingParams,
+        body: rescheduleBody,
+        response: { 200: Type.Union([bookingSchema, guestBookingSchema]) },
+      },
+    },
+    idempotency.writing(async ({ params, body, caller, id: requestId }) => {
+      const by = await actorOf(params.bookingId, body.token, caller)
+      const row = await bookings.reschedule(params.bookingId, body.slot, { requestId })
+      return async () => viewFor(by, row)
+    }),
+  )
+
+  async function actorOf(id: string, token: string | undefined, caller: object | undefined): Promise<Actor> {
+    if (caller !== undefined) return 'api'
+    if (token !== undefined) return (await bookings.byLink(id, token)).role
+    throw new AppError('unauthorized', {
+      message: 'Send an API key, or the token of a link of the booking.',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+
+  function viewFor(by: Actor, row: BookingRow) {
+    return by === 'api' ? full(row) : guestBookingView(row, links.of(row, by))
+  }
+}

@@ -1,0 +1,367 @@
+import type { Db, Tx } from '../../../infra/db/index.ts'
+import { AppError, type ErrorDetail, invalid, invalidFields } from '../../../lib/errors.ts'
+import { secretToken } from '../../../lib/ids.ts'
+import type { Page } from '../../../lib/page.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import { parseTime } from '../../../lib/time.ts'
+import type { CheckedSlot, SlotChoice, SlotFinder, StoredSlot } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import type { BookingRow, HoldRow } from '../tables.ts'
+import { addTasks, type TaskDeps } from '../tasks/store.ts'
+import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
+import { holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
+import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import type { Asking, Decisions } from './deciding.ts'
+import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
+import type { LinkRole, Links } from './links.ts'
+import { bookingStore } from './store.ts'
+
+export interface BookingDeps extends TaskDeps {
+  db: Db
+  changes: BookingChanges
+  decisions: Decisions
+  links: Links
+  experiences: {
+    getActive(slug: string): Promise<Experience>
+    findById(id: string): Promise<Experience | undefined>
+  }
+  finder: SlotFinder
+  /** Throws `validation_failed` unless the guest has entered the code that was sent to the address. */
+  checkVerification?(experience: Experience, email: string, code: string | undefined): Promise<void>
+}
+
+export interface RequestOptions {
+  /** The Idempotency-Key. */
+  key?: string | undefined
+  requestId: string
+  /** From the application, with an API key. */
+  isKeyed: boolean
+}
+
+/** Who cancels or moves a booking. */
+export type Actor = LinkRole | 'api'
+
+const MINUTE_MS = 60_000
+const HOLD_MS = 5 * MINUTE_MS
+/** For the calendars and the availability callback. */
+const CHECK_MS = 45_000
+const MAX_KEY = 256
+
+/** Books slots. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
+export function bookings(deps: BookingDeps) {
+  const { db, clock, ids, experiences, finder, links, changes, decisions } = deps
+  const { decide, decideMove, ask, whileAsked, cancelOpenMoves } = decisions
+  const signal = () => AbortSignal.timeout(CHECK_MS)
+
+  /** What a repeated request gets: the booking as it is. Undefined without one. */
+  function repeated(row: BookingRow | undefined, requestHash: string | null): BookingRow | undefined {
+    if (row === undefined) return undefined
+    if (givenOf(row).requestHash !== requestHash) throw new AppError('idempotency_mismatch')
+    if (row.status === 'pending') throw new AppError('idempotency_running', { headers: { 'retry-after': '5' } })
+    if (row.status === 'rejected') throw refused(row.reason)
+    return row
+  }
+
+  async function findHold(experience: Experience, holdId: string): Promise<HoldRow> {
+    const hold = await bookingStore(db.read).findHold(holdId)
+    if (hold === undefined || hold.experienceId !== experience.id || hold.expiresAt <= clock.now()) throw holdExpired()
+    return hold
+  }
+
+  /** The slot that the request chooses: that of the hold, if there is one. */
+  function choiceOf({ slot }: BookingBody, hold: HoldRow | undefined): SlotChoice {
+    const given = slot && parseSlot('body.slot', slot)
+    if (hold === undefined) {
+      if (given === undefined) throw invalid('body.slot', 'is required')
+      return given
+    }
+    const { start, end, timezone, participants, metadata }: StoredSlot = JSON.parse(hold.slot)
+    if (given !== undefined && (given.start !== start || (given.end ?? end) !== end)) {
+      throw invalid('body.slot', 'is not the slot of the hold')
+    }
+    return { start, end, timezone, participants, metadata, ...(given?.token !== undefined && { token: given.token }) }
+  }
+
+  /** Returns whether the request was made before, and the booking. */
+  async function create(
+    slug: string,
+    body: BookingBody,
+    { key, requestId, isKeyed }: RequestOptions,
+  ): Promise<{ row: BookingRow; isRepeated: boolean }> {
+    const experience = await experiences.getActive(slug)
+    const requestKey = keyOf(experience, key)
+    const requestHash = requestKey === null ? null : hashOf(body)
+    if (requestKey !== null) {
+      const known = repeated(await bookingStore(db.read).byRequestKey(requestKey), requestHash)
+      if (known !== undefined) return { row: known, isRepeated: true }
+    }
+    const { bookingForm } = experience.definition
+    const given: Given = { ...parseGiven(body, bookingForm), requestHash }
+    const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
+    const choice = choiceOf(body, hold)
+    if (!isKeyed) await deps.checkVerification?.(experience, given.guest.email, body.verificationCode)
+    const { guest, responses, metadata } = given
+    const except = body.holdId === undefined ? {} : { except: body.holdId }
+    const asked = { guest, responses, metadata, requestId, ...except, signal: signal() }
+    const checked = await finder.check(experience, choice, asked)
+    const asks = experience.definition.endpoints.booking !== null
+
+    const insert = (tx: Tx) => insertBooking(tx, { experience, checked, hold, given, requestKey, asks })
+    const { row, isRepeated } = await db.transaction(insert).catch(async (error: unknown) => {
+      // A request with this key for other hosts committed at the same time.
+      const known = requestKey !== null && db.dialect.isUniqueViolation(error)
+      const twin = known ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
+      if (twin === undefined) throw error
+      return { row: twin, isRepeated: true }
+    })
+    if (isRepeated) return { row: repeated(row, requestHash) ?? row, isRepeated }
+    if (!asks) return { row, isRepeated }
+    const decision = await ask(experience, row, { requestId })
+    return { row: await decide(row.id, decision, { isKnown: true }), isRepeated }
+  }
+
+  interface Inserted {
+    experience: Experience
+    checked: CheckedSlot
+    hold: HoldRow | undefined
+    given: Given
+    requestKey: string | null
+    /** The application decides. */
+    asks: boolean
+  }
+
+  async function insertBooking(
+    tx: Tx,
+    { experience, checked, hold, given, requestKey, asks }: Inserted,
+  ): Promise<{ row: BookingRow; isRepeated: boolean }> {
+    const nowMs = clock.now()
+    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+    const known = requestKey === null ? undefined : await bookingStore(tx).byRequestKey(requestKey)
+    if (known !== undefined) return { row: known, isRepeated: true }
+    const id = ids('bkg')
+    const slot = await takeFor(tx, id, { experience, checked, hold })
+    const { account, isComplete } = await changes.hold(tx, slot.hosts)
+    if (!isComplete) throw new AppError('slot_unavailable')
+    const row: BookingRow = {
+      ...{ id, experienceId: experience.id, experienceSlug: experience.slug, requestKey, status: 'pending' },
+      ...{ startMs: slot.start, endMs: slot.end, slot: cleanJson(slot), given: cleanJson(given) },
+      ...{ guestEmail: given.guest.email.toLowerCase(), hosts: JSON.stringify(slot.hosts) },
+      ...{ eventId: null, joinUrl: null, reason: null, cancelledBy: null },
+      ...{ calendarState: slot.hosts.length === 0 ? 'none' : 'pending', calendarError: null },
+      ...{ sequence: 0, linkSecret: secretToken(), version: 1, createdAt: nowMs, updatedAt: nowMs },
+    }
+    const created = await changes.create(tx, row, account)
+    if (asks) {
+      await addTasks(tx, deps, id, [whileAsked('')])
+      await changes.record(tx, [created.event])
+      return { row, isRepeated: false }
+    }
+    const confirmed = await changes.confirm(tx, row, account, undefined)
+    await changes.record(tx, [created.event, confirmed.event])
+    return { row: confirmed.row, isRepeated: false }
+  }
+
+  async function takeFor(
+    tx: Tx,
+    ownerId: string,
+    { experience, checked, hold }: Pick<Inserted, 'experience' | 'checked' | 'hold'>,
+  ): Promise<StoredSlot> {
+    if (hold === undefined) {
+      return takeSlot(tx, { experience, checked, ownerId, expiresAt: null, nowMs: clock.now() })
+    }
+    const slot: StoredSlot = JSON.parse(hold.slot)
+    // A calendar may have become busy, or the routing have changed, since the hold.
+    const hosts = slot.hosts.length > 0 ? slot.hosts : [experience.id]
+    const isSame = checked.take === 'one' || hosts.length === checked.candidates.length
+    if (!isSame || !hosts.every((hostId) => checked.candidates.includes(hostId))) throw new AppError('slot_unavailable')
+    if (!(await bookingStore(tx).removeHold(hold.id))) throw holdExpired()
+    await takeHold(tx, hold, ownerId)
+    return slot
+  }
+
+  return {
+    links,
+    create,
+
+    /** Keeps the slot for its guest for five minutes. */
+    async hold(slug: string, slot: SlotBody, { requestId }: Pick<RequestOptions, 'requestId'>) {
+      const experience = await experiences.getActive(slug)
+      const choice = parseSlot('body.slot', slot)
+      const checked = await finder.check(experience, choice, { requestId, signal: signal() })
+      return db.transaction(async (tx) => {
+        const nowMs = clock.now()
+        await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+        const [id, expiresAt] = [ids('hld'), nowMs + HOLD_MS]
+        const taken = await takeSlot(tx, { experience, checked, ownerId: id, expiresAt, nowMs })
+        await bookingStore(tx).insertHold({ id, experienceId: experience.id, slot: cleanJson(taken), expiresAt })
+        return { id, slot: taken, expiresAt }
+      })
+    },
+
+    get: (id: string): Promise<BookingRow> => bookingStore(db.read).get(id),
+
+    /** By the token of a link. Throws not_found for a wrong one, as for an unknown booking. */
+    async byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole }> {
+      const row = await bookingStore(db.read).find(id)
+      const role = row && links.roleOf(row, token)
+      if (row === undefined || role === undefined) {
+        throw new AppError('not_found', { message: 'This link is not valid. Open it again from the message.' })
+      }
+      return { row, role }
+    },
+
+    async list({ from, to, ...query }: BookingQuery): Promise<Page<BookingRow>> {
+      const errors: ErrorDetail[] = []
+      const time = (name: string, text: string | undefined) => {
+        const ms = text === undefined ? undefined : parseTime(text)
+        if (text !== undefined && ms === undefined) {
+          errors.push({ path: `query.${name}`, message: 'must be an RFC 3339 time with an offset' })
+        }
+        return ms
+      }
+      const range = { fromMs: time('from', from), toMs: time('to', to) }
+      if (errors.length > 0) throw invalidFields(errors)
+      return bookingStore(db.read).list({ ...query, ...range })
+    },
+
+    /** Changes what the application and people may change without moving the booking. */
+    async update(id: string, { metadata, guest }: UpdateBody): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      return db.transaction(async (tx) => {
+        await changes.hold(tx, hostsOf(known))
+        const row = await bookingStore(tx).lock(id, db.dialect)
+        const given = givenOf(row)
+        const errors: ErrorDetail[] = []
+        const { email } = given.guest
+        const changed = guest && parseGuest('body.guest', { ...given.guest, ...guest, email }, errors)
+        if (errors.length > 0) throw invalidFields(errors)
+        const next: Given = { ...given, ...(changed && { guest: changed }), ...(metadata && { metadata }) }
+        if (cleanJson(next) === cleanJson(given)) return row
+        const shown = isBooked(row) && changed !== undefined && hostsOf(row).length > 0
+        const updated = await bookingStore(tx).update(row, {
+          ...{ given: cleanJson(next), updatedAt: clock.now() },
+          ...(shown && { calendarState: 'pending', calendarError: null }),
+        })
+        if (shown) await changes.showAgain(tx, updated)
+        return updated
+      })
+    },
+
+    /** Repeating it changes nothing. Throws conflict when the booking has ended. */
+    async cancel(id: string, by: Actor, reason: string | null): Promise<BookingRow> {
+      const known = await bookingStore(db.read).get(id)
+      return db.transaction(async (tx) => {
+        const { account } = await changes.hold(tx, hostsOf(known))
+        const row = await bookingStore(tx).lock(id, db.dialect)
+        if (row.status === 'cancelled') return row
+        if (row.status === 'rejected') throw conflict('The booking was rejected.')
+        if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
+        await cancelOpenMoves(tx, row.id)
+        const cancelled = await changes.cancel(tx, row, account, { by, reason })
+        await changes.record(tx, [cancelled.event])
+        return cancelled.row
+      })
+    },
+
+    /** Moves the booking to another slot. A refusal leaves it as it was. */
+    async reschedule(
+      id: string,
+      slot: SlotBody,
+      { requestId }: Pick<RequestOptions, 'requestId'>,
+    ): Promise<BookingRow> {
+      const given = parseSlot('body.slot', slot)
+      const known = await bookingStore(db.read).get(id)
+      requireMovable(known)
+      const experience = await experiences.findById(known.experienceId)
+      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+      const choice = { ...given, end: given.end ?? given.start + known.endMs - known.startMs }
+      if (choice.start === known.startMs && choice.end === known.endMs) return known
+      const { guest, responses, metadata } = givenOf(known)
+      const asked = { guest, responses, metadata, requestId, except: id, signal: signal() }
+      const found = await finder.check(experience, choice, asked)
+      const checked = { ...found, candidates: currentFirst(found.candidates, hostsOf(known)) }
+      const asks = experience.definition.endpoints.booking !== null
+      const begun = await db.transaction((tx) => beginMove(tx, { experience, checked, known, asks }))
+      if (begun.asking === undefined) return begun.row
+      const { holdId, slot: next } = begun.asking
+      const decision = await ask(experience, known, { requestId, next })
+      return decideMove(id, holdId, decision)
+    },
+  }
+
+  /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
+  async function beginMove(
+    tx: Tx,
+    {
+      experience,
+      checked,
+      known,
+      asks,
+    }: { experience: Experience; checked: CheckedSlot; known: BookingRow; asks: boolean },
+  ): Promise<{ row: BookingRow; asking?: Asking }> {
+    const nowMs = clock.now()
+    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+    const holdId = ids('hld')
+    const task = whileAsked(holdId)
+    const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
+    const slot = await takeSlot(tx, taking)
+    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
+    const row = await bookingStore(tx).lock(known.id, db.dialect)
+    requireMovable(row)
+    if (!isComplete) throw new AppError('slot_unavailable')
+    if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
+    if (!asks) {
+      const moved = await changes.move(tx, row, account, slot, { holdId })
+      await changes.record(tx, [moved.event])
+      return { row: moved.row }
+    }
+    if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
+    await bookingStore(tx).insertHold({
+      ...{ id: holdId, experienceId: experience.id, slot: cleanJson(slot), expiresAt: taking.expiresAt },
+    })
+    await addTasks(tx, deps, row.id, [task])
+    return { row, asking: { holdId, slot } }
+  }
+
+  function requireMovable(row: BookingRow): void {
+    if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
+    if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
+    if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
+  }
+}
+
+export type Bookings = ReturnType<typeof bookings>
+
+/** So that a round robin changes the host only when it must. */
+function currentFirst(candidates: readonly string[], current: readonly string[]): string[] {
+  return [...candidates].sort((left, right) => Number(current.includes(right)) - Number(current.includes(left)))
+}
+
+async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
+  const open = await tx
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', 'callback')
+    .where('dueAt', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return open !== undefined
+}
+
+function keyOf({ id }: Experience, key: string | undefined): string | null {
+  if (key === undefined) return null
+  if (key === '' || key.length > MAX_KEY) {
+    throw invalid('headers.idempotency-key', `must have between 1 and ${MAX_KEY} characters`)
+  }
+  return hashOf([id, key])
+}
+
+function refused(reason: string | null): AppError {
+  return new AppError('slot_unavailable', reason === null ? {} : { message: reason })
+}
+
+function conflict(message: string): AppError {
+  return new AppError('conflict', { message })
+}
