@@ -22,12 +22,17 @@ type Provider = (typeof PROVIDERS)[number]
 /**
  * `npm run demo`: the service on a file store in a temporary folder, an in-memory mail server and an application with a page
  * of its own, all on loopback. A person connects a mailbox on that page; the terminal follows. `-- --provider gmail` (or
- * `microsoft`) starts an emulator of the provider instead of the mail server. `-- --once` needs nobody, and exits with code
+ * `microsoft`) starts an emulator of the provider instead of the mail server. `-- --booking` also offers times that a guest can
+ * book. `-- --once` needs nobody, and exits with code
  * 0 after the scenario.
  */
 async function main(): Promise<void> {
-  const { once, provider } = parseArgs({
-    options: { once: { type: 'boolean', default: false }, provider: { type: 'string', default: 'imap' } },
+  const { once, provider, booking } = parseArgs({
+    options: {
+      once: { type: 'boolean', default: false },
+      provider: { type: 'string', default: 'imap' },
+      booking: { type: 'boolean', default: false },
+    },
   }).values
   if (!isProvider(provider)) {
     process.stderr.write(`Unknown provider ${provider}. Use imap, gmail or microsoft.\n`)
@@ -37,7 +42,7 @@ async function main(): Promise<void> {
   let end: (signal: SignalName) => void = () => {}
   const start = async (ended: AbortSignal) => {
     try {
-      const url = await play(provider, once, ended, closers)
+      const url = await play({ provider, once, books: booking }, ended, closers)
       if (once) end('SIGTERM')
       return { url }
     } catch (error) {
@@ -65,8 +70,7 @@ async function main(): Promise<void> {
 
 /** Starts everything and runs the scenario. Returns the URL of the application. Adds to `closers` what to stop, last first. */
 async function play(
-  provider: Provider,
-  once: boolean,
+  { provider, once, books }: { provider: Provider; once: boolean; books: boolean },
   ended: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): Promise<string> {
@@ -76,6 +80,10 @@ async function play(
     connect: 'An end user connects a mailbox through the hosted pages',
     list: 'The application lists the messages',
     receive: 'A new message arrives, and the application receives a webhook',
+    ...(books && {
+      offer: 'The application offers times to guests',
+      book: 'A guest books a time, and the application receives a webhook',
+    }),
   })
   const { say } = terminal(process.stdout, steps)
   say('\nPosthorn demo: everything runs on this machine, and nothing remains afterwards.\n')
@@ -104,7 +112,7 @@ async function play(
   )
   const { service, application } = started
   if (once) {
-    await runScenario({ ...started, story: steps, ended, visitor: visitor(application.url) })
+    await runScenario({ ...started, story: steps, ended, visitor: visitor(application.url), books })
     say(
       'Done: the application connected a mailbox, listed its messages and received a webhook. Run the demo without --once to explore.',
     )
@@ -112,7 +120,7 @@ async function play(
   }
   say(`   Open the application in your browser, and click "Connect a mailbox":\n\n      ${application.url}\n`)
   openOnDesktop(application.url, process.env)
-  await runScenario({ ...started, story: steps, ended, visitor: undefined })
+  await runScenario({ ...started, story: steps, ended, visitor: undefined, books })
   application.webhooks.onReceived(({ type, id }) => say(`   webhook  ${type}  ${id}`))
   say(['Everything keeps running. To explore:', ...whatToOpen(application.url, service.url)].join('\n'))
   say('\nPress Ctrl-C to stop.')

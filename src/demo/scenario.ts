@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DemoApi } from './api.ts'
 import type { DemoApplication } from './application/application.ts'
+import { runBooking } from './booking.ts'
 import { demoCurl } from './curl.ts'
 import type { DemoMailbox } from './mailbox.ts'
 import type { DemoService } from './service.ts'
@@ -15,6 +16,8 @@ export interface Scenario {
   application: DemoApplication
   /** Undefined: a person uses the application's page, and takes as long as they like. */
   visitor: Visitor | undefined
+  /** Also offer times, and wait for a booking. */
+  books?: boolean
   /** Aborted when the demo is stopped. */
   ended: AbortSignal
 }
@@ -28,6 +31,7 @@ export async function runScenario(scenario: Scenario): Promise<string> {
   const accountId = await connectMailbox(scenario)
   await listMessages(scenario, accountId)
   await receiveMessage(scenario, accountId)
+  if (scenario.books === true) await runBooking(scenario)
   return accountId
 }
 

@@ -1,5 +1,5 @@
 /** The steps of the demo, which the terminal prints and the application's page shows. */
-export type StepId = 'start' | 'endpoint' | 'connect' | 'list' | 'receive'
+export type StepId = 'start' | 'endpoint' | 'connect' | 'list' | 'receive' | 'offer' | 'book'
 
 export interface Step {
   id: StepId
@@ -22,9 +22,10 @@ export interface Story {
   onChange(listener: (step: Step) => void): void
 }
 
-export function story(titles: Readonly<Record<StepId, string>>): Story {
-  const steps = (Object.keys(titles) as StepId[]).map(
-    (id): Step => ({ id, title: titles[id], status: 'waiting', lines: [], curl: null, tookMs: null }),
+/** The titles of the steps that this run has, in order. */
+export function story(titles: Readonly<Partial<Record<StepId, string>>>): Story {
+  const steps = (Object.entries(titles) as [StepId, string][]).map(
+    ([id, title]): Step => ({ id, title, status: 'waiting', lines: [], curl: null, tookMs: null }),
   )
   const listeners = new Set<(step: Step) => void>()
   function change(id: StepId, changes: Partial<Step>): void {

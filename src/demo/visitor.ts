@@ -1,3 +1,5 @@
+import { systemClock } from '../lib/clock.ts'
+import { bookAsGuest } from './booking.ts'
 import { browser } from './browser.ts'
 
 /** Uses the application as a person would, without a screen: for `--once`. */
@@ -6,11 +8,13 @@ export interface Visitor {
   connect(): Promise<void>
   /** Clicks "Send me a message". */
   requestMessage(): Promise<void>
+  /** Books a time, as the page does. */
+  book(bookingUrl: string): Promise<void>
 }
 
 const MAX_PAGES = 12
 
-export function visitor(applicationUrl: string): Visitor {
+export function visitor(applicationUrl: string, now = systemClock.now): Visitor {
   const home = `${applicationUrl}/`
   const { open, submit } = browser()
   return {
@@ -26,5 +30,6 @@ export function visitor(applicationUrl: string): Visitor {
       const page = await open(home)
       await submit({ ...page, form: { action: '/send', fields: {} } }, {})
     },
+    book: (bookingUrl) => bookAsGuest(bookingUrl, now()),
   }
 }

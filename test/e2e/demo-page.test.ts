@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { type RunningDemo, startDemo } from '../kit/demo.ts'
-import { connectMailbox, openDemoPage, receiveMessage } from '../scenarios/demo-page.ts'
+import { bookFirstSlot, connectMailbox, openDemoPage, receiveMessage } from '../scenarios/demo-page.ts'
 
 const MARKUP = '<img src=x onerror="document.title=\'attacked\'">'
 
@@ -12,7 +12,7 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
   let demo: RunningDemo
   let url: string
   beforeAll(async () => {
-    demo = startDemo()
+    demo = startDemo({ booking: true })
     browser = await launchBrowser()
     url = await demo.url()
   })
@@ -80,6 +80,18 @@ describe.skipIf(!browserAvailable())('the page of the demo', () => {
       sent.on('error', reject).end()
     })
   }
+
+  it('leads a guest to the booking page, and shows the webhook of the booking', async () => {
+    const { page, check, close } = await openDemoPage(browser, url)
+    const opened = page.waitForEvent('popup')
+    await page.getByRole('button', { name: 'Open the booking page' }).click()
+    await bookFirstSlot(await opened)
+    await page.locator('.webhook').filter({ hasText: 'booking.confirmed' }).waitFor()
+    await page.getByText('A guest booked').waitFor()
+    expect(demo.output()).toContain('A signed booking.confirmed webhook arrived')
+    await check()
+    await close()
+  })
 
   it('refuses unsigned webhooks, other names of the host, and buttons pressed by other sites', async () => {
     expect(await statusOf('POST', '/webhooks', { 'webhook-id': 'evt_1' })).toBe(401)

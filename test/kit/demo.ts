@@ -19,14 +19,20 @@ export interface RunningDemo {
 
 export interface DemoOptions {
   provider?: string
+  booking?: boolean
   environment?: Record<string, string>
   /** On a terminal, which `script` (util-linux) emulates, instead of a pipe. */
   terminal?: boolean
 }
 
-export function startDemo({ provider = 'imap', environment = {}, terminal = false }: DemoOptions = {}): RunningDemo {
+export function startDemo({
+  provider = 'imap',
+  booking = false,
+  environment = {},
+  terminal = false,
+}: DemoOptions = {}): RunningDemo {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-demo-test-'))
-  const own = [process.execPath, 'dist/demo.js', '--provider', provider]
+  const own = [process.execPath, 'dist/demo.js', '--provider', provider, ...(booking ? ['--booking'] : [])]
   const [command = '', ...args] = terminal ? ['script', '-qefc', `exec ${own.join(' ')}`, '/dev/null'] : own
   const env = { PATH: process.env.PATH, TMPDIR: folder, ...environment }
   const demo = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })

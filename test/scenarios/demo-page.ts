@@ -67,3 +67,12 @@ export async function receiveMessage(page: Page): Promise<void> {
   await webhook.getByText('"subject": "Your notes, translated"').waitFor()
   await page.locator('.step[data-status=done]').nth(4).waitFor()
 }
+
+/** Books the first slot that the booking page shows, as a guest. */
+export async function bookFirstSlot(page: Page): Promise<void> {
+  page.setDefaultTimeout(20_000)
+  await page.locator('.slot').first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
+  await page.getByLabel('Email').fill('grace@example.com')
+  await page.getByRole('button', { name: 'Book', exact: true }).click()
+}

@@ -20,6 +20,8 @@ export interface DemoApplication {
   webhooks: ReceivedWebhooks
   connecting: Connecting
   inbox: Inbox
+  /** Shows the button that leads to this booking page. */
+  offer(bookingUrl: string): void
   close(): Promise<void>
 }
 
@@ -38,6 +40,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
   const messages = inbox(api, () => server.changed())
   let accountId: string | null = null
   let notice: string | null = null
+  let bookingUrl: string | null = null
   let sent = 0
 
   const server = await startApplicationServer({
@@ -48,6 +51,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
       ...{ connected: accountId !== null, user: mailbox.user, notice, steps: story.steps },
       inbox: { messages: messages.messages, total: messages.total },
       webhooks: webhooks.newest,
+      bookable: bookingUrl !== null,
     }),
     receive: webhooks.receive,
     connect: () => connection.begin(),
@@ -58,6 +62,7 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
       if (connectedId !== null) messages.refresh(connectedId)
       server.changed()
     },
+    bookingUrl: () => bookingUrl,
     async send() {
       if (accountId === null) return
       const message = nextMessage(sent, now())
@@ -76,5 +81,12 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
     server.changed()
     if (webhook.accountId !== null && webhook.accountId === accountId) messages.refresh(webhook.accountId)
   })
-  return { ...server, webhookUrl: `${server.url}/webhooks`, webhooks, connecting: connection, inbox: messages }
+  return {
+    ...server,
+    ...{ webhookUrl: `${server.url}/webhooks`, webhooks, connecting: connection, inbox: messages },
+    offer(url) {
+      bookingUrl = url
+      server.changed()
+    },
+  }
 }

@@ -62,13 +62,14 @@ function stepItem({ id, title }: Step, mailbox: DemoMailbox): Html {
 <h2>${title} <span class="state hidden">(waiting)</span><span class="took soft"></span></h2>
 ${id === 'connect' && action('/connect', 'Connect a mailbox', connectHint(mailbox))}
 ${id === 'receive' && action('/send', 'Send me a message', 'Delivers a message to the mailbox, as if somebody had written to you.')}
+${id === 'book' && action('/book', 'Open the booking page', 'Opens Posthorn’s page for guests in another tab. Book any time there.', '_blank')}
 <ul class="lines"></ul>
 <details class="curl" hidden><summary>curl</summary><div class="code"><button class="copy" type="button">Copy<span class="hidden"> the curl command</span></button><pre tabindex="0"></pre></div></details>
 </li>`
 }
 
-function action(path: string, label: string, hint: string): Html {
-  return html`<form method="post" action="${path}" class="action"><button class="button primary" disabled>${label}</button><p class="small">${hint}</p></form>`
+function action(path: string, label: string, hint: string, target = '_self'): Html {
+  return html`<form method="post" action="${path}" target="${target}" class="action"><button class="button primary" disabled>${label}</button><p class="small">${hint}</p></form>`
 }
 
 function connectHint({ provider, user, host }: DemoMailbox): string {

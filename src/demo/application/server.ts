@@ -18,6 +18,8 @@ export interface ServerDeps {
   connect(): Promise<NextPage>
   /** The browser returned from the hosted pages with this query. */
   returned(query: URLSearchParams): Promise<void>
+  /** Null until there is one. */
+  bookingUrl(): string | null
   /** Sends a message to the mailbox. */
   send(): Promise<void>
 }
@@ -66,6 +68,9 @@ export async function startApplicationServer(deps: ServerDeps): Promise<Applicat
     async 'GET /connected'(_request, response, { searchParams }) {
       await deps.returned(searchParams)
       redirect(response, '/')
+    },
+    async 'POST /book'(_request, response) {
+      redirect(response, deps.bookingUrl() ?? '/')
     },
     async 'POST /send'(_request, response) {
       await deps.send()

@@ -48,6 +48,8 @@ function show(view) {
   connect.classList.toggle('secondary', view.connected)
   connect.nextElementSibling.hidden = view.connected
   send.disabled = !view.connected
+  const book = document.querySelector('form[action="/book"] button')
+  if (book !== null) book.disabled = !view.bookable
   text(find('notice'), view.notice ?? '')
   text(find('inbox-user'), view.connected ? view.user : '')
   find('inbox-empty').hidden = view.inbox.messages.length > 0
