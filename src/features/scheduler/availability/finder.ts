@@ -101,11 +101,15 @@ export function builtInSlots({ db, clock, log, busyOf }: BuiltInSlotsDeps): Slot
     const hostIds = hostsOf(experience).filter((id) => !('reason' in (times.get(id) ?? {})))
     const unreadable = [...times].flatMap(([id, one]) => ('reason' in one ? `${id} (${one.reason})` : []))
     if (unreadable.length > 0) {
-      const message = `Cannot read the calendar of ${unreadable.join(', ')}.`
-      if (!rules.isRoundRobin || hostIds.length === 0) throw new AppError('provider_unavailable', { message })
-      log.warn('Some hosts of a round robin cannot be booked', {
-        metadata: { experience: experience.slug, unreadable },
+      log.warn('Cannot read the calendars of some hosts. They cannot be booked until their accounts work again.', {
+        ...{ operation: 'scheduler.availability', metadata: { experience: experience.slug, unreadable } },
       })
+      if (!rules.isRoundRobin || hostIds.length === 0) {
+        // Guests receive it, so it names no account.
+        throw new AppError('provider_unavailable', {
+          message: 'Cannot read the calendar of a host at the moment. The log of the service names the account.',
+        })
+      }
     }
     // After the calendars, which may take a while.
     const store = blockStore(db.read)
