@@ -1,25 +1,30 @@
+import type { Db } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { missingFor } from '../../../providers/contract/index.ts'
 import type { Account, Accounts } from '../../accounts/index.ts'
 import type { CalendarReader } from '../reading/reader.ts'
-import type { CalendarRow } from '../store.ts'
+import { type CalendarRow, calendarStore } from '../store.ts'
 import type { AccountBusy, Asked } from './account-busy.ts'
 import type { Known } from './api.ts'
 
 export interface OwnTimesDeps {
+  db: Db
   accounts: Pick<Accounts, 'get'>
   lists: Pick<CalendarReader, 'list'>
   busy: AccountBusy
 }
 
 /** When accounts are busy in their own calendars: the primary one, and the selected ones that they own. */
-export function ownTimes({ accounts, lists, busy }: OwnTimesDeps) {
+export function ownTimes({ db, accounts, lists, busy }: OwnTimesDeps) {
   return {
     findAccount: (id: string): Promise<Account | undefined> => ifFound(() => accounts.get(id)),
 
     /** Undefined: the account has no calendars. Throws the errors of providers. */
     async read(account: Account, asked: Asked): Promise<Known | undefined> {
-      const own = (await lists.list(account.id)).rows.filter(isOwn)
+      const stored = await calendarStore(db.read).all(account.id)
+      // Of a new account they may not be stored yet.
+      const known = stored.length > 0 ? stored : (await lists.list(account.id)).rows
+      const own = known.filter(isOwn)
       return own.length === 0 ? undefined : busy.ofCalendars(account, own, asked)
     },
   }
