@@ -13,7 +13,7 @@ const ZONES = [
   ...['Africa/Cairo', 'Asia/Beirut', 'America/Santiago', 'America/Havana', 'Australia/Lord_Howe', 'Pacific/Chatham'],
   ...['Europe/Berlin', 'America/New_York'],
 ]
-const RUNS_PER_TRANSITION = 4
+const RUNS_PER_TRANSITION = 3
 /** Minutes around a transition, so that all runs of it share their wall clocks. */
 const RANGE = { before: 30 * 60, after: 36 * 60 }
 
