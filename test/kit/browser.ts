@@ -9,7 +9,7 @@ export function browserAvailable(): boolean {
 }
 
 /** Starts Debian's Chromium without any network traffic of its own. */
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
     args: [
@@ -21,6 +21,7 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   })
 }

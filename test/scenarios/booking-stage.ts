@@ -11,11 +11,13 @@ import { startService } from '../kit/service.ts'
 export interface BookingStage {
   url: string
   api: Api
+  key: string
   /** Creates an experience and returns its slug. */
   experience(members?: Record<string, unknown>): Promise<string>
   close(): Promise<void>
 }
 
+const DAY_MS = 86_400_000
 const FORM = {
   title: 'Who are you?',
   submitButtonLabel: 'Book the call',
@@ -41,16 +43,20 @@ const FORM = {
   ],
 }
 
+/** Those that the form requires. */
+const ANSWERS = { phone: '+49 30 123456', topic: 'sales', terms: true }
+
 /** Every day from nine to five. */
 const HOURS = { openHours: [{ days: [0, 1, 2, 3, 4, 5, 6], start: '09:00', end: '17:00' }] }
 
 export async function openBookingStage(): Promise<BookingStage> {
-  const service = await startService({ environment: { TRUSTED_PROXIES: 'loopback' } })
+  const service = await startService()
   const owner = api(service.url, service.key)
   let created = 0
   return {
     url: service.url,
     api: owner,
+    key: service.key,
     async experience(members = {}) {
       created += 1
       const slug = `call-${created}`
@@ -63,6 +69,27 @@ export async function openBookingStage(): Promise<BookingStage> {
       return slug
     },
     close: () => service.stop(),
+  }
+}
+
+/** Books a slot of the experience as a guest, and returns the booking with links to this service. */
+export async function book({ url }: BookingStage, slug: string, form: Record<string, unknown> = ANSWERS) {
+  const guest = api(url)
+  const path = `/scheduler/experiences/${slug}`
+  const range = { start: new Date().toISOString(), end: new Date(Date.now() + 10 * DAY_MS).toISOString() }
+  const { slots } = (await guest.post(`${path}/availability`, { range, durationMinutes: 30 })).json
+  const { status, json } = await guest.post(`${path}/bookings`, {
+    slot: slots[20],
+    guest: { name: 'Ada', email: 'ada@example.com', timezone: 'Asia/Tokyo' },
+    responses: form,
+  })
+  expect([status, json]).toMatchObject([201, { status: 'confirmed' }])
+  // The links have the host of PUBLIC_URL.
+  const here = (link: string) => url + new URL(link).pathname + new URL(link).search
+  return {
+    id: json.id,
+    slot: slots[20],
+    links: { cancel: here(json.links.cancel), reschedule: here(json.links.reschedule) },
   }
 }
 
@@ -91,6 +118,7 @@ export interface Look {
   width?: number
   scheme?: 'light' | 'dark'
   locale?: string
+  javaScriptEnabled?: boolean
 }
 
 export interface Visit {
@@ -108,16 +136,18 @@ export interface VisitDeps {
   keep(page: Page, name: string): Promise<void>
 }
 
-let visitors = 0
-
-/** A new visitor with an address of their own, because services limit the requests of an address. */
+/** A new visitor. */
 export async function visit({ browser, origins, keep }: VisitDeps, look: Look = {}): Promise<Visit> {
-  const { width = 1100, scheme = 'light', locale = 'en-US' } = look
-  visitors += 1
+  const { width = 1100, scheme = 'light', locale = 'en-US', javaScriptEnabled = true } = look
   const context = closing(
     await browser.newContext({
-      ...{ locale, timezoneId: 'America/New_York', colorScheme: scheme, viewport: { width, height: 800 } },
-      extraHTTPHeaders: { 'x-forwarded-for': `203.0.113.${visitors % 250}` },
+      ...{
+        javaScriptEnabled,
+        locale,
+        timezoneId: 'America/New_York',
+        colorScheme: scheme,
+        viewport: { width, height: 800 },
+      },
     }),
   )
   context.setDefaultTimeout(15_000)

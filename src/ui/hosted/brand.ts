@@ -57,23 +57,28 @@ const BLACK: Colour = [0, 0, 0]
 
 export function brand(settings: AuthScreen): Brand {
   const { name, logoUrl, logoDarkUrl, color, supportUrl, privacyUrl } = settings
-  const colour = (color === undefined ? undefined : parseColour(color)) ?? DEFAULT_COLOUR
+  const colour = accentColour(color)
   return {
     name,
     logo: logoAt(logoUrl ?? logoDarkUrl),
     logoDark: logoUrl === undefined ? undefined : logoAt(logoDarkUrl),
     supportUrl,
     privacyUrl,
-    light: palette(colour, SURFACES.light.page, SURFACES.light.card),
-    dark: palette(colour, SURFACES.dark.page, SURFACES.dark.card),
+    light: palette(colour, SURFACES.light),
+    dark: palette(colour, SURFACES.dark),
   }
 }
+
+/** The colour that is given, if it is one. */
+export const accentColour = (text: string | undefined): Colour =>
+  (text === undefined ? undefined : parseColour(text)) ?? DEFAULT_COLOUR
 
 function logoAt(url: string | undefined): Logo | undefined {
   return url === undefined ? undefined : { url, origin: new URL(url).origin }
 }
 
-function palette(colour: Colour, page: string, card: string): Palette {
+/** The colours of one scheme, each moved only as far as its contrast requires. */
+export function palette(colour: Colour, { page, card }: { page: string; card: string }): Palette {
   const cardColour = parseColour(card) ?? WHITE
   const pageColour = parseColour(page) ?? cardColour
   const accent = buttonBackground(colour)

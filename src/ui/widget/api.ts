@@ -90,6 +90,9 @@ export class ApiError extends Error {
 export const asApiError = (thrown: unknown) =>
   thrown instanceof ApiError ? thrown : new ApiError('unexpected', String(thrown))
 
+/** Whether the code is wrong or has expired. */
+export const isAboutCode = ({ details }: ApiError) => details.some(({ path }) => path.endsWith('.verificationCode'))
+
 interface ErrorResponse {
   error?: {
     code?: string
@@ -105,6 +108,8 @@ export interface SchedulerApi {
   /** Throws `generated_at_required` for a response without it. */
   slots(request: SlotRequest, signal: AbortSignal): Promise<SlotList>
   hold(slot: Slot): Promise<Hold>
+  /** Sends a code to the address of the guest. */
+  verify(request: { email: string; website?: string }): Promise<unknown>
   /** `key` makes a repeated request the same booking. */
   book(request: BookingRequest, key: string): Promise<Booking>
   /** Moves the booking whose page contains the widget. */
@@ -169,6 +174,7 @@ export function schedulerApi(baseUrl: string, slug: string): SchedulerApi {
       return list as SlotList
     },
     hold: (slot) => request('POST', `${path}/holds`, { body: { slot } }),
+    verify: (body) => request('POST', `${path}/verification`, { body }),
     book: (body, key) => request('POST', `${path}/bookings`, { body, key, timeoutMs: BOOKING_TIMEOUT_MS }),
     move: ({ bookingId, token }, slot) =>
       request('POST', `scheduler/bookings/${encodeURIComponent(bookingId)}/reschedule`, {

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Experience, SchedulerApi } from './api.ts'
 import { addDays, byDay, type Day, dayIn, monthOf, rangeOf, type Slot, type Window, weekOf } from './days.ts'
 import type { Flow } from './flow.ts'
-import type { Month } from './month.tsx'
+import { Month } from './month.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { SlotButtons } from './slot-buttons.tsx'
 import { useTimes } from './times.ts'
@@ -14,7 +14,8 @@ export interface ChoiceProps {
   api: SchedulerApi
   experience: Experience
   flow: Flow
-  layout: Layout
+  /** The week, if the experience shows weeks. */
+  week: typeof Week | undefined
   durationMinutes: number
   zone: string
   onZone(zone: string): void
@@ -22,15 +23,21 @@ export interface ChoiceProps {
   takesFocus: boolean
 }
 
-/** The calendar, whose code is loaded before. */
-export type Layout = { month: typeof Month } | { week: typeof Week }
-
 /** How far ahead the next free day is searched, in requests of 60 days. */
 const SEARCHES = 3
 const SEARCH_DAYS = 59
 
 /** The first step: a month or a week with its free times. */
-export function Choice({ api, experience, flow, layout, durationMinutes, zone, onZone, takesFocus }: ChoiceProps) {
+export function Choice({
+  api,
+  experience,
+  flow,
+  week: OneWeek,
+  durationMinutes,
+  zone,
+  onZone,
+  takesFocus,
+}: ChoiceProps) {
   const { t, locale, formats } = useView()
   const today = dayIn(zone)(Date.now())
   const [focused, setFocused] = useState(today)
@@ -39,7 +46,7 @@ export function Choice({ api, experience, flow, layout, durationMinutes, zone, o
   const [search, setSearch] = useState<'first' | 'running' | 'none' | 'idle'>('first')
 
   const shown = focused < today ? today : focused
-  const visible = 'week' in layout ? weekOf(shown, locale.firstDayOfWeek) : monthOf(shown)
+  const visible = OneWeek !== undefined ? weekOf(shown, locale.firstDayOfWeek) : monthOf(shown)
   const times = useTimes({ api, window: visible, durationMinutes, timeZone: zone, isActive: true })
   const days = useMemo(
     () => byDay(withHeld(times.slots ?? [], flow.held), visible, zone),
@@ -97,11 +104,11 @@ export function Choice({ api, experience, flow, layout, durationMinutes, zone, o
     </>
   )
   const isLoading = times.isLoading || search === 'running'
-  if ('week' in layout) {
+  if (OneWeek !== undefined) {
     return (
       <div class="choice">
         {note}
-        <layout.week
+        <OneWeek
           {...{ window: visible, days, today, isLoading, pending: flow.pending }}
           onWeek={(day) => setFocused(day < today ? today : day)}
           onSelect={flow.select}
@@ -115,7 +122,7 @@ export function Choice({ api, experience, flow, layout, durationMinutes, zone, o
       {note}
       <div class="columns-month">
         <div class="pick-day">
-          <layout.month
+          <Month
             {...{ focused: shown, free: new Set(days.keys()), selected, today, isLoading }}
             onMonth={(day) => {
               setFocused(day)

@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks'
-import type { ApiError } from './api.ts'
+import { type ApiError, isAboutCode } from './api.ts'
 import { AlertIcon } from './icons.tsx'
 import { Failure, Notice, StepHeading } from './notices.tsx'
 import { useView } from './view.ts'
@@ -19,9 +19,8 @@ export function CodeForm({ email, error, isSubmitting, onCode, onRequest }: Code
   const id = useId()
   const [code, setCode] = useState('')
   const [isRequested, setRequested] = useState(false)
-  const isWrong = error?.code === 'verification_failed'
-  // After a request for another code, the API asks for a code again.
-  const isSent = isRequested && error?.code === 'verification_required'
+  const isWrong = error !== undefined && isAboutCode(error)
+  const isSent = isRequested && !isSubmitting && error === undefined
   const submit = (event: Event) => {
     event.preventDefault()
     if (isSubmitting || code.trim() === '') return

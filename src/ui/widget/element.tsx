@@ -6,6 +6,7 @@ import { render } from 'preact'
 import { asApiError, type Experience, membersOf, schedulerApi } from './api.ts'
 import type { Emit } from './flow.ts'
 import { knownZone } from './formats.ts'
+import { loadCalendar } from './month.tsx'
 import { Scheduler, type SchedulerProps } from './scheduler.tsx'
 import { STYLE } from './style/index.ts'
 import { chooseLocale, loadTexts, translate } from './texts/index.ts'
@@ -75,14 +76,13 @@ class PosthornScheduler extends HTMLElement {
     applyTheme(this.#theme, this, undefined)
     render(<Loading />, this.#box)
     try {
-      // Most experiences show a month, so that it is loaded at once.
-      const loadingMonth = import('./month.tsx')
-      const [texts, experience] = await Promise.all([loadTexts(locale), api.experience(signal), loadingMonth])
-      const layout = experience.ui?.layout === 'week' ? await this.#loadWeek() : { month: (await loadingMonth).Month }
+      // Most experiences show a month, so that its elements are loaded at once.
+      const [texts, experience] = await Promise.all([loadTexts(locale), api.experience(signal), loadCalendar()])
+      const week = experience.ui?.layout === 'week' ? await this.#loadWeek() : undefined
       if (signal.aborted) return
       applyTheme(this.#theme, this, experience.ui?.theme)
       const t = translate(texts, locale.language, membersOf(experience.ui?.copy))
-      this.#show = () => this.#render({ api, experience, t, locale, layout })
+      this.#show = () => this.#render({ api, experience, t, locale, week })
       this.#show()
       this.#emit('ready', { experience })
     } catch (thrown) {
@@ -101,7 +101,7 @@ class PosthornScheduler extends HTMLElement {
     this.#show?.()
   }
 
-  #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'layout'>): void {
+  #render(parts: Pick<SchedulerProps, 'api' | 'experience' | 't' | 'locale' | 'week'>): void {
     const zone = this.getAttribute('timezone')
     const prefill = { ...prefillOf(this), ...this.#given }
     render(
@@ -119,7 +119,7 @@ class PosthornScheduler extends HTMLElement {
   async #loadWeek() {
     const { Week, WEEK_STYLE } = await import('./week.tsx')
     this.#addStyle(WEEK_STYLE)
-    return { week: Week }
+    return Week
   }
 
   /** Once each, however often the widget begins anew. */

@@ -15,6 +15,8 @@ export interface BookingForm {
   description?: string
   submitButtonLabel?: string
   fields?: FormField[]
+  /** A code that is sent to the guest's address is needed. */
+  verifyEmail?: boolean
 }
 
 /** Text, the values of a multiselect, or whether a box is checked. */

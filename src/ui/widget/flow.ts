@@ -7,6 +7,7 @@ import {
   type BookingRequest,
   type Experience,
   type Hold,
+  isAboutCode,
   type Move,
   type SchedulerApi,
 } from './api.ts'
@@ -118,8 +119,11 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     const failure = asApiError(thrown)
     report(failure)
     if (failure.code === 'redirected' && failure.redirectUrl !== undefined) redirect(failure.redirectUrl)
-    else if (failure.code === 'verification_required' && step.name === 'form') go({ name: 'code', slot: step.slot })
     else {
+      // Other fields are those of the form.
+      if (step.name === 'code' && failure.code === 'validation_failed' && !isAboutCode(failure)) {
+        setStep({ name: 'form', slot: step.slot })
+      }
       if (failure.code === 'slot_unavailable') {
         setHold(undefined)
         setStep({ name: 'choose' })
@@ -153,6 +157,11 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     setSubmitting(true)
     setError(undefined)
     try {
+      if (experience.bookingForm?.verifyEmail && move === undefined && code === undefined) {
+        await requestCode(given)
+        go({ name: 'code', slot })
+        return
+      }
       const booking = move !== undefined ? await api.move(move, slot) : await book(slot, given, code)
       emit('booked', { booking })
       go({ name: 'done', booking })
@@ -161,6 +170,10 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     } finally {
       setSubmitting(false)
     }
+  }
+
+  function requestCode({ email, website }: Answers): Promise<unknown> {
+    return api.verify({ email, ...(website !== '' && { website }) })
   }
 
   /** The same answers again are the same request, so that a booking whose response was lost is not made twice. */

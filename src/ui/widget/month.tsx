@@ -17,10 +17,12 @@ export interface MonthProps {
   onSelect(day: Day): void
 }
 
-// The page may have its own copy of the calendar, which cannot be defined twice.
-if (customElements.get('calendar-date') === undefined) await import('cally')
-
 const dayOf = (date: Date): Day => date.toISOString().slice(0, 10)
+
+/** Loads the elements, unless the page has defined its own copy of them. */
+export async function loadCalendar(): Promise<void> {
+  if (customElements.get('calendar-date') === undefined) await import('cally')
+}
 
 /** The month grid of cally, which does the dates, the keyboard and the roles. */
 export function Month({ focused, free, selected, today, isLoading, onMonth, onSelect }: MonthProps) {

@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { type Experience, type Move, membersOf, type SchedulerApi, textIn } from './api.ts'
-import { Choice, type Layout } from './choice.tsx'
+import { Choice } from './choice.tsx'
 import { dayIn, type Slot } from './days.ts'
 import { type Emit, useFlow } from './flow.ts'
 import { formats, timeOf } from './formats.ts'
@@ -8,6 +8,7 @@ import { ClockIcon } from './icons.tsx'
 import type { LaterSteps } from './steps.tsx'
 import type { Locale, Translate } from './texts/index.ts'
 import { useView, ViewContext } from './view.ts'
+import type { Week } from './week.tsx'
 
 export interface SchedulerProps {
   api: SchedulerApi
@@ -22,7 +23,8 @@ export interface SchedulerProps {
   /** The booking to reschedule, and its slot. */
   move: (Move & { slot: Slot }) | undefined
   emit: Emit
-  layout: Layout
+  /** The week, if the experience shows weeks. */
+  week: typeof Week | undefined
   /** Loads what follows the choice of a slot. */
   loadSteps(): Promise<typeof LaterSteps>
 }
@@ -70,7 +72,7 @@ export function Scheduler(props: SchedulerProps) {
               <Choice
                 {...{ api, experience, flow, zone, durationMinutes: minutes, onZone: setZone, takesFocus: hasMoved }}
                 key={`${minutes} ${dayIn(zone)(Date.now())}`}
-                layout={props.layout}
+                week={props.week}
               />
             </>
           )}
