@@ -21,6 +21,7 @@ import { slotFinder } from './callbacks/slot-finder.ts'
 import { experienceRoutes, originsOf } from './experiences/routes.ts'
 import { type ExperienceDeps, experiences as experiencesOf } from './experiences/service.ts'
 import { listingRoutes } from './listing/routes.ts'
+import { managePageRoutes } from './pages/manage.ts'
 import { bookingPageRoutes } from './pages/routes.ts'
 import { type CalendarTaskDeps, calendarTask } from './tasks/calendar.ts'
 import { callbackTask } from './tasks/callback.ts'
@@ -96,5 +97,6 @@ export function schedulerRoutes(app: App, { scheduler, idempotency, authScreen }
   verificationRoutes(app, { experiences, verification })
   bookingRoutes(app, { bookings, idempotency, originsOf: originsOf(experiences) })
   jobRoutes(app, { ...jobs, idempotency })
-  bookingPageRoutes(app, { experiences, authScreen })
+  const pages = bookingPageRoutes(app, { experiences, authScreen })
+  managePageRoutes(app, { pages, bookings, experiences, clock: jobs.clock })
 }

@@ -1,0 +1,115 @@
+import { Type } from 'typebox'
+import type { App } from '../../../infra/http/index.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type ManagedBooking, managePage } from '../../../ui/booking/index.ts'
+import { givenOf, isBooked, slotOf } from '../bookings/booking.ts'
+import type { LinkRole } from '../bookings/links.ts'
+import type { Experience } from '../experiences/experience.ts'
+import type { BookingRow } from '../tables.ts'
+import type { BookingPages } from './pages.ts'
+
+export interface ManagePageDeps {
+  pages: BookingPages
+  clock: Clock
+  bookings: {
+    /** Throws not_found for a wrong token. */
+    byLink(id: string, token: string): Promise<{ row: BookingRow; role: LinkRole }>
+    cancel(id: string, by: LinkRole, reason: string | null): Promise<BookingRow>
+  }
+  experiences: { findById(id: string): Promise<Experience | undefined> }
+}
+
+const MINUTE_MS = 60_000
+const bookingOf = ({ params }: { params: unknown }) => String(Object(params).bookingId)
+const LIMITS = {
+  name: 'managed-bookings',
+  address: { limit: 120, windowMs: MINUTE_MS },
+  subject: { limit: 120, windowMs: 10 * MINUTE_MS, of: bookingOf },
+}
+const CANCEL_LIMITS = {
+  name: 'cancelled-bookings',
+  address: { limit: 30, windowMs: 10 * MINUTE_MS },
+  subject: { limit: 20, windowMs: 10 * MINUTE_MS, of: bookingOf },
+}
+
+const params = Type.Object({
+  slug: Type.String({ minLength: 1, maxLength: 64 }),
+  bookingId: Type.String({ minLength: 1, maxLength: 64 }),
+})
+const token = Type.String({ minLength: 1, maxLength: 200 })
+const query = Type.Object({
+  token,
+  action: Type.Optional(Type.String({ maxLength: 20 })),
+  locale: Type.Optional(Type.String({ maxLength: 35 })),
+})
+const body = Type.Object({ token, reason: Type.Optional(Type.String({ maxLength: 1000 })) })
+
+const PATH = '/book/:slug/bookings/:bookingId'
+
+/** The page of one booking, for the holder of its link. Opening it changes nothing, because scanners of messages open links. */
+export function managePageRoutes(app: App, { pages, clock, bookings, experiences }: ManagePageDeps): void {
+  app.get(
+    PATH,
+    {
+      ...pages.route,
+      config: { access: 'public', rateLimit: LIMITS },
+      schema: { hide: true, params, querystring: query },
+    },
+    async (request, reply) => {
+      const { token: given, action } = request.query
+      const { row, role } = await find(request.params, given)
+      const booking = await shown(row, role)
+      return pages.render(request, reply, (context) =>
+        managePage(context, {
+          ...{ booking, token: given },
+          action: action === 'cancel' || action === 'reschedule' ? action : undefined,
+        }),
+      )
+    },
+  )
+
+  app.post(
+    PATH,
+    {
+      ...pages.route,
+      config: { access: 'public', form: true, rateLimit: CANCEL_LIMITS },
+      schema: { hide: true, params, body },
+    },
+    async (request, reply) => {
+      const { token: given, reason = '' } = request.body
+      const { row, role } = await find(request.params, given)
+      await bookings.cancel(row.id, role, reason.trim() || null)
+      // A page that is reloaded does not post again.
+      return reply
+        .code(303)
+        .header('location', `${row.id}?${new URLSearchParams({ token: given })}`)
+        .send()
+    },
+  )
+
+  async function find({ slug, bookingId }: { slug: string; bookingId: string }, given: string) {
+    const found = await bookings.byLink(bookingId, given)
+    if (found.row.experienceSlug !== slug) throw new AppError('not_found')
+    return found
+  }
+
+  async function shown(row: BookingRow, role: LinkRole): Promise<ManagedBooking> {
+    const experience = await experiences.findById(row.experienceId)
+    const slot = slotOf(row)
+    const { guest } = givenOf(row)
+    return {
+      ...{ id: row.id, slug: row.experienceSlug, name: experience?.name ?? row.experienceSlug },
+      ...{ state: stateOf(row, clock.now()), reason: row.reason, joinUrl: row.joinUrl },
+      ...{ startMs: row.startMs, endMs: row.endMs },
+      timezone: (role === 'guest' ? guest.timezone : undefined) ?? slot.timezone,
+      isBookable: experience?.isActive === true,
+    }
+  }
+}
+
+function stateOf(row: BookingRow, nowMs: number): ManagedBooking['state'] {
+  if (!isBooked(row))
+    return row.status === 'pending' ? 'pending' : row.status === 'cancelled' ? 'cancelled' : 'rejected'
+  return row.endMs <= nowMs ? 'past' : 'confirmed'
+}

@@ -1,0 +1,118 @@
+import { type Html, html, trustedHtml } from '../../lib/html.ts'
+import { ICONS } from '../hosted/index.ts'
+import { type BookingContext, bookingDocument } from './layout.ts'
+import type { BookingTextKey } from './texts/index.ts'
+
+/** A booking as its page shows it. */
+export interface ManagedBooking {
+  id: string
+  slug: string
+  name: string
+  state: 'confirmed' | 'pending' | 'cancelled' | 'rejected' | 'past'
+  /** Why it was cancelled or declined. */
+  reason: string | null
+  startMs: number
+  endMs: number
+  timezone: string
+  joinUrl: string | null
+  /** Whether the experience still takes bookings. */
+  isBookable: boolean
+}
+
+export interface ManagePage {
+  booking: ManagedBooking
+  token: string
+  /** The part that the link asks for. */
+  action: 'reschedule' | 'cancel' | undefined
+}
+
+const STATES: Readonly<Record<ManagedBooking['state'], { key: BookingTextKey; icon: Html; look: string }>> = {
+  confirmed: { key: 'booking.confirmed', icon: ICONS.check, look: ' good' },
+  pending: { key: 'booking.pending', icon: ICONS.clock, look: '' },
+  cancelled: { key: 'booking.cancelled', icon: ICONS.alert, look: ' bad' },
+  rejected: { key: 'booking.rejected', icon: ICONS.alert, look: ' bad' },
+  past: { key: 'booking.past', icon: ICONS.clock, look: '' },
+}
+
+/** What was booked, and what its guest can do. Only the button of the form changes something: scanners of messages open links. */
+export function managePage(context: BookingContext, page: ManagePage): string {
+  const { t } = context
+  const { booking, token, action } = page
+  const canChange = booking.state === 'confirmed'
+  if (canChange && action === 'reschedule' && booking.isBookable) return reschedulePage(context, page)
+  const { key, icon, look } = STATES[booking.state]
+  const hasEnded = booking.state === 'cancelled' || booking.state === 'rejected'
+  return bookingDocument(context, {
+    title: t('booking.title'),
+    isPrivate: true,
+    body: html`<p class="state${look}">${icon}${t(key)}</p>
+<h1><bdi>${booking.name}</bdi></h1>
+${facts(context, booking, hasEnded)}
+${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.reason', { reason: html`<bdi>${booking.reason}</bdi>` })}</p>`}
+${
+  canChange &&
+  html`${booking.isBookable && html`<a class="button primary" href="${pageHref(context, page, 'reschedule')}" rel="noreferrer">${t('booking.move')}</a>`}
+<details${action === 'cancel' && html` open`}>
+<summary>${ICONS.chevron}${t('cancel.open')}</summary>
+<form method="post" action="${context.root}/book/${booking.slug}/bookings/${booking.id}">
+<input type="hidden" name="token" value="${token}">
+<div class="field"><label for="reason">${t('cancel.reason')}</label><textarea id="reason" name="reason" rows="3" maxlength="1000" aria-describedby="reason-hint"></textarea><p class="hint" id="reason-hint">${t('cancel.hint')}</p></div>
+<button class="button danger" type="submit">${t('cancel.submit')}</button>
+</form>
+</details>`
+}
+${!canChange && booking.state !== 'pending' && booking.isBookable && html`<a class="button primary" href="${context.root}/book/${booking.slug}" rel="noreferrer">${t('booking.again')}</a>`}`,
+  })
+}
+
+/** The widget, which moves the booking. */
+function reschedulePage(context: BookingContext, page: ManagePage): string {
+  const { t, root } = context
+  const { booking, token } = page
+  return bookingDocument(context, {
+    ...{ title: t('booking.move'), isPrivate: true, isWide: true, hasWidget: true },
+    body: html`<a class="above" href="${pageHref(context, page)}" rel="noreferrer">${ICONS.back}${t('booking.back')}</a>
+<posthorn-scheduler api-base-url="${root}" experience-slug="${booking.slug}" data-booking-id="${booking.id}" data-booking-token="${token}" data-booking-start="${isoTime(booking.startMs)}" data-booking-end="${isoTime(booking.endMs)}">
+<div slot="heading"><h1><bdi>${booking.name}</bdi></h1></div>
+<noscript><p>${t('book.noscript')}</p></noscript>
+</posthorn-scheduler>`,
+  })
+}
+
+/** Relative, without the part that the visitor does not want. */
+function pageHref({ root }: BookingContext, { booking, token }: ManagePage, action?: string): string {
+  const query = new URLSearchParams({ token, ...(action !== undefined && { action }) })
+  return `${root}/book/${booking.slug}/bookings/${booking.id}?${query}`
+}
+
+function facts({ t }: BookingContext, booking: ManagedBooking, hasEnded: boolean): Html {
+  const { startMs, endMs, timezone: timeZone, joinUrl } = booking
+  const inZone = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(t.language, { ...options, timeZone })
+  const day = inZone({ dateStyle: 'full' }).format(startMs)
+  const time = { hour: 'numeric', minute: '2-digit' } as const
+  const isOneDay = day === inZone({ dateStyle: 'full' }).format(endMs)
+  const times = inZone(isOneDay ? time : { day: 'numeric', month: 'short', ...time }).formatRange(startMs, endMs)
+  const zone = inZone({ timeZoneName: 'longGeneric' })
+    .formatToParts(startMs)
+    .find(({ type }) => type === 'timeZoneName')?.value
+  const struck = (text: string) => (hasEnded ? html`<s>${text}</s>` : html`<span>${text}</span>`)
+  return html`<ul class="facts"><li>${CALENDAR}${struck(day)}</li><li>${ICONS.clock}<bdi>${struck(times)}</bdi></li><li>${GLOBE}<span>${zone ?? timeZone}</span></li>${
+    !hasEnded &&
+    joinUrl !== null &&
+    /^https?:\/\//i.test(joinUrl) &&
+    html`<li>${ICONS.link}<a href="${joinUrl}" rel="noreferrer noopener">${t('booking.join')}</a></li>`
+  }</ul>`
+}
+
+const isoTime = (ms: number) => new Date(ms).toISOString()
+
+const drawing = (paths: string) =>
+  trustedHtml(
+    `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`,
+  )
+const CALENDAR = drawing(
+  '<rect x="4" y="5.5" width="16" height="14.5" rx="3"/><path d="M4 10h16M8.5 3.5v4M15.5 3.5v4"/>',
+)
+const GLOBE = drawing(
+  '<circle cx="12" cy="12" r="8.5"/><path d="M3.5 12h17M12 3.5c5 5 5 12 0 17M12 3.5c-5 5-5 12 0 17"/>',
+)
