@@ -25,8 +25,6 @@ const DAY_MS = 24 * 60 * 60_000
 const MINUTE_MS = 60_000
 /** How long messages wait for the calendar, which may give the booking a link to a conference. */
 const CALENDAR_FIRST_MS = 60_000
-const MAX_REMINDERS = 10
-const MAX_REMINDER_MINUTES = 40_320
 const DEFAULT_REMINDERS = [1440, 60]
 
 type Kind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected'
@@ -220,7 +218,5 @@ function recipientsOf(row: BookingRow, kind: Kind): string[] {
 async function remindersOf(tx: Tx, experienceId: string): Promise<number[]> {
   const row = await tx.selectFrom('experiences').select('definition').where('id', '=', experienceId).executeTakeFirst()
   const definition: Definition | undefined = row && JSON.parse(row.definition)
-  const given = definition?.availability?.reminders
-  const minutes = Array.isArray(given) ? given.filter((one) => Number.isInteger(one) && one >= 0) : DEFAULT_REMINDERS
-  return [...new Set(minutes.filter((one) => one <= MAX_REMINDER_MINUTES))].slice(0, MAX_REMINDERS)
+  return definition?.availability?.reminders ?? DEFAULT_REMINDERS
 }

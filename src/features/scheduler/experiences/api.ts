@@ -73,6 +73,15 @@ const availability = Type.Object(
           'collective: every host must be free and takes part. round_robin: one of them. Default collective.',
       }),
     ),
+    reminders: Type.Optional(
+      Type.Array(minutes(0, 40_320, 'Minutes before the start.'), {
+        ...{ maxItems: 10, uniqueItems: true },
+        description: 'When guests are reminded. Default [1440, 60]; empty: never.',
+      }),
+    ),
+    conference: Type.Optional(
+      Type.Boolean({ description: 'True: bookings get a link to Google Meet or Microsoft Teams. Default false.' }),
+    ),
     weights: Type.Optional(
       Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0, maximum: 1000 }), {
         description: 'Share of the bookings of a round robin, by account id. Default 1.',

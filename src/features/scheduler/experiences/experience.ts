@@ -25,6 +25,10 @@ export interface Availability extends Members {
   /** The durations that a guest can choose from, in minutes. */
   durations?: number[]
   assignment?: 'collective' | 'round_robin'
+  /** In minutes before the start; default [1440, 60]. */
+  reminders?: number[]
+  /** Bookings get a link to a video conference. */
+  conference?: boolean
   /** By account id; default 1. */
   weights?: Record<string, number>
 }
