@@ -15,7 +15,7 @@ import type { BookingChanges } from './changes.ts'
 import type { Asking, Decisions } from './deciding.ts'
 import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
-import { bookingStore } from './store.ts'
+import { bookingStore, freeBlocks } from './store.ts'
 
 export interface BookingDeps extends TaskDeps {
   db: Db
@@ -171,13 +171,16 @@ export function bookings(deps: BookingDeps) {
       return takeSlot(tx, { experience, checked, ownerId, expiresAt: null, nowMs: clock.now() })
     }
     const slot: StoredSlot = JSON.parse(hold.slot)
-    // A calendar may have become busy, or the routing have changed, since the hold.
+    // The answers of the guest may have led to other hosts than those of the hold.
     const hosts = slot.hosts.length > 0 ? slot.hosts : [experience.id]
     const isSame = checked.take === 'one' || hosts.length === checked.candidates.length
-    if (!isSame || !hosts.every((hostId) => checked.candidates.includes(hostId))) throw new AppError('slot_unavailable')
     if (!(await bookingStore(tx).removeHold(hold.id))) throw holdExpired()
-    await takeHold(tx, hold, ownerId)
-    return slot
+    if (isSame && hosts.every((hostId) => checked.candidates.includes(hostId))) {
+      await takeHold(tx, hold, ownerId)
+      return slot
+    }
+    await freeBlocks(tx, hold.id)
+    return takeSlot(tx, { experience, checked, ownerId, expiresAt: null, nowMs: clock.now() })
   }
 
   return {
