@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, listOf, pageQuery, pagination } from '../../infra/http/index.ts'
+import { type App, listOf, pageQuery, pagination, wantsFresh } from '../../infra/http/index.ts'
 import { timestamp } from '../../lib/json-schema.ts'
 import { pageOfAll } from '../../lib/page.ts'
 import { calendarEventSchema, calendarSchema, calendarView } from './api.ts'
@@ -70,7 +70,7 @@ export function calendarRoutes(app: App, reader: CalendarReader): void {
     },
     async (request) => {
       const { accountId: id, calendarId } = request.params
-      const isFresh = /\bno-cache\b/i.test(request.headers['cache-control'] ?? '')
+      const isFresh = wantsFresh(request.headers)
       const { items, ...page } = await reader.events(id, calendarId, request.query, isFresh)
       return { events: items, ...page }
     },

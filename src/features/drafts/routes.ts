@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, done, type Idempotency, ifMatchVersion } from '../../infra/http/index.ts'
+import { type App, done, type Idempotency, ifMatchVersion, withVersion } from '../../infra/http/index.ts'
 import { attachmentRoute, sendResult } from '../messages/index.ts'
 import {
   createBody,
@@ -91,11 +91,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
     },
     idempotency.writing(async ({ body, files }, reply, requestKey) => {
       const store = await drafts.create(body.accountId, body, { requestKey, files })
-      return async (tx) => {
-        const { draft } = await store(tx)
-        reply.header('etag', `"${draft.version}"`)
-        return draft
-      }
+      return async (tx) => withVersion(reply, (await store(tx)).draft)
     }),
   )
 
@@ -105,11 +101,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
       config: { access: 'key:read' },
       schema: { tags, summary: 'Get a draft', params: draftParams, response: { 200: draftSchema } },
     },
-    async (request, reply) => {
-      const draft = await drafts.get(request.params.draftId)
-      reply.header('etag', `"${draft.version}"`)
-      return draft
-    },
+    async (request, reply) => withVersion(reply, await drafts.get(request.params.draftId)),
   )
 
   app.put(
@@ -130,9 +122,7 @@ export function draftRoutes(app: App, { drafts, idempotency }: DraftRoutesDeps):
     async (request, reply) => {
       const ifMatch = ifMatchVersion(request.headers['if-match'])
       const { params, body = {}, files } = request
-      const draft = await drafts.update(params.draftId, body, { ifMatch, files })
-      reply.header('etag', `"${draft.version}"`)
-      return draft
+      return withVersion(reply, await drafts.update(params.draftId, body, { ifMatch, files }))
     },
   )
 

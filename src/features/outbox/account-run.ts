@@ -100,14 +100,8 @@ class AccountRun {
 
   /** Does what is due for one message, or saves copies. False when nothing is due, or the account has to wait. */
   async next(): Promise<boolean> {
-    const { db } = this.#deps
-    if (this.#mustCopy() && !(await this.#saveCopies())) return false
-    await this.#pace()
-    if (this.#claimed.length === 0) this.#claimed = await db.transaction((tx) => this.#claimNext(tx))
-    const claimed = this.#claimed.shift()
-    if (claimed === undefined) return this.#uncopied.length > 0 && this.#saveCopies()
     try {
-      return await this.#work(claimed)
+      return await this.#step()
     } catch (error) {
       if (error instanceof ClaimLost) return true
       if (error instanceof AppError && error.code === 'not_found') return false
@@ -115,11 +109,22 @@ class AccountRun {
     }
   }
 
+  async #step(): Promise<boolean> {
+    const { db } = this.#deps
+    if (this.#mustCopy() && !(await this.#saveCopies())) return false
+    await this.#pace()
+    if (this.#claimed.length === 0) this.#claimed = await db.transaction((tx) => this.#claimNext(tx))
+    const claimed = this.#claimed.shift()
+    if (claimed === undefined) return this.#uncopied.length > 0 && this.#saveCopies()
+    return this.#work(claimed)
+  }
+
   /** Gives back what it holds. */
   async close(): Promise<void> {
     const { db } = this.#deps
     try {
-      if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#saveCopies()
+      // Lost claims: another run saves the copies.
+      if (this.#uncopied.length > 0 && !this.#context.signal.aborted) await this.#saveCopies().catch(unlessLost)
       if (this.#claimed.length > 0 || this.#uncopied.length > 0) {
         await db.transaction((tx) => releaseClaims(tx, this.#accountId, this.#claim))
       }
@@ -194,4 +199,8 @@ class AccountRun {
     for (const row of [...sent, ...done]) if (row.remaining === 'draft') await steps.deleteDraft(row)
     return isComplete
   }
+}
+
+function unlessLost(error: unknown): void {
+  if (!(error instanceof ClaimLost)) throw error
 }

@@ -23,6 +23,7 @@ export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './server/access.ts'
 export { ATTACHMENT_BODY_LIMIT, WEBHOOK_BODY_LIMIT } from './server/body.ts'
 export { builtFile, sendBuiltFile } from './server/built-file.ts'
+export { ifMatchVersion, wantsFresh, withVersion } from './server/conditions.ts'
 export { closeServer } from './server/connections.ts'
 export type { AllowedOrigins } from './server/cors.ts'
 export { asAppError, type ErrorBody, errorBody } from './server/errors.ts'
@@ -35,7 +36,6 @@ export type {
   TypedReply,
   TypedRequest,
 } from './server/idempotency.ts'
-export { ifMatchVersion } from './server/if-match.ts'
 export type { UploadedFile } from './server/multipart.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './server/rate-limit.ts'
 export { refuseMisspelledMembers } from './server/schema-compilers.ts'

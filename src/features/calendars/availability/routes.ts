@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { App, Idempotency } from '../../../infra/http/index.ts'
+import { type App, type Idempotency, wantsFresh } from '../../../infra/http/index.ts'
 import { availabilityBody, availabilitySchema } from './api.ts'
 import type { Availability } from './service.ts'
 
@@ -24,7 +24,7 @@ export function availabilityRoutes(app: App, { availability, idempotency }: Avai
       },
     },
     idempotency.writing(async ({ params, body, headers }) => {
-      const isFresh = /\bno-cache\b/i.test(headers['cache-control'] ?? '')
+      const isFresh = wantsFresh(headers)
       const found = await availability.find(params.accountId, body, isFresh)
       return async () => found
     }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, done, type Idempotency, ifMatchVersion } from '../../../infra/http/index.ts'
+import { type App, done, type Idempotency, ifMatchVersion, wantsFresh, withVersion } from '../../../infra/http/index.ts'
 import { calendarEventSchema } from '../api.ts'
 import { createBody, respondBody, scope, sendUpdates, updateBody } from './api.ts'
 import type { CalendarChanger } from './changer.ts'
@@ -32,11 +32,7 @@ export function calendarChangeRoutes(
         response: { 200: calendarEventSchema },
       },
     },
-    async ({ params, headers }, reply) => {
-      const event = await changer.get(params, /\bno-cache\b/i.test(headers['cache-control'] ?? ''))
-      reply.header('etag', `"${event.version}"`)
-      return event
-    },
+    async ({ params, headers }, reply) => withVersion(reply, await changer.get(params, wantsFresh(headers))),
   )
 
   app.post(
@@ -57,11 +53,7 @@ export function calendarChangeRoutes(
     idempotency.writing(async ({ params, query, body }, reply, requestKey) => {
       const { sendUpdates = 'all' } = query
       const store = await changer.create(params, body, { requestKey, sendUpdates })
-      return async (tx) => {
-        const event = await store(tx)
-        reply.header('etag', `"${event.version}"`)
-        return event
-      }
+      return async (tx) => withVersion(reply, await store(tx))
     }),
   )
 
@@ -88,9 +80,7 @@ export function calendarChangeRoutes(
     async ({ params, query, headers, body }, reply) => {
       const { scope, sendUpdates = 'all' } = query
       const ifMatch = ifMatchVersion(headers['if-match'])
-      const event = await changer.update(params, body, { scope, sendUpdates, ifMatch })
-      reply.header('etag', `"${event.version}"`)
-      return event
+      return withVersion(reply, await changer.update(params, body, { scope, sendUpdates, ifMatch }))
     },
   )
 
@@ -133,11 +123,7 @@ export function calendarChangeRoutes(
     idempotency.writing(async ({ params, query, body }, reply) => {
       const { scope, sendUpdates = 'all' } = query
       const store = await changer.respond(params, body, { scope, sendUpdates })
-      return async (tx) => {
-        const event = await store(tx)
-        reply.header('etag', `"${event.version}"`)
-        return event
-      }
+      return async (tx) => withVersion(reply, await store(tx))
     }),
   )
 }
