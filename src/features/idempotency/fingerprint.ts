@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { canonical } from '../../lib/canonical.ts'
 import { invalid } from '../../lib/errors.ts'
 
 /** Identifies a request by its key and its content. */
@@ -33,19 +34,10 @@ export function fingerprint(request: FingerprintedRequest): Fingerprint | undefi
   const files = request.files?.map(({ part, filename, contentType, hash }) => [part, filename, contentType, hash])
   return {
     id: hash([request.caller?.owner ?? 'session', request.method, path, key]),
-    bodyHash: hash([query, sorted(request.body), ...(files === undefined ? [] : [files])]),
+    bodyHash: hash([query, canonical(request.body), ...(files === undefined ? [] : [files])]),
   }
 }
 
 function hash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
-}
-
-/** Sorts object members, so that their order does not matter. */
-function sorted(value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value ?? null
-  if (Array.isArray(value)) return value.map(sorted)
-  return Object.entries(value)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, inner]) => [name, sorted(inner)])
 }

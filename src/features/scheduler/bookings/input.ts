@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { zoneOf } from '../../../lib/calendar/zone.ts'
+import { canonical } from '../../../lib/canonical.ts'
 import { type ErrorDetail, invalidFields } from '../../../lib/errors.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime } from '../../../lib/time.ts'
@@ -141,16 +142,8 @@ export function parseSlot(path: string, slot: SlotBody): SlotChoice {
 /** Equal for a request that is repeated, whatever the order of its members. */
 export function hashOf(value: unknown): string {
   return createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
+    .update(JSON.stringify(canonical(value)))
     .digest('base64url')
-}
-
-function sorted(value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value ?? null
-  if (Array.isArray(value)) return value.map(sorted)
-  return Object.entries(value)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, inner]) => [name, sorted(inner)])
 }
 
 function text(value: unknown): string {

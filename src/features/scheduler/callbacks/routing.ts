@@ -45,7 +45,7 @@ export function router({ callbacks, log, findActive, existingAccounts }: Routing
 }
 
 /** The first rule that matches. */
-export function routeByRules(form: BookingForm | null, responses: Members): Route | undefined {
+function routeByRules(form: BookingForm | null, responses: Members): Route | undefined {
   const rule = form?.routing?.find(({ when }) => {
     const wanted = when.in ?? [when.equals]
     const given = responses[when.field]

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { canonical } from '../../../lib/canonical.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { sameText } from '../../../lib/signature.ts'
 import type { Slot } from '../contract.ts'
@@ -23,8 +24,8 @@ export function slotTokens(sealer: Sealer): SlotTokens {
       start,
       end,
       timezone,
-      sorted(participants),
-      sorted(metadata),
+      canonical(participants),
+      canonical(metadata),
       expiresAt,
     ])
     return `${expiresAt}.${createHmac('sha256', key).update(proven).digest('base64url')}`
@@ -38,13 +39,4 @@ export function slotTokens(sealer: Sealer): SlotTokens {
       return sameText(token, issue(experienceId, slot, Number(expiresAt)))
     },
   }
-}
-
-/** Members may come back in another order. */
-function sorted(value: unknown): unknown {
-  if (value === null || typeof value !== 'object') return value ?? null
-  if (Array.isArray(value)) return value.map(sorted)
-  return Object.entries(value)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, inner]) => [name, sorted(inner)])
 }
