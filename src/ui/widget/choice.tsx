@@ -47,7 +47,7 @@ export function Choice({
 
   const shown = focused < today ? today : focused
   const visible = OneWeek !== undefined ? weekOf(shown, locale.firstDayOfWeek) : monthOf(shown)
-  const times = useTimes({ api, window: visible, durationMinutes, timeZone: zone, isActive: true })
+  const times = useTimes({ api, window: visible, durationMinutes, timeZone: zone })
   const days = useMemo(
     () => byDay(withHeld(times.slots ?? [], flow.held), visible, zone),
     [times.slots, flow.held, visible.from, zone],

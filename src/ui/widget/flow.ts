@@ -32,6 +32,9 @@ export interface Answers {
   website: string
 }
 
+/** The API keeps a slot for five minutes. Measured from the response, because the clock of the visitor may be wrong. */
+const HOLD_MS = 295_000
+
 const NO_ANSWERS: Answers = { name: '', email: '', responses: {}, website: '' }
 
 export interface FlowDeps {
@@ -85,13 +88,10 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
 
   useEffect(() => {
     if (hold === undefined) return
-    const timer = setTimeout(
-      () => {
-        setHold(undefined)
-        setHoldEnded(true)
-      },
-      Math.max(0, Date.parse(hold.expiresAt) - Date.now()),
-    )
+    const timer = setTimeout(() => {
+      setHold(undefined)
+      setHoldEnded(true)
+    }, HOLD_MS)
     return () => clearTimeout(timer)
   }, [hold])
 

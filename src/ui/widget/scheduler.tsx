@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { type Experience, type Move, membersOf, type SchedulerApi, textIn } from './api.ts'
 import { Choice } from './choice.tsx'
-import { dayIn, type Slot } from './days.ts'
+import type { Slot } from './days.ts'
 import { type Emit, useFlow } from './flow.ts'
 import { formats, timeOf } from './formats.ts'
 import { ClockIcon } from './icons.tsx'
@@ -71,7 +71,7 @@ export function Scheduler(props: SchedulerProps) {
               {durations.length > 1 && <Durations {...{ durations, minutes, onMinutes: setMinutes }} />}
               <Choice
                 {...{ api, experience, flow, zone, durationMinutes: minutes, onZone: setZone, takesFocus: hasMoved }}
-                key={`${minutes} ${dayIn(zone)(Date.now())}`}
+                key={minutes}
                 week={props.week}
               />
             </>

@@ -7,8 +7,6 @@ export interface TimesRequest {
   window: Window
   durationMinutes: number
   timeZone: string
-  /** While false, nothing is loaded; when it becomes true again, the slots are loaded anew. */
-  isActive: boolean
 }
 
 /** The slots of a window. `slots` are undefined until they are loaded the first time. */
@@ -37,14 +35,13 @@ interface Loaded {
  * Loads the slots of the window, and again when they expire. A page in the background waits until it is seen. The lifetime is
  * that between `generatedAt` and `expiresAt`, because the clock of the visitor may be wrong.
  */
-export function useTimes({ api, window: days, durationMinutes, timeZone, isActive }: TimesRequest): Times {
+export function useTimes({ api, window: days, durationMinutes, timeZone }: TimesRequest): Times {
   const [round, setRound] = useState(0)
   const [isLoading, setLoading] = useState(true)
   const [loaded, setLoaded] = useState<Loaded>()
   const key = `${days.from} ${days.to} ${durationMinutes} ${timeZone}`
 
   useEffect(() => {
-    if (!isActive) return
     const controller = new AbortController()
     let expiresMs = Number.POSITIVE_INFINITY
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -82,7 +79,7 @@ export function useTimes({ api, window: days, durationMinutes, timeZone, isActiv
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', loadIfExpired)
     }
-  }, [api, key, isActive, round])
+  }, [api, key, round])
 
   const current = loaded?.key === key ? loaded : undefined
   return {
