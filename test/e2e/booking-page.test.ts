@@ -4,7 +4,9 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser.ts'
 import { closing } from '../kit/closing.ts'
+import { databases } from '../kit/database.ts'
 import { api } from '../kit/http.ts'
+import { schedulerFixture } from '../kit/scheduler.ts'
 import { screenshots } from '../kit/screenshots.ts'
 import {
   type BookingStage,
@@ -43,6 +45,7 @@ describe('the scripts of the widget', () => {
 
 describe.skipIf(!browserAvailable())('the booking page', () => {
   const keep = screenshots()
+  const openDatabase = databases('sqlite')
   let browser: Browser
   let stage: BookingStage
   beforeAll(async () => {
@@ -178,6 +181,65 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     expect(visitor.problems).toEqual([])
   })
 
+  it('says when a slot is no longer reserved, what the API refuses, and that somebody else was faster', async () => {
+    const { page } = await visit({ browser, origins: [stage.url], keep })
+    await page.clock.install()
+    const slug = await stage.experience({ bookingForm: null })
+    await page.goto(`${stage.url}/book/${slug}`)
+    const slots = page.locator('.slot')
+    await slots.nth(1).click()
+    await page.getByLabel('Name').fill('www.example.com')
+    await page.getByLabel('Email address').fill('ada@example.com')
+    await page.getByRole('button', { name: 'Book' }).click()
+    await page.getByText('must not contain a link').waitFor()
+    expect(await page.evaluate(FOCUSED)).toBe('Name')
+    await page.clock.runFor(296_000)
+    await page.getByText('This time is no longer reserved for you.').waitFor()
+
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.route('**/holds', async (route) => {
+      const { slot } = route.request().postDataJSON()
+      const guest = { name: 'Grace', email: 'grace@example.com' }
+      const taken = await api(stage.url).post(`/scheduler/experiences/${slug}/bookings`, { slot, guest })
+      expect(taken.status).toBe(201)
+      await route.continue()
+    })
+    const time = await slots.nth(2).textContent()
+    await slots.nth(2).click()
+    await page.getByText('This time has just been taken.').waitFor()
+    await expect.poll(() => slots.allTextContents()).not.toContain(time)
+  })
+
+  it('asks for the code that is sent to the address of the guest', async () => {
+    const fixture = schedulerFixture(await openDatabase())
+    const url = await fixture.app.listen({ port: 0, host: '127.0.0.1' })
+    const created = await fixture.call('POST', '/scheduler/experiences', {
+      ...{ slug: 'intro-call', name: 'Intro call', defaultAccountIds: [await fixture.account()] },
+      ...{ availability: { openHours: EVERY_DAY }, bookingForm: { verifyEmail: true } },
+    })
+    expect(created.status).toBe(201)
+    const { page, inspect } = await visit({ browser, origins: [url], keep })
+    await page.goto(`${url}/book/intro-call`)
+    await page.locator('.slot').first().click()
+    await page.getByLabel('Name').fill('Grace')
+    await page.getByLabel('Email address').fill('grace@example.org')
+    await page.getByRole('button', { name: 'Book' }).click()
+    await page.getByText('We sent a code to grace@example.org.').waitFor()
+    await inspect('code')
+    const codeOf = async () => {
+      const row = await fixture.db.read.selectFrom('outbox').select('subject').orderBy('id', 'desc').executeTakeFirst()
+      return row?.subject.slice(0, 6) ?? ''
+    }
+    await page.getByLabel('Code').fill((await codeOf()) === '000000' ? '1' : '000000')
+    await page.keyboard.press('Enter')
+    await page.getByText('This code is not right').waitFor()
+    await page.getByRole('button', { name: 'Send a new code' }).click()
+    await page.getByText('A new code is on its way.').waitFor()
+    await page.getByLabel('Code').fill(await codeOf())
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
+  })
+
   it('refuses to show slots without generatedAt', async () => {
     const { page, problems } = await visit({ browser, origins: [stage.url], keep })
     await page.route('**/availability', async (route) => {
@@ -205,6 +267,8 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await inspect('element')
   })
 })
+
+const EVERY_DAY = [{ days: [0, 1, 2, 3, 4, 5, 6], start: '09:00', end: '17:00' }]
 
 /** The text or label of the focused element, in whatever shadow tree it is. */
 const FOCUSED = `(() => {
