@@ -20,6 +20,13 @@ export interface HostTimes extends Taken {
   fullDates: ReadonlySet<string>
 }
 
+/** How far the times of a host were compared. */
+interface Cursor {
+  host: HostTimes
+  taken: TimeRange[]
+  next: number
+}
+
 /** A slot that can be booked. */
 export interface FreeSlot {
   start: number
@@ -65,13 +72,17 @@ export async function freeSlots(
   lengthMs: number,
   hosts: readonly HostTimes[],
 ): Promise<FreeSlot[]> {
-  const cursors = hosts.map((host) => ({ host, taken: takenStarts(host, lengthMs, rules), next: 0 }))
+  const cursors: Cursor[] = []
+  for (const host of hosts) {
+    cursors.push({ host, taken: takenStarts(host, lengthMs, rules), next: 0 })
+    await yieldIfHeld(TURN_MS)
+  }
   const all = hosts.map(({ hostId }) => hostId)
   const hasFullDates = hosts.some(({ fullDates }) => fullDates.size > 0)
   const slots: FreeSlot[] = []
   for (const start of starts) {
     const date = hasFullDates ? formatDay(dayIn(rules, start)) : ''
-    const isFree = (cursor: (typeof cursors)[number]) => {
+    const isFree = (cursor: Cursor) => {
       while ((cursor.taken[cursor.next]?.to ?? Number.POSITIVE_INFINITY) <= start) cursor.next += 1
       const next = cursor.taken[cursor.next]
       return (next === undefined || next.from > start) && !(hasFullDates && cursor.host.fullDates.has(date))
