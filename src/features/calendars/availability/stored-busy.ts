@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Handle } from '../../../infra/db/index.ts'
+import { type Handle, PREPARED } from '../../../infra/db/index.ts'
 import { yieldIfHeld } from '../../../lib/event-loop.ts'
 import { mergeRanges, type TimeRange } from '../../../providers/contract/index.ts'
 import { overlapping } from '../reading/range.ts'
@@ -22,7 +22,10 @@ export async function storedBusy(
     const next = after === undefined ? sql`` : sql`and "startMs" > ${after}`
     const longest = sql`"startMs", max("endMs") as "endMs"`
     const instances = overlapping(calendarId, range, longest, sql`and "isBusy" = 1 ${except} ${next} ${page}`)
-    const { rows } = await sql<{ startMs: number; endMs: number }>`select ${longest} from (${instances}) as "pages"
+    const { rows } = await sql<{
+      startMs: number
+      endMs: number
+    }>`${PREPARED}select ${longest} from (${instances}) as "pages"
       ${page}`.execute(handle)
     busy = mergeRanges([...busy, ...rows.map(({ startMs, endMs }) => ({ from: Number(startMs), to: Number(endMs) }))])
     await yieldIfHeld(TURN_MS)

@@ -18,7 +18,7 @@ export const slotSchema = Type.Object(
   { title: 'BookedSlot' },
 )
 
-export const guestSchema = Type.Object(
+const guestSchema = Type.Object(
   { email: Type.String(), name: Type.String(), timezone: Type.Optional(Type.String()) },
   { title: 'BookingGuest', additionalProperties: true },
 )

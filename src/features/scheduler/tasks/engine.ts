@@ -13,7 +13,7 @@ export interface TaskTiming {
   askAgainMs?: number
 }
 
-export const TASK_TIMING: TaskTiming = {
+const TASK_TIMING: TaskTiming = {
   leaseMs: 30_000,
   sweepMs: 15_000,
   retry: { baseMs: 5000, capMs: 15 * 60_000 },
