@@ -45,11 +45,14 @@ const SLOT_MS = 30 * MINUTE_MS
 const STARTS = 6
 const ROUND_MS = 3 * HOUR_MS
 const MAX_KILL_DELAY_MS = 150
+/** The share of requests whose response nobody waits for, and how soon they are repeated at most. */
+const LOST = 0.2
+const MAX_LOST_MS = 300
 const DEADLINE_MS = 60_000
 
 /**
  * Books overlapping slots of three experiences that share their hosts, by many parallel requests, while processes are killed. A
- * request without a response is repeated with its key. Requires that every request ends with 201 or 409, that no two bookings of a
+ * request without a response is repeated with its key, and so are some that still run. Requires that every request ends with 201 or 409, that no two bookings of a
  * host overlap, that a refused slot is not free, that the application is asked with one id per booking, and that each booking has one
  * event in the calendar of each of its hosts, one message to each person, and its events once.
  */
@@ -94,10 +97,16 @@ export async function runBookingRounds(
       slot: { start: new Date(from).toISOString(), end: new Date(from + SLOT_MS).toISOString() },
       guest: { email: `${key}@guest.test`, name: key },
     }
-    for (;;) {
-      const response = await anyApi()
+    const post = () =>
+      anyApi()
         ?.post(`/scheduler/experiences/${slug}/bookings`, body, { 'idempotency-key': key })
         .catch(() => undefined)
+    if (chance() < LOST) {
+      void post()
+      await sleep(chance() * MAX_LOST_MS)
+    }
+    for (;;) {
+      const response = await post()
       const { status = 0, json } = response ?? {}
       if (status === 201) return { status, id: json.id, slug, from, to: from + SLOT_MS }
       if (status === 409 && json.error.code === 'slot_unavailable') {

@@ -98,20 +98,22 @@ export function bookings(deps: BookingDeps) {
     }
     const { bookingForm } = experience.definition
     const given: Given = { ...parseGiven(body, bookingForm), requestHash }
-    const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
-    const choice = choiceOf(body, hold)
     if (!isKeyed) await deps.checkVerification?.(experience, given.guest.email, body.verificationCode)
     const { guest, responses, metadata } = given
     const except = body.holdId === undefined ? {} : { except: body.holdId }
     const asked = { guest, responses, metadata, requestId, ...except, signal: signal() }
-    const checked = await finder.check(experience, choice, asked)
     const asks = experience.definition.endpoints.booking !== null
-
-    const insert = (tx: Tx) => insertBooking(tx, { experience, checked, hold, given, requestKey, asks })
-    const { row, isRepeated } = await db.transaction(insert).catch(async (error: unknown) => {
-      // A request with this key for other hosts committed at the same time.
-      const known = requestKey !== null && db.dialect.isUniqueViolation(error)
-      const twin = known ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
+    const take = async () => {
+      const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
+      const choice = choiceOf(body, hold)
+      const checked = await finder.check(experience, choice, asked)
+      return db.transaction((tx) => insertBooking(tx, { experience, checked, hold, given, requestKey, asks }))
+    }
+    const { row, isRepeated } = await take().catch(async (error: unknown) => {
+      // The first request with this key may have taken the slot meanwhile.
+      const isTaken = error instanceof AppError && error.code === 'slot_unavailable'
+      const mayBeTwin = requestKey !== null && (isTaken || db.dialect.isUniqueViolation(error))
+      const twin = mayBeTwin ? await bookingStore(db.read).byRequestKey(requestKey) : undefined
       if (twin === undefined) throw error
       return { row: twin, isRepeated: true }
     })
