@@ -52,7 +52,6 @@ describe.skipIf(!browserAvailable())('the page of a booking', () => {
     await inspect('reschedule')
     await page.locator('.slot').nth(1).click()
     await page.getByRole('heading', { name: 'Move your booking' }).waitFor()
-    await inspect('reschedule, confirm')
     await page.getByRole('button', { name: 'Move booking' }).click()
     await page.getByRole('heading', { name: 'Your booking has been moved' }).waitFor()
     const moved = await status()

@@ -129,7 +129,6 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     expect(await focus()).not.toContain(first)
     await press('Tab', 'Tab', 'Enter')
     await expect.poll(focus).toBe('Who are you?')
-    await inspect('form')
     await page.keyboard.press('Tab')
     await page.keyboard.type('Ada Lovelace')
     await press('Tab')
@@ -151,11 +150,8 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     { name: 'narrow, dark and right to left', look: { width: 320, scheme: 'dark' as const, locale: 'ar' }, ui: null },
     { name: 'as a week', look: { width: 1100, locale: 'de-DE' }, ui: { layout: 'week', theme: { accent: '#0a7f5a' } } },
   ])('is accessible and fits the screen $name', async ({ name, look, ui }) => {
-    const { page, inspect } = await open(await stage.experience({ ui }), look)
+    const { inspect } = await open(await stage.experience({ ui }), look)
     await inspect(name)
-    await page.locator('.slot').first().click()
-    await page.locator('form').waitFor()
-    await inspect(`${name}, form`)
   })
 
   it('loads the slots again when they expire, and those of another month or zone at once', async () => {
@@ -226,6 +222,9 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await page.getByRole('button', { name: 'Book' }).click()
     await page.getByText('We sent a code to grace@example.org.').waitFor()
     await inspect('code')
+    await page.getByRole('button', { name: 'Back' }).click()
+    expect(await page.getByLabel('Email address').inputValue()).toBe('grace@example.org')
+    await page.getByRole('button', { name: 'Book' }).click()
     const codeOf = async () => {
       const row = await fixture.db.read.selectFrom('outbox').select('subject').orderBy('id', 'desc').executeTakeFirst()
       return row?.subject.slice(0, 6) ?? ''
