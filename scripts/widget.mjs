@@ -22,6 +22,8 @@ const styles = {
     })
   },
 }
+/** What the scripts contain. Their licences ask for a copy of the text. */
+const PACKAGES = ['preact', 'cally']
 /** Cally ends with its calendars of ranges and several dates, and its menus, which are not used: a fifth of it. */
 const LAST_USED = 'customElements.define("calendar-date", '
 const cally = {
@@ -63,6 +65,7 @@ export async function writeWidget(folder) {
   ])
   await mkdir(folder, { recursive: true })
   const entries = {}
+  const preloads = {}
   const files = []
   for (const { outputFiles, metafile } of builds) {
     for (const { path, text } of outputFiles) {
@@ -73,8 +76,15 @@ export async function writeWidget(folder) {
       const entry = Object.entries({ ...MODULES, ...SCRIPTS }).find(([, file]) => file === output?.entryPoint)?.[0]
       if (entry === undefined) continue
       entries[`${entry}.js`] = name
+      const parts = output.imports.filter(({ kind }) => kind === 'import-statement')
+      preloads[`${entry}.js`] = parts.map(({ path: part }) => basename(part))
       await writeServed(join(folder, `${entry}.js`), text)
     }
   }
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ entries, files }))
+  const licences = await Promise.all(PACKAGES.map((name) => readFile(`node_modules/${name}/LICENSE`, 'utf8')))
+  await writeFile(
+    join(folder, 'LICENSES.txt'),
+    PACKAGES.map((name, index) => `${name}\n\n${licences[index]}`).join('\n\n'),
+  )
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ entries, preloads, files }))
 }

@@ -11,7 +11,7 @@ export interface BookingContext {
   /** The service as seen from the page: `..` or deeper. The path at which a proxy serves it may be unknown. */
   root: string
   /** The scripts of the page, by name, as the service serves them. */
-  scripts: Readonly<Record<'widget' | 'frame', string>>
+  scripts: Readonly<Record<'widget' | 'frame', string>> & { preloads: readonly string[] }
 }
 
 export interface BookingParts {
@@ -53,7 +53,8 @@ ${footer(context)}
 }
 
 export function moduleScript({ root, scripts }: BookingContext, name: 'widget' | 'frame'): Html {
-  return html`<script type="module" src="${root}/embed/v1/${scripts[name]}"></script>`
+  const preloads = name === 'widget' ? scripts.preloads : []
+  return html`${preloads.map((file) => html`<link rel="modulepreload" href="${root}/embed/v1/${file}">`)}<script type="module" src="${root}/embed/v1/${scripts[name]}"></script>`
 }
 
 function brandMark({ logo, logoDark, name }: Brand): Html | undefined {

@@ -109,7 +109,7 @@ export function Choice({
       <div class="choice">
         {note}
         <OneWeek
-          {...{ window: visible, days, today, isLoading, pending: flow.pending }}
+          {...{ window: visible, days, today, isLoading, takesFocus, pending: flow.pending }}
           onWeek={(day) => setFocused(day < today ? today : day)}
           onSelect={flow.select}
         />

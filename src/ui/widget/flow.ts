@@ -68,7 +68,7 @@ export interface Flow {
   submitCode(code: string): void
   /** Asks for another code. */
   requestCode(): void
-  /** To the choice of a time. */
+  /** To the step before. */
   back(): void
   redirect(url: string): void
   /** An error of the list of slots. */
@@ -199,7 +199,7 @@ export function useFlow({ api, experience, zone, locale, move, emit }: FlowDeps)
     submit: (given = NO_ANSWERS) => step.name === 'form' && void send(step.slot, given),
     submitCode: (code) => step.name === 'code' && void send(step.slot, answers, code),
     requestCode: () => step.name === 'code' && void send(step.slot, answers),
-    back: () => go({ name: 'choose' }),
+    back: () => go(step.name === 'code' ? { name: 'form', slot: step.slot } : { name: 'choose' }),
   }
 }
 

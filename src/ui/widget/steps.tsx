@@ -34,9 +34,18 @@ export function LaterSteps({ experience, flow, move, prefill }: LaterStepsProps)
       )
     case 'code':
       return (
-        <CodeForm
-          {...{ email: flow.answers.email, error, isSubmitting, onCode: flow.submitCode, onRequest: flow.requestCode }}
-        />
+        <>
+          <Back flow={flow} />
+          <CodeForm
+            {...{
+              email: flow.answers.email,
+              error,
+              isSubmitting,
+              onCode: flow.submitCode,
+              onRequest: flow.requestCode,
+            }}
+          />
+        </>
       )
     case 'done':
       return <Confirmation booking={step.booking} isMoved={move !== undefined} />

@@ -1,5 +1,6 @@
 import { addDays, type Day, daysOf, type Slot, type Window } from './days.ts'
 import { NextIcon, PreviousIcon } from './icons.tsx'
+import { StepHeading } from './notices.tsx'
 import { SlotButtons } from './slot-buttons.tsx'
 import { useView } from './view.ts'
 
@@ -10,6 +11,8 @@ export interface WeekProps {
   days: ReadonlyMap<Day, Slot[]>
   today: Day
   isLoading: boolean
+  /** True when the visitor comes back from the form. */
+  takesFocus: boolean
   /** The slot that is being reserved. */
   pending: Slot | undefined
   onWeek(day: Day): void
@@ -17,7 +20,7 @@ export interface WeekProps {
 }
 
 /** The times of seven days side by side, or below each other where the widget is narrow. */
-export function Week({ window: week, days, today, isLoading, pending, onWeek, onSelect }: WeekProps) {
+export function Week({ window: week, days, today, isLoading, takesFocus, pending, onWeek, onSelect }: WeekProps) {
   const { t, formats } = useView()
   const isFirst = week.from <= today
   return (
@@ -32,7 +35,7 @@ export function Week({ window: week, days, today, isLoading, pending, onWeek, on
           <PreviousIcon />
           <span class="unseen">{t('previousWeek')}</span>
         </button>
-        <h2 aria-live="polite">{formats.week(week)}</h2>
+        <StepHeading takesFocus={takesFocus}>{formats.week(week)}</StepHeading>
         <button type="button" class="turn" onClick={() => onWeek(addDays(week.from, 7))}>
           <NextIcon />
           <span class="unseen">{t('nextWeek')}</span>

@@ -7,6 +7,8 @@ import { lazy } from '../../../lib/lazy.ts'
 interface Manifest {
   /** Names with a hash, by the name that stays the same. */
   entries: Record<string, string>
+  /** The files that an entry imports at once. */
+  preloads: Record<string, string[]>
   /** Every name with a hash. */
   files: string[]
 }
@@ -25,8 +27,9 @@ export function assets() {
   return {
     /** The names with a hash of the scripts of our own pages. */
     async scripts() {
-      const { entries } = await read()
-      return { widget: entries['posthorn-scheduler.js'] ?? '', frame: entries['frame.js'] ?? '' }
+      const { entries, preloads } = await read()
+      const [widget = '', frame = ''] = ['posthorn-scheduler.js', 'frame.js'].map((name) => entries[name])
+      return { widget, frame, preloads: preloads['posthorn-scheduler.js'] ?? [] }
     },
     /** Whether the file exists, and whether it never changes. */
     async find(name: string): Promise<'immutable' | 'stable' | undefined> {
