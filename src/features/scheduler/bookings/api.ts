@@ -93,7 +93,7 @@ export const bookingSchema = Type.Object(
   },
   { title: 'Booking' },
 )
-export type BookingView = Static<typeof bookingSchema>
+type BookingView = Static<typeof bookingSchema>
 
 export const bookingList = listOf('bookings', bookingSchema)
 

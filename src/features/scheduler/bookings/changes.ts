@@ -30,7 +30,7 @@ const DEFAULT_REMINDERS = [1440, 60]
 type Kind = 'confirmed' | 'rescheduled' | 'cancelled' | 'rejected'
 
 /** The accounts of hosts, which exist until the transaction ends. */
-export interface HeldHosts {
+interface HeldHosts {
   /** The first host that still exists. */
   account: EventAccount
   /** False when an account was deleted. */

@@ -8,7 +8,7 @@ import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
 import type { BookingChanges, ChangeDeps } from './changes.ts'
 import { bookingStore, freeBlocks } from './store.ts'
 
-export interface DecisionDeps extends Pick<ChangeDeps, 'clock'> {
+interface DecisionDeps extends Pick<ChangeDeps, 'clock'> {
   db: Db
   callbacks: Callbacks
   changes: BookingChanges

@@ -21,7 +21,7 @@ import {
 } from './api.ts'
 import type { Actor, Bookings } from './service.ts'
 
-export interface BookingRouteDeps {
+interface BookingRouteDeps {
   bookings: Bookings
   idempotency: Idempotency
   /** Of the pages that may use the public routes of the experience in the path. */

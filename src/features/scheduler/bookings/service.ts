@@ -17,7 +17,7 @@ import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
 import { bookingStore, freeBlocks } from './store.ts'
 
-export interface BookingDeps extends TaskDeps {
+interface BookingDeps extends TaskDeps {
   db: Db
   changes: BookingChanges
   decisions: Decisions

@@ -9,7 +9,7 @@ import { hostsOf } from './booking.ts'
 /** Filtered lists are counted up to here. */
 const MAX_COUNT = 10_000
 
-export interface BookingFilter extends Omit<BookingQuery, 'from' | 'to'> {
+interface BookingFilter extends Omit<BookingQuery, 'from' | 'to'> {
   fromMs: number | undefined
   toMs: number | undefined
 }

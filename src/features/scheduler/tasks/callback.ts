@@ -4,7 +4,7 @@ import type { StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import { Refused, type TaskKind } from './run.ts'
 
-export interface CallbackTaskDeps {
+interface CallbackTaskDeps {
   decisions: Decisions
   findExperience(id: string): Promise<Experience | undefined>
   findHold(id: string): Promise<{ slot: string } | undefined>

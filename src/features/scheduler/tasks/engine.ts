@@ -19,7 +19,7 @@ const TASK_TIMING: TaskTiming = {
   retry: { baseMs: 5000, capMs: 15 * 60_000 },
 }
 
-export interface TaskEngineDeps extends Omit<TaskRunDeps, 'timing'> {
+interface TaskEngineDeps extends Omit<TaskRunDeps, 'timing'> {
   db: Db
   queue: Queue
   timing?: Partial<TaskTiming>

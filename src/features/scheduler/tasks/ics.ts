@@ -4,7 +4,7 @@ import { formatObject, parameterValue, textLine } from '../../../lib/calendar/fo
 import { describeZone } from '../../../lib/calendar/vtimezone.ts'
 import { zoneOf } from '../../../lib/calendar/zone.ts'
 
-export interface InvitationPerson {
+interface InvitationPerson {
   email: string
   name: string
   /** Whether the person has agreed: who booked has. */

@@ -5,7 +5,7 @@ import { isoTimeOrNull } from '../../../lib/time.ts'
 import { jobList, jobParams, jobQuery, jobSchema, jobView, queueStatus } from './api.ts'
 import { addTasks, type TaskDeps, taskStore } from './store.ts'
 
-export interface JobRouteDeps extends TaskDeps {
+interface JobRouteDeps extends TaskDeps {
   db: Db
   idempotency: Idempotency
 }

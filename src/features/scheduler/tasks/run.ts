@@ -20,7 +20,7 @@ export type Work = (booking: BookingRow, task: TaskRow, signal: AbortSignal) => 
 export type Commit = (tx: Tx) => Promise<void>
 
 /** What is done about a task that is given up, in the transaction that ends it. */
-export type GiveUp = (booking: BookingRow, task: TaskRow, reason: string) => Commit
+type GiveUp = (booking: BookingRow, task: TaskRow, reason: string) => Commit
 
 export interface TaskKind {
   work: Work
