@@ -6,6 +6,7 @@ import { eventually } from '../../../../test/kit/eventually.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, startGoogle } from '../../../../test/servers/google.ts'
 import type { Config } from '../../../config/index.ts'
 import { parseObject, property, textOf } from '../../../lib/calendar/components.ts'
+import { zoneOf } from '../../../lib/calendar/zone.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { BookingBody } from '../bookings/api.ts'
 
@@ -35,7 +36,10 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
     publicUrl: 'https://booking.example',
   }
   const timing = { retry: { baseMs: 20, capMs: 40 }, sweepMs: 50 }
-  const composed = compose(db, { clock, settings, features: { scheduler: timing } })
+  const composed = compose(db, {
+    ...{ clock, settings },
+    features: { scheduler: timing, ownership: { roundMs: 50, deadAfterMs: 400 }, calendars: { pollMs: 30 } },
+  })
   const { features } = composed
   onTestFinished(async () => {
     await composed.close(1000)
@@ -238,6 +242,43 @@ describe('what follows a booking', () => {
     expect(moved.hosts).not.toBe(mover.hosts)
     expect([events(ADA).length, events(BO).length].sort()).toEqual([1, 2])
     expect(await db.read.selectFrom('bookingEvents').selectAll().execute()).toHaveLength(3)
+  })
+
+  it('follows a host who moves or deletes the event in another program', async () => {
+    const { db, google, features, book, shows, messagesTo, recorded, startMs, iso } = await withHosts()
+    features.calendarRuns.start()
+    await features.ownership.start()
+    await eventually(async () => {
+      const calendars = await db.read.selectFrom('calendars').select('syncedAt').execute()
+      expect(calendars.filter(({ syncedAt }) => syncedAt !== null)).toHaveLength(2)
+    })
+    const { id } = await book()
+    await shows(id, { calendarState: 'written' })
+    const eventAt = (host: string) => google.calendars.events(host, host).find(({ status }) => status !== 'cancelled')
+    const known = eventAt(BO)
+    const time = (ms: number) => ({ dateTime: iso(ms), timeZone: 'Europe/Berlin' })
+    google.calendars.put(BO, BO, { ...known, start: time(startMs + HOUR_MS), end: time(startMs + 2 * HOUR_MS) })
+    await shows(id, { status: 'rescheduled', startMs: startMs + HOUR_MS, endMs: startMs + 2 * HOUR_MS })
+    await shows(id, { calendarState: 'written' })
+    const local = Date.parse(`${String(eventAt(ADA)?.start.dateTime).slice(0, 19)}Z`)
+    expect(zoneOf('Europe/Berlin')?.toUtc(local)).toBe(startMs + HOUR_MS)
+    const blocks = await db.read.selectFrom('bookingBlocks').select(['startMs', 'blockedTo']).execute()
+    expect(blocks).toEqual(Array(2).fill({ startMs: startMs + HOUR_MS, blockedTo: startMs + 2 * HOUR_MS }))
+
+    google.calendars.cancel(BO, BO, known?.id ?? '')
+    await shows(id, { status: 'cancelled', cancelledBy: 'host', calendarState: 'written' })
+    expect(eventAt(ADA)).toBeUndefined()
+    await eventually(async () => {
+      expect((await messagesTo(GUEST.email)).map(({ subject }) => subject)).toContain('Abgesagt: Intro; call')
+    })
+    expect((await recorded()).map(({ type, data }) => [type, data.cancelledBy])).toEqual([
+      ...[
+        ['booking.created', undefined],
+        ['booking.confirmed', undefined],
+        ['booking.rescheduled', undefined],
+      ],
+      ['booking.cancelled', 'host'],
+    ])
   })
 
   it('reminds of a booking that takes place', async () => {
