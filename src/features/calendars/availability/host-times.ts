@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { untilAborted } from '../../../lib/abort.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { ProviderError, type TimeRange } from '../../../providers/contract/index.ts'
@@ -32,6 +33,8 @@ export function busyTimes(own: OwnTimes): BusyTimes {
   return async (accountIds, range, { exceptEventIds = [], signal }) => {
     const late = AbortSignal.timeout(MAX_MS)
     const asked = { range, isFresh: false, exceptEventIds, signal: AbortSignal.any([signal, late]) }
+    // Every request of every account listens to it.
+    setMaxListeners(0, asked.signal)
     const known = new Map<string, HostBusy>()
     const queue = accountIds.values()
     const work = async () => {
