@@ -86,7 +86,16 @@ describe.skipIf(!dovecotAvailable()).each(Object.entries(servers))(
         const states = (await serverMessages(server, user, ['Trash'])).map((state) => state.replace(/ \d+ /, ' '))
         expect(states.sort()).toEqual(['a', 'b', 'c'].map((id) => `Trash <${id}@x> read`))
         await same()
-        expect(await updates()).toHaveLength(4)
+        // Flags and folder are two commands: a sync between them announces a message that is read and not yet moved.
+        const moves = (await updates()).filter((text) => /(Archive|Trash) \d+$/.test(text))
+        expect(moves.map((text) => text.replace(/ \d+$/, '')).sort()).toEqual([
+          ...[
+            'message.updated a Trash',
+            'message.updated b Archive',
+            'message.updated b Trash',
+            'message.updated c Trash',
+          ],
+        ])
       })
     })
   },
