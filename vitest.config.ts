@@ -47,7 +47,7 @@ export default defineConfig(({ mode }) => ({
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,
     // More than two cores can run, because whole services wait for servers and timers.
-    maxWorkers: mode === 'soak' ? 1 : 5,
+    maxWorkers: mode === 'soak' ? 1 : 4,
     sequence: { sequencer: EndToEndFirst },
   },
 }))

@@ -11,14 +11,14 @@ const TIMEOUT_MS = 500
  * Claims that all replicas share in Redis, decided by one script in one round trip. Redis drops a key `ttlMs` after its claim.
  * Rejects at once while Redis is disconnected, otherwise within half a second.
  */
-export function redisClaims(redis: RedisLink): Claims {
+export function redisClaims(redis: RedisLink, timeoutMs = TIMEOUT_MS): Claims {
   return {
     async claim(claims, ttlMs) {
       if (claims.length === 0) return []
       const keys = claims.map(({ key }) => redis.key('dedup', key))
       const args = claims.flatMap(({ eventId, atMs }) => [eventId, atMs])
       const asked = claim(redis.commands, keys, [ttlMs, ...args])
-      const holders = await withTimeout(asked, TIMEOUT_MS, () => new Error('Redis did not respond in time.'))
+      const holders = await withTimeout(asked, timeoutMs, () => new Error('Redis did not respond in time.'))
       if (!Array.isArray(holders) || holders.length !== claims.length)
         throw new Error('Redis did not return a holder for every claim')
       return holders.map(String)
@@ -54,13 +54,21 @@ export interface SharedClaims {
   claim(...args: Parameters<Claims['claim']>): Promise<string[] | undefined>
 }
 
+interface SharedClaimsDeps {
+  redis: RedisLink
+  clock: Clock
+  log: Log
+  /** For tests, which a busy machine may stop for longer than deliveries should wait. */
+  timeoutMs?: number
+}
+
 /** After a failure, Redis is skipped this long, so that deliveries do not wait for every timeout. */
 const SKIP_MS = 5000
 
 /** Logs a warning once per outage. */
-export function sharedClaims(deps: { redis: RedisLink; clock: Clock; log: Log }): SharedClaims {
+export function sharedClaims(deps: SharedClaimsDeps): SharedClaims {
   const { clock, log } = deps
-  const claims = redisClaims(deps.redis)
+  const claims = redisClaims(deps.redis, deps.timeoutMs)
   let skipUntilMs = Number.NEGATIVE_INFINITY
   let isAway = false
   return {

@@ -47,13 +47,13 @@ describeRedis('the deduplication API with keys in Redis', (redis) => {
   const open = databases('sqlite')
   suite(open, async (clock) => {
     await redis.empty()
-    return sharedClaims({ redis: await redis.link(), clock, log: silentLog })
+    return sharedClaims({ redis: await redis.link(), clock, log: silentLog, timeoutMs: 20_000 })
   })
 
   it('a test uses the database while Redis is away', async () => {
     await redis.empty()
     const clock = fixedClock(Date.now())
-    const claims = sharedClaims({ redis: await redis.link(), clock, log: silentLog })
+    const claims = sharedClaims({ redis: await redis.link(), clock, log: silentLog, timeoutMs: 20_000 })
     const { call } = await serve(await open(), claims, clock)
     await redis.server.stop()
     const responses = [await call('POST', TEST, SUBJECT), await call('POST', TEST, SUBJECT)]
