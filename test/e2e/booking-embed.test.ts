@@ -76,13 +76,13 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
     await frame.getByLabel('I accept the terms').check()
     await frame.getByRole('button', { name: 'Book the call' }).click()
     await frame.getByRole('heading', { name: 'Your booking is confirmed' }).waitFor()
-    expect(await events(page)).toEqual(['ready', 'slot-selected', 'booked'])
+    await expect.poll(() => events(page)).toEqual(['ready', 'slot-selected', 'booked'])
     expect(await page.evaluate('globalThis.recorded[2].detail.booking.status')).toBe('confirmed')
 
     await page.keyboard.press('Escape')
     await expect.poll(() => events(page)).toEqual(['ready', 'slot-selected', 'booked', 'close'])
-    expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
-    expect(page.frames()).toHaveLength(1)
+    await expect.poll(() => button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+    await expect.poll(() => page.frames()).toHaveLength(1)
   })
 
   it('shows the page inline, as high as its content, where cookies of other sites are blocked', async () => {

@@ -188,7 +188,7 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     await page.getByLabel('Email address').fill('ada@example.com')
     await page.getByRole('button', { name: 'Book' }).click()
     await page.getByText('must not contain a link').waitFor()
-    expect(await page.evaluate(FOCUSED)).toBe('Name')
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('Name')
     await page.clock.runFor(296_000)
     await page.getByText('This time is no longer reserved for you.').waitFor()
 
@@ -262,7 +262,7 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
     const { page, inspect } = await visit({ browser, origins: [stage.url, site.origin], keep })
     await page.goto(site.origin)
     await page.locator('.slot').first().click()
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
     await inspect('element')
   })
 })
