@@ -125,7 +125,7 @@ describe.skipIf(!browserAvailable())('a page with the embed script', () => {
     await frame.locator('form').waitFor()
     expect(await frame.getByLabel('Name', { exact: true }).inputValue()).toBe('')
     expect(await frame.locator('posthorn-scheduler').getAttribute('theme')).toBeNull()
-    expect(await events(page)).toEqual(['ready', 'slot-selected'])
+    await expect.poll(() => events(page)).toEqual(['ready', 'slot-selected'])
   })
 
   it('gets no messages, and no frame, without being allowed', async () => {
