@@ -1,12 +1,20 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, type Dialect, type Handle, insertRows, PREPARED, type Tables, type Tx } from '../../infra/db/index.ts'
+import {
+  countMatching,
+  type Db,
+  type Dialect,
+  type Handle,
+  insertRows,
+  PREPARED,
+  type Tables,
+  type Tx,
+} from '../../infra/db/index.ts'
 import { notFound } from '../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../lib/page.ts'
 import type { OutboxQuery } from './api.ts'
 import type { OutboxRow } from './tables.ts'
 
 /** Filtered lists are counted up to here. */
-const MAX_COUNT = 10_000
 /** In characters of base64. */
 const PART_LENGTH = 256 * 1024
 const PARTS_PER_INSERT = 8
@@ -94,7 +102,7 @@ export function outboxStore(handle: Handle, dialect: Dialect) {
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
-      return pageOf(rows, request, await countMatching(handle, matching), filter, (row) => [row.id])
+      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
   }
 }
@@ -127,19 +135,6 @@ function matched(handle: Handle, { accountId, status }: OutboxQuery): Matching {
   // The index excludes sent messages; SQLite uses it only when the query repeats its condition literally.
   if (status !== undefined && status !== 'sent') matching = matching.where(sql<boolean>`"status" <> 'sent'`)
   return matching
-}
-
-async function countMatching(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
-  const { count } = await handle
-    .selectFrom(
-      matching
-        .select('id')
-        .limit(MAX_COUNT + 1)
-        .as('matching'),
-    )
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { count: Math.min(Number(count), MAX_COUNT), capped: Number(count) > MAX_COUNT }
 }
 
 const FINISHED = ['sent', 'failed', 'uncertain', 'cancelled'] as const

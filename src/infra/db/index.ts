@@ -2,6 +2,7 @@
 import type { Db } from './db.ts'
 import type { PostgresOptions } from './postgres.ts'
 
+export { countMatching } from './count.ts'
 export { type DataLock, lockDataFolder } from './data-lock.ts'
 export { DatabaseUnavailable, type Db, type Dialect, type Handle, type Tables, type Tx, type Utf8 } from './db.ts'
 export { insertManyRows, insertRows } from './insert-rows.ts'

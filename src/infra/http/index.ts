@@ -17,7 +17,7 @@ export {
   type OutboundResponse,
 } from './outbound/contract.ts'
 export { type OutboundDeps, outbound } from './outbound/outbound.ts'
-export { MASK, maskedHeaders, validHeaders, validSecret, validUrl } from './outbound/target-fields.ts'
+export { lowerCased, MASK, maskedHeaders, validHeaders, validSecret, validUrl } from './outbound/target-fields.ts'
 export { done, errorSchema, listOf, pageQuery, pagination } from './schemas.ts'
 export { namesHtml, wantsHtml } from './server/accept.ts'
 export { type Access, type Authenticator, type Caller, type Scope, sentKey } from './server/access.ts'

@@ -86,6 +86,11 @@ export function blockStore(handle: Handle) {
     return counts
   }
 
+  /** What the booking or hold took becomes free. */
+  async function deleteOwner(ownerId: string): Promise<void> {
+    await handle.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
+  }
+
   return {
     list,
     countPerDay,
@@ -167,9 +172,17 @@ export function blockStore(handle: Handle) {
         .execute()
     },
 
-    /** What the booking or hold took becomes free. */
-    async deleteOwner(ownerId: string): Promise<void> {
-      await handle.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
+    deleteOwner,
+
+    /** Gives the blocks of a hold to a booking, in place of those that it has. Returns how many. */
+    async takeOver(holdId: string, bookingId: string): Promise<number> {
+      await deleteOwner(bookingId)
+      const { numUpdatedRows } = await handle
+        .updateTable('bookingBlocks')
+        .set({ ownerId: bookingId, expiresAt: null })
+        .where('ownerId', '=', holdId)
+        .executeTakeFirst()
+      return Number(numUpdatedRows)
     },
 
     /** Deletes the expired holds of the hosts. */

@@ -4,7 +4,6 @@ import { blockStore } from '../availability/blocks.ts'
 import type { CheckedSlot, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { HoldRow } from '../tables.ts'
-import { takeOverBlocks } from './store.ts'
 
 export interface Taking {
   experience: Experience
@@ -46,7 +45,7 @@ export async function takeSlot(tx: Tx, taking: Taking): Promise<StoredSlot> {
 /** Makes the blocks of a hold those of the booking. Throws `slot_unavailable` when the hold has expired. */
 export async function takeHold(tx: Tx, hold: HoldRow, bookingId: string): Promise<void> {
   const { hosts }: StoredSlot = JSON.parse(hold.slot)
-  const count = await takeOverBlocks(tx, hold.id, bookingId)
+  const count = await blockStore(tx).takeOver(hold.id, bookingId)
   // Without hosts, the experience itself is blocked.
   if (count !== Math.max(1, hosts.length)) throw holdExpired()
 }

@@ -2,13 +2,14 @@ import type { Recorder } from '../../../events/index.ts'
 import type { Tx } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Accounts } from '../../accounts/index.ts'
+import { blockStore } from '../availability/blocks.ts'
 import type { BookingDecision, StoredSlot } from '../contract.ts'
 import type { Definition } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
 import { addTasks, cancelTasks, type NewTask, type TaskDeps } from '../tasks/store.ts'
 import { givenOf, hostsOf, slotOf, slotView } from './booking.ts'
 import { type BookingEvent, type EventAccount, eventOf } from './events.ts'
-import { assignHosts, bookingStore, freeBlocks, takeOverBlocks } from './store.ts'
+import { assignHosts, bookingStore } from './store.ts'
 
 export interface ChangeDeps extends TaskDeps {
   events: Recorder
@@ -129,7 +130,7 @@ export function bookingChanges(deps: ChangeDeps) {
       { reason, isKnown, ...changes }: { reason: string; isKnown: boolean } & Partial<BookingRow>,
     ): Promise<Change> {
       const row = await bookingStore(tx).update(before, { status: 'rejected', reason, ...changes, ...touched() })
-      await freeBlocks(tx, row.id)
+      await blockStore(tx).deleteOwner(row.id)
       if (!isKnown) await schedule(tx, row, 'rejected')
       const { data, ...rest } = eventOf(row, account)
       return { row, event: { type: 'booking.rejected', ...rest, data: { ...data, reason } } }
@@ -148,7 +149,7 @@ export function bookingChanges(deps: ChangeDeps) {
         ...{ hosts: JSON.stringify(slot.hosts), sequence: before.sequence + 1 },
         ...{ ...decided(before, decision), ...touched(), ...onCalendars(before) },
       })
-      if (holdId !== undefined && (await takeOverBlocks(tx, holdId, row.id)) === 0)
+      if (holdId !== undefined && (await blockStore(tx).takeOver(holdId, row.id)) === 0)
         throw new AppError('slot_unavailable')
       await assignHosts(tx, row)
       await schedule(tx, row, 'rescheduled')
@@ -167,7 +168,7 @@ export function bookingChanges(deps: ChangeDeps) {
         ...{ status: 'cancelled', cancelledBy: by, reason, sequence: before.sequence + 1 },
         ...{ ...touched(), ...onCalendars(before) },
       })
-      await freeBlocks(tx, row.id)
+      await blockStore(tx).deleteOwner(row.id)
       await schedule(tx, row, 'cancelled')
       const { data, ...rest } = eventOf(row, account)
       return { row, event: { type: 'booking.cancelled', ...rest, data: { ...data, cancelledBy: by, reason } } }

@@ -1,12 +1,13 @@
 import type { Db, Tx } from '../../../infra/db/index.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { blockStore } from '../availability/blocks.ts'
 import type { BookingDecision, Callbacks, Slot, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
 import { cancelTasks, completeTask, type NewTask } from '../tasks/store.ts'
 import { givenOf, hostsOf, isBooked, slotOf } from './booking.ts'
 import type { BookingChanges, ChangeDeps } from './changes.ts'
-import { bookingStore, freeBlocks } from './store.ts'
+import { bookingStore } from './store.ts'
 
 interface DecisionDeps extends Pick<ChangeDeps, 'clock'> {
   db: Db
@@ -32,7 +33,7 @@ export function decisions({ db, clock, callbacks, changes, askAgainMs = ASK_AGAI
   /** Ends what blocks the new time of a move. */
   async function dropHold(tx: Tx, holdId: string): Promise<void> {
     await bookingStore(tx).removeHold(holdId)
-    await freeBlocks(tx, holdId)
+    await blockStore(tx).deleteOwner(holdId)
   }
 
   return {

@@ -4,6 +4,7 @@ import { secretToken } from '../../../lib/ids.ts'
 import type { Page } from '../../../lib/page.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime } from '../../../lib/time.ts'
+import { blockStore } from '../availability/blocks.ts'
 import type { CheckedSlot, SlotChoice, SlotFinder, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow, HoldRow } from '../tables.ts'
@@ -15,7 +16,7 @@ import type { BookingChanges } from './changes.ts'
 import type { Asking, Decisions } from './deciding.ts'
 import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
-import { bookingStore, freeBlocks } from './store.ts'
+import { bookingStore } from './store.ts'
 
 interface BookingDeps extends TaskDeps {
   db: Db
@@ -181,7 +182,7 @@ export function bookings(deps: BookingDeps) {
       await takeHold(tx, hold, ownerId)
       return slot
     }
-    await freeBlocks(tx, hold.id)
+    await blockStore(tx).deleteOwner(hold.id)
     return takeSlot(tx, { experience, checked, ownerId, expiresAt: null, nowMs: clock.now() })
   }
 

@@ -1,13 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
+import { countMatching, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { BookingRow, HoldRow } from '../tables.ts'
 import type { BookingQuery } from './api.ts'
 import { hostsOf } from './booking.ts'
-
-/** Filtered lists are counted up to here. */
-const MAX_COUNT = 10_000
 
 interface BookingFilter extends Omit<BookingQuery, 'from' | 'to'> {
   fromMs: number | undefined
@@ -84,7 +81,10 @@ export function bookingStore(handle: Handle) {
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
-      return pageOf(rows, request, await countMatching(handle, matching), filter, (row) => [row.startMs, row.id])
+      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [
+        row.startMs,
+        row.id,
+      ])
     },
   }
 }
@@ -109,36 +109,11 @@ function matched(handle: Handle, query: BookingFilter): Matching {
   return matching
 }
 
-async function countMatching(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
-  const some = matching.select('id').limit(MAX_COUNT + 1)
-  const { count } = await handle
-    .selectFrom(some.as('matching'))
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { count: Math.min(Number(count), MAX_COUNT), capped: Number(count) > MAX_COUNT }
-}
-
 /** Stores for whom the booking is listed. */
 export async function assignHosts(tx: Tx, row: BookingRow): Promise<void> {
   await tx.deleteFrom('bookingAssignments').where('bookingId', '=', row.id).execute()
   const rows = hostsOf(row).map((hostId) => ({ bookingId: row.id, hostId, startMs: row.startMs }))
   await insertRows(tx, 'bookingAssignments', rows)
-}
-
-/** Ends what a booking or hold blocks. */
-export async function freeBlocks(tx: Tx, ownerId: string): Promise<void> {
-  await tx.deleteFrom('bookingBlocks').where('ownerId', '=', ownerId).execute()
-}
-
-/** Gives the blocks of a hold to a booking, in place of those that it has. Returns how many. */
-export async function takeOverBlocks(tx: Tx, holdId: string, bookingId: string): Promise<number> {
-  await freeBlocks(tx, bookingId)
-  const { numUpdatedRows } = await tx
-    .updateTable('bookingBlocks')
-    .set({ ownerId: bookingId, expiresAt: null })
-    .where('ownerId', '=', holdId)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
 }
 
 /** Deletes up to `limit` bookings and holds that ended before `beforeMs`; returns true when there may be more. */

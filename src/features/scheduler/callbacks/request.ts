@@ -1,5 +1,5 @@
 import secureJson from 'secure-json-parse'
-import { type Outbound, OutboundError, type OutboundResponse } from '../../../infra/http/index.ts'
+import { lowerCased, type Outbound, OutboundError, type OutboundResponse } from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { exceededJsonLimit } from '../../../lib/json-limits.ts'
@@ -122,9 +122,4 @@ function parseResponse({ status, body, truncated }: OutboundResponse): CallbackR
   } catch {
     return status === 409 ? { kind: 'response', status, body: undefined } : fail('The response is not valid JSON.')
   }
-}
-
-/** Header names are case-insensitive: a custom `User-Agent` must replace the default one. */
-function lowerCased(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

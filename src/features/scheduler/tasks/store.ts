@@ -1,5 +1,13 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
+import {
+  countMatching,
+  type Db,
+  type Dialect,
+  type Handle,
+  insertRows,
+  type Tables,
+  type Tx,
+} from '../../../infra/db/index.ts'
 import type { Queue } from '../../../infra/queue/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { notFound } from '../../../lib/errors.ts'
@@ -12,7 +20,6 @@ import { type JobQuery, TASK_STATUSES } from './api.ts'
 export const BOOK_QUEUE = 'book'
 
 /** Filtered lists are counted up to here. */
-const MAX_COUNT = 10_000
 const BOOKINGS_PER_SWEEP = 500
 
 export interface NewTask {
@@ -231,14 +238,16 @@ export function taskStore(handle: Handle) {
         .limit(request.limit + 1)
         .offset(request.offset)
         .execute()
-      const count = await countUpTo(handle, matching)
-      return pageOf(rows, request, { count, capped: count === MAX_COUNT }, filter, (row) => [row.id])
+      return pageOf(rows, request, await countMatching(handle, matching.select('id')), filter, (row) => [row.id])
     },
 
     /** Each up to 10,000. */
     async counts(): Promise<Record<TaskStatus, number>> {
       const counts = { waiting: 0, active: 0, completed: 0, failed: 0, cancelled: 0 }
-      for (const status of TASK_STATUSES) counts[status] = await countUpTo(handle, matched(handle, { status }))
+      for (const status of TASK_STATUSES) {
+        const { count } = await countMatching(handle, matched(handle, { status }).select('id'))
+        counts[status] = count
+      }
       return counts
     },
 
@@ -266,12 +275,4 @@ function matched(
   if (type !== undefined) matching = matching.where('type', '=', type)
   if (bookingId !== undefined) matching = matching.where('bookingId', '=', bookingId)
   return matching
-}
-
-async function countUpTo(handle: Handle, matching: Matching): Promise<number> {
-  const { count } = await handle
-    .selectFrom(matching.select('id').limit(MAX_COUNT).as('matching'))
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }

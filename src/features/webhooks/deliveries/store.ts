@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { findEvents } from '../../../events/index.ts'
-import { type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
+import { countMatching, type Dialect, type Handle, insertRows, type Tables, type Tx } from '../../../infra/db/index.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Page, pageOf, pageRequest } from '../../../lib/page.ts'
 import type { AttemptRow, DeliveryRow } from '../tables.ts'
@@ -18,7 +18,6 @@ export interface DeliveryStore {
 }
 
 /** Filtered lists are counted up to here. */
-const MAX_COUNT = 10_000
 
 export function deliveryStore(handle: Handle): DeliveryStore {
   const all = () => handle.selectFrom('webhookDeliveries').selectAll()
@@ -36,7 +35,7 @@ export function deliveryStore(handle: Handle): DeliveryStore {
         .offset(request.offset)
         .execute()
       const filtered = parts.some((part) => part !== undefined)
-      const total = filtered ? await countMatching(handle, matching) : await totalOf(handle)
+      const total = filtered ? await countMatching(handle, matching.select('id')) : await totalOf(handle)
       const { items, pagination } = pageOf(rows, request, total, filter, (row) => [row.id])
       return { items: await views(handle, items), pagination }
     },
@@ -96,19 +95,6 @@ async function addToCount(tx: Tx, change: number): Promise<void> {
     .set((eb) => ({ total: eb('total', '+', change) }))
     .where('id', '=', 1)
     .execute()
-}
-
-async function countMatching(handle: Handle, matching: Matching): Promise<{ count: number; capped: boolean }> {
-  const { count } = await handle
-    .selectFrom(
-      matching
-        .select('id')
-        .limit(MAX_COUNT + 1)
-        .as('matching'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
 }
 
 async function totalOf(handle: Handle): Promise<number> {

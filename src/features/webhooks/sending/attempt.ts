@@ -1,5 +1,11 @@
 import { type EventRow, eventHead } from '../../../events/index.ts'
-import { type Outbound, OutboundError, type OutboundFailure, type OutboundResponse } from '../../../infra/http/index.ts'
+import {
+  lowerCased,
+  type Outbound,
+  OutboundError,
+  type OutboundFailure,
+  type OutboundResponse,
+} from '../../../infra/http/index.ts'
 import type { Log } from '../../../infra/log/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { retryAfterMs } from '../../../lib/retry.ts'
@@ -122,11 +128,6 @@ async function responseOrFailure(
     log.error('Cannot send a webhook request because of an internal error.', { error, operation: 'webhooks.deliver' })
     return { kind: 'internal', message: 'The service could not send the request.' }
   }
-}
-
-/** Header names are case-insensitive: a custom `Content-Type` must replace the default one. */
-function lowerCased(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function statusError(status: number): Failure | null {

@@ -105,6 +105,11 @@ export function maskedHeaders(names: readonly string[]): Record<string, string> 
   return Object.fromEntries(names.map((name) => [name, MASK]))
 }
 
+/** Header names are case-insensitive: a custom `Content-Type` must replace the default one. */
+export function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
 function storedValue(headers: Record<string, string>, name: string): string | undefined {
   return Object.entries(headers).find(([stored]) => stored.toLowerCase() === name.toLowerCase())?.[1]
 }
