@@ -5,6 +5,10 @@ import type { CheckedSlot, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { HoldRow } from '../tables.ts'
 
+export const HOLD_MS = 5 * 60_000
+/** For the calendars and the availability callback. */
+const CHECK_MS = 45_000
+
 export interface Taking {
   experience: Experience
   checked: CheckedSlot
@@ -58,4 +62,9 @@ function storedSlot(experience: Experience, { slot }: CheckedSlot, hostIds: read
 
 export function holdExpired(): AppError {
   return new AppError('slot_unavailable', { message: 'The hold has expired. Choose a time again.' })
+}
+
+/** Ends the check of a slot that takes too long. */
+export function checkSignal(): AbortSignal {
+  return AbortSignal.timeout(CHECK_MS)
 }

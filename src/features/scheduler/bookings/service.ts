@@ -1,33 +1,25 @@
-import type { Db, Tx } from '../../../infra/db/index.ts'
+import type { Tx } from '../../../infra/db/index.ts'
 import { AppError, type ErrorDetail, invalid, invalidFields } from '../../../lib/errors.ts'
 import { secretToken } from '../../../lib/ids.ts'
 import type { Page } from '../../../lib/page.ts'
 import { cleanJson } from '../../../lib/text.ts'
 import { parseTime } from '../../../lib/time.ts'
 import { blockStore } from '../availability/blocks.ts'
-import type { CheckedSlot, SlotChoice, SlotFinder, StoredSlot } from '../contract.ts'
+import type { CheckedSlot, SlotChoice, StoredSlot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow, HoldRow } from '../tables.ts'
-import { addTasks, type TaskDeps } from '../tasks/store.ts'
+import { addTasks } from '../tasks/store.ts'
 import type { BookingBody, BookingQuery, SlotBody, UpdateBody } from './api.ts'
-import { holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
+import { checkSignal, HOLD_MS, holdExpired, lockHosts, takeHold, takeSlot } from './blocking.ts'
 import { type Given, givenOf, hostsOf, isBooked } from './booking.ts'
-import type { BookingChanges } from './changes.ts'
-import type { Asking, Decisions } from './deciding.ts'
 import { hashOf, parseGiven, parseGuest, parseSlot } from './input.ts'
 import type { LinkRole, Links } from './links.ts'
+import { conflict, type MoveDeps, moves } from './moving.ts'
 import { bookingStore } from './store.ts'
 
-interface BookingDeps extends TaskDeps {
-  db: Db
-  changes: BookingChanges
-  decisions: Decisions
+interface BookingDeps extends MoveDeps {
   links: Links
-  experiences: {
-    getActive(slug: string): Promise<Experience>
-    findById(id: string): Promise<Experience | undefined>
-  }
-  finder: SlotFinder
+  experiences: MoveDeps['experiences'] & { getActive(slug: string): Promise<Experience> }
   /** Throws `validation_failed` unless the guest has entered the code that was sent to the address. */
   checkVerification?(experience: Experience, email: string, code: string | undefined): Promise<void>
 }
@@ -43,17 +35,12 @@ export interface RequestOptions {
 /** Who cancels or moves a booking. */
 export type Actor = LinkRole | 'api'
 
-const MINUTE_MS = 60_000
-const HOLD_MS = 5 * MINUTE_MS
-/** For the calendars and the availability callback. */
-const CHECK_MS = 45_000
 const MAX_KEY = 256
 
 /** Books slots. See docs/decisions/0043-booking-scheduler.md for the order of what happens. */
 export function bookings(deps: BookingDeps) {
   const { db, clock, ids, experiences, finder, links, changes, decisions } = deps
-  const { decide, decideMove, ask, whileAsked, cancelOpenMoves } = decisions
-  const signal = () => AbortSignal.timeout(CHECK_MS)
+  const { decide, ask, whileAsked, cancelOpenMoves } = decisions
 
   /** What a repeated request gets: the booking as it is. Undefined without one. */
   function repeated(row: BookingRow | undefined, requestHash: string | null): BookingRow | undefined {
@@ -102,7 +89,7 @@ export function bookings(deps: BookingDeps) {
     if (!isKeyed) await deps.checkVerification?.(experience, given.guest.email, body.verificationCode)
     const { guest, responses, metadata } = given
     const except = body.holdId === undefined ? {} : { except: body.holdId }
-    const asked = { guest, responses, metadata, requestId, ...except, signal: signal() }
+    const asked = { guest, responses, metadata, requestId, ...except, signal: checkSignal() }
     const asks = experience.definition.endpoints.booking !== null
     const take = async () => {
       const hold = body.holdId === undefined ? undefined : await findHold(experience, body.holdId)
@@ -194,7 +181,7 @@ export function bookings(deps: BookingDeps) {
     async hold(slug: string, slot: SlotBody, { requestId }: Pick<RequestOptions, 'requestId'>) {
       const experience = await experiences.getActive(slug)
       const choice = parseSlot('body.slot', slot)
-      const checked = await finder.check(experience, choice, { requestId, signal: signal() })
+      const checked = await finder.check(experience, choice, { requestId, signal: checkSignal() })
       return db.transaction(async (tx) => {
         const nowMs = clock.now()
         await lockHosts(tx, db.dialect, checked.candidates, nowMs)
@@ -270,91 +257,11 @@ export function bookings(deps: BookingDeps) {
       })
     },
 
-    /** Moves the booking to another slot. A refusal leaves it as it was. */
-    async reschedule(
-      id: string,
-      slot: SlotBody,
-      { requestId }: Pick<RequestOptions, 'requestId'>,
-    ): Promise<BookingRow> {
-      const given = parseSlot('body.slot', slot)
-      const known = await bookingStore(db.read).get(id)
-      requireMovable(known)
-      const experience = await experiences.findById(known.experienceId)
-      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
-      const choice = { ...given, end: given.end ?? given.start + known.endMs - known.startMs }
-      if (choice.start === known.startMs && choice.end === known.endMs) return known
-      const { guest, responses, metadata } = givenOf(known)
-      const asked = { guest, responses, metadata, requestId, except: id, signal: signal() }
-      const found = await finder.check(experience, choice, asked)
-      const checked = { ...found, candidates: currentFirst(found.candidates, hostsOf(known)) }
-      const asks = experience.definition.endpoints.booking !== null
-      const begun = await db.transaction((tx) => beginMove(tx, { experience, checked, known, asks }))
-      if (begun.asking === undefined) return begun.row
-      const { holdId, slot: next } = begun.asking
-      const decision = await ask(experience, known, { requestId, next })
-      return decideMove(id, holdId, decision)
-    },
-  }
-
-  /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
-  async function beginMove(
-    tx: Tx,
-    {
-      experience,
-      checked,
-      known,
-      asks,
-    }: { experience: Experience; checked: CheckedSlot; known: BookingRow; asks: boolean },
-  ): Promise<{ row: BookingRow; asking?: Asking }> {
-    const nowMs = clock.now()
-    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
-    const holdId = ids('hld')
-    const task = whileAsked(holdId)
-    const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
-    const slot = await takeSlot(tx, taking)
-    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
-    const row = await bookingStore(tx).lock(known.id, db.dialect)
-    requireMovable(row)
-    if (!isComplete) throw new AppError('slot_unavailable')
-    if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
-    if (!asks) {
-      const moved = await changes.move(tx, row, account, slot, { holdId })
-      await changes.record(tx, [moved.event])
-      return { row: moved.row }
-    }
-    if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
-    await bookingStore(tx).insertHold({
-      ...{ id: holdId, experienceId: experience.id, slot: cleanJson(slot), expiresAt: taking.expiresAt },
-    })
-    await addTasks(tx, deps, row.id, [task])
-    return { row, asking: { holdId, slot } }
-  }
-
-  function requireMovable(row: BookingRow): void {
-    if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
-    if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
-    if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
+    ...moves(deps),
   }
 }
 
 export type Bookings = ReturnType<typeof bookings>
-
-/** So that a round robin changes the host only when it must. */
-function currentFirst(candidates: readonly string[], current: readonly string[]): string[] {
-  return [...candidates].sort((left, right) => Number(current.includes(right)) - Number(current.includes(left)))
-}
-
-async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
-  const open = await tx
-    .selectFrom('bookingTasks')
-    .select('id')
-    .where('bookingId', '=', bookingId)
-    .where('type', '=', 'callback')
-    .where('dueAt', 'is not', null)
-    .limit(1)
-    .executeTakeFirst()
-  return open !== undefined
-}
 
 function keyOf({ id }: Experience, key: string | undefined): string | null {
   if (key === undefined) return null
@@ -366,8 +273,4 @@ function keyOf({ id }: Experience, key: string | undefined): string | null {
 
 function refused(reason: string | null): AppError {
   return new AppError('slot_unavailable', reason === null ? {} : { message: reason })
-}
-
-function conflict(message: string): AppError {
-  return new AppError('conflict', { message })
 }

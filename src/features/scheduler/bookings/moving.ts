@@ -1,0 +1,112 @@
+import type { Db, Tx } from '../../../infra/db/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { cleanJson } from '../../../lib/text.ts'
+import type { CheckedSlot, SlotFinder } from '../contract.ts'
+import type { Experience } from '../experiences/experience.ts'
+import type { BookingRow } from '../tables.ts'
+import { addTasks, type TaskDeps } from '../tasks/store.ts'
+import type { SlotBody } from './api.ts'
+import { checkSignal, HOLD_MS, lockHosts, takeSlot } from './blocking.ts'
+import { givenOf, hostsOf, isBooked } from './booking.ts'
+import type { BookingChanges } from './changes.ts'
+import type { Asking, Decisions } from './deciding.ts'
+import { parseSlot } from './input.ts'
+import { bookingStore } from './store.ts'
+
+export interface MoveDeps extends TaskDeps {
+  db: Db
+  changes: BookingChanges
+  decisions: Decisions
+  experiences: { findById(id: string): Promise<Experience | undefined> }
+  finder: SlotFinder
+}
+
+/** Moves bookings to other slots: both times are blocked until the application has answered. */
+export function moves(deps: MoveDeps) {
+  const { db, clock, ids, experiences, finder, changes, decisions } = deps
+  const { decideMove, ask, whileAsked } = decisions
+
+  return {
+    /** Moves the booking to another slot. A refusal leaves it as it was. */
+    async reschedule(id: string, slot: SlotBody, { requestId }: { requestId: string }): Promise<BookingRow> {
+      const given = parseSlot('body.slot', slot)
+      const known = await bookingStore(db.read).get(id)
+      requireMovable(known)
+      const experience = await experiences.findById(known.experienceId)
+      if (experience === undefined) throw conflict('The experience of this booking no longer exists.')
+      const choice = { ...given, end: given.end ?? given.start + known.endMs - known.startMs }
+      if (choice.start === known.startMs && choice.end === known.endMs) return known
+      const { guest, responses, metadata } = givenOf(known)
+      const asked = { guest, responses, metadata, requestId, except: id, signal: checkSignal() }
+      const found = await finder.check(experience, choice, asked)
+      const checked = { ...found, candidates: currentFirst(found.candidates, hostsOf(known)) }
+      const asks = experience.definition.endpoints.booking !== null
+      const begun = await db.transaction((tx) => beginMove(tx, { experience, checked, known, asks }))
+      if (begun.asking === undefined) return begun.row
+      const { holdId, slot: next } = begun.asking
+      const decision = await ask(experience, known, { requestId, next })
+      return decideMove(id, holdId, decision)
+    },
+  }
+
+  /** Blocks the new time beside the old one. Without anybody to ask, the booking is moved at once. */
+  async function beginMove(
+    tx: Tx,
+    {
+      experience,
+      checked,
+      known,
+      asks,
+    }: { experience: Experience; checked: CheckedSlot; known: BookingRow; asks: boolean },
+  ): Promise<{ row: BookingRow; asking?: Asking }> {
+    const nowMs = clock.now()
+    await lockHosts(tx, db.dialect, checked.candidates, nowMs)
+    const holdId = ids('hld')
+    const task = whileAsked(holdId)
+    const taking = { experience, checked, ownerId: holdId, expiresAt: task.giveUpAt + HOLD_MS, except: known.id, nowMs }
+    const slot = await takeSlot(tx, taking)
+    const { account, isComplete } = await changes.hold(tx, [...new Set([...slot.hosts, ...hostsOf(known)])])
+    const row = await bookingStore(tx).lock(known.id, db.dialect)
+    requireMovable(row)
+    if (!isComplete) throw new AppError('slot_unavailable')
+    if (row.sequence !== known.sequence) throw conflict('The booking was moved meanwhile.')
+    if (!asks) {
+      const moved = await changes.move(tx, row, account, slot, { holdId })
+      await changes.record(tx, [moved.event])
+      return { row: moved.row }
+    }
+    if (await hasOpenMove(tx, row.id)) throw conflict('The booking is being moved already. Try again shortly.')
+    await bookingStore(tx).insertHold({
+      ...{ id: holdId, experienceId: experience.id, slot: cleanJson(slot), expiresAt: taking.expiresAt },
+    })
+    await addTasks(tx, deps, row.id, [task])
+    return { row, asking: { holdId, slot } }
+  }
+
+  function requireMovable(row: BookingRow): void {
+    if (row.status === 'pending') throw conflict('The booking is not confirmed yet.')
+    if (!isBooked(row)) throw conflict(`The booking was ${row.status}.`)
+    if (row.endMs <= clock.now()) throw conflict('The booking has taken place.')
+  }
+}
+
+/** So that a round robin changes the host only when it must. */
+function currentFirst(candidates: readonly string[], current: readonly string[]): string[] {
+  return [...candidates].sort((left, right) => Number(current.includes(right)) - Number(current.includes(left)))
+}
+
+async function hasOpenMove(tx: Tx, bookingId: string): Promise<boolean> {
+  const open = await tx
+    .selectFrom('bookingTasks')
+    .select('id')
+    .where('bookingId', '=', bookingId)
+    .where('type', '=', 'callback')
+    .where('dueAt', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return open !== undefined
+}
+
+export function conflict(message: string): AppError {
+  return new AppError('conflict', { message })
+}
