@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api.ts'
 import { type Errors, errorsOf, type FormField, fieldAt, type Value, type Values } from './fields.ts'
 import { AlertIcon } from './icons.tsx'
@@ -36,7 +36,7 @@ export function BookingForm({ fields, values, error, isSubmitting, submitLabel, 
     setAttempts((count) => count + 1)
   }, [error])
   // The first field that is not right gets the focus, once it is marked.
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [attempts])
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [attempts])
 
   const change = (field: FormField, value: Value) => {
     onValues({ ...values, [field.name]: value })

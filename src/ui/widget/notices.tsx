@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { ApiError } from './api.ts'
 import { AlertIcon } from './icons.tsx'
 import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
-/** The heading of a step. It gets the focus when the step is shown after an action of the visitor. */
+/** The heading of a step. It gets the focus with the step's first frame after an action of the visitor, so no key goes astray. */
 export function StepHeading({ children, takesFocus = true }: { children: ComponentChildren; takesFocus?: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (takesFocus) heading.current?.focus()
   }, [takesFocus])
   return (
