@@ -3,7 +3,7 @@ import type { Experience, SchedulerApi } from './api.ts'
 import { addDays, byDay, type Day, dayIn, monthOf, rangeOf, type Slot, type Window, weekOf } from './days.ts'
 import type { Flow } from './flow.ts'
 import { Month } from './month.tsx'
-import { Failure, Notice, StepHeading } from './notices.tsx'
+import { DayHeading, Failure, Notice } from './notices.tsx'
 import { SlotButtons } from './slot-buttons.tsx'
 import { useTimes } from './times.ts'
 import { useView } from './view.ts'
@@ -139,9 +139,9 @@ export function Choice({
         <section class="pick-time" aria-busy={isLoading} aria-label={t('selectTime')}>
           {selected !== undefined ? (
             <>
-              <StepHeading key={selected} takesFocus={isFocusWanted}>
+              <DayHeading key={selected} takesFocus={isFocusWanted}>
                 {formats.day(selected)}
-              </StepHeading>
+              </DayHeading>
               <SlotButtons slots={days.get(selected) ?? []} pending={flow.pending} onSelect={flow.select} />
             </>
           ) : (

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ApiError } from './api.ts'
 import { AlertIcon } from './icons.tsx'
 import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
-/** The heading of a step. It gets the focus with the step's first frame after an action of the visitor, so no key goes astray. */
-export function StepHeading({ children, takesFocus = true }: { children: ComponentChildren; takesFocus?: boolean }) {
+/** The heading of a step. It gets the focus with the first frame of the step, so no key goes to the step before. */
+export function StepHeading({ children, takesFocus = true }: HeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     if (takesFocus) heading.current?.focus()
@@ -16,6 +16,25 @@ export function StepHeading({ children, takesFocus = true }: { children: Compone
       {children}
     </h2>
   )
+}
+
+/** The heading of a day's times. It gets the focus after the calendar has, which focuses the day that was chosen. */
+export function DayHeading({ children, takesFocus }: HeadingProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (takesFocus) heading.current?.focus()
+  }, [takesFocus])
+  return (
+    <h2 ref={heading} tabIndex={-1}>
+      {children}
+    </h2>
+  )
+}
+
+interface HeadingProps {
+  children: ComponentChildren
+  /** False while the visitor has done nothing yet. */
+  takesFocus?: boolean
 }
 
 /** A message that screen readers announce, with a button for what the visitor can do. */
