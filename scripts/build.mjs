@@ -10,6 +10,7 @@ import { writeWidget } from './widget.mjs'
 const SERVICE = {
   posthorn: 'src/cli/posthorn.ts',
   'checkpoint-worker': 'src/infra/db/checkpoint-worker.ts',
+  'caldav-worker': 'src/providers/caldav/object-worker.ts',
   'search-worker': 'src/features/search/search-worker.ts',
 }
 const DEMO = { demo: 'src/demo/demo.ts' }

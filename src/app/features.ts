@@ -270,7 +270,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   /** In start order: sync and push subscribe before the first changes of ownership. */
   const parts: readonly Part[] = [
     { stop: () => logs.close(), stopsWith: 'connections' },
-    { stop: () => mailboxes.closeConnections(), stopsWith: 'connections' },
+    { stop: () => mailboxes.close(), stopsWith: 'connections' },
     { start: () => webhooks.start(), stop: (drainMs) => webhooks.stop(drainMs), stopsWith: 'work' },
     { stop: (drainMs) => testDeliveries.stop(drainMs), stopsWith: 'work' },
     { start: erasure.start, stop: erasure.stop, stopsWith: 'work' },

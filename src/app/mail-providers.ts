@@ -58,9 +58,12 @@ export function mailProviders(deps: MailProvidersDeps) {
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],
     calendars: (provider: ProviderName) => calendars[provider],
-    /** Closes the connections of one account, or of all. */
-    async closeConnections(accountId?: string): Promise<void> {
+    async closeConnections(accountId: string): Promise<void> {
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))
+    },
+    /** Closes everything. */
+    async close(): Promise<void> {
+      await Promise.all([...Object.values(all).map((mail) => mail.closeConnections()), caldav.close()])
     },
   }
 }

@@ -47,7 +47,13 @@ export function testCaldav({
     ...(maxEvents !== undefined && { maxEvents }),
     ...(verifyMs !== undefined && { verifyMs }),
   })
-  return { provider, close: () => http.close() }
+  return {
+    provider,
+    async close() {
+      await provider.close()
+      await http.close()
+    },
+  }
 }
 
 function withPort(text: string, port: number | undefined): string {

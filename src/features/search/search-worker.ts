@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import { serveThread } from '../../infra/threads/index.ts'
 import {
   type IndexFile,
   type IndexFileOptions,
@@ -7,34 +8,30 @@ import {
   removeIndexFile,
 } from './sqlite/index-file.ts'
 import { termsOf } from './terms.ts'
-import type { IndexedMessage, SearchReply, SearchRequest } from './thread.ts'
+import type { IndexedMessage, SearchRequest, SearchResult } from './thread.ts'
 
 // The worker thread of `thread.ts`: handles one request after the other. Opens the index with the first one.
 const options = workerData as IndexFileOptions | undefined
 let opened: IndexFile | undefined
 
-parentPort?.on('message', (request: SearchRequest) => {
-  parentPort?.postMessage(replyTo(request))
-})
-
-function replyTo({ id, ...request }: SearchRequest): SearchReply {
+serveThread<SearchRequest, SearchResult>((request) => {
+  if (request.kind === 'terms') return JSON.stringify(request.messages.map(rowOf))
+  if (options === undefined) throw new Error('it has no file')
   try {
-    if (request.kind === 'terms') return { id, result: JSON.stringify(request.messages.map(rowOf)) }
-    if (options === undefined) throw new Error('it has no file')
     opened ??= openIndexFile(options)
-    if (request.kind === 'find') return { id, result: opened.find(request.query) }
-    if (request.kind === 'indexed') return { id, result: opened.indexed(request.messageIds) }
+    if (request.kind === 'find') return opened.find(request.query)
+    if (request.kind === 'indexed') return opened.indexed(request.messageIds)
     if (request.kind === 'index') opened.index(request.messageIds)
-    return { id, result: opened.identity }
+    return opened.identity
   } catch (error) {
-    if (options !== undefined && isDamaged(error)) {
+    if (isDamaged(error)) {
       opened?.close()
       opened = undefined
       removeIndexFile(options.file)
     }
-    return { id, error: error instanceof Error ? error.message : String(error) }
+    throw error
   }
-}
+})
 
 function rowOf(message: IndexedMessage) {
   return { messageId: message.id, receivedAt: message.receivedAt, terms: termsOf(message) }

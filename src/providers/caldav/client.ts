@@ -45,6 +45,8 @@ export interface DavClient {
   errors(): { nowMs: number; refusal: DavClientOptions['refusal'] }
   /** Any response but a redirect. Rejects with `ProviderError` or the signal's reason. */
   send(request: DavRequest): Promise<DavResponse>
+  /** The body of a multistatus, and where redirects led. Any other response is an error. */
+  fetch(request: DavRequest): Promise<{ body: Buffer; url: URL }>
   /** A multistatus. Any other response is an error; `onError` may make another one of it. */
   read(
     request: DavRequest,
@@ -116,14 +118,22 @@ export function davClient(options: DavClientOptions): DavClient {
 
   const errors = () => ({ nowMs: clock.now(), refusal })
 
+  async function sendComplete(request: DavRequest): Promise<DavResponse> {
+    const response = await send(request)
+    if (!response.truncated) return response
+    throw new ProviderError('limit_exceeded', `${request.doing}: the response of the CalDAV server is too large`)
+  }
+
   return {
     errors,
     send,
+    async fetch(request) {
+      const response = await sendComplete(request)
+      if (response.status === 207) return response
+      throw notMultistatus(response, request.doing)
+    },
     async read(request, onError) {
-      const response = await send(request)
-      if (response.truncated) {
-        throw new ProviderError('limit_exceeded', `${request.doing}: the response of the CalDAV server is too large`)
-      }
+      const response = await sendComplete(request)
       const document = await parseDav(response.body, request.doing)
       if (response.status === 207) return { ...document, url: response.url }
       throw onError?.(response, document) ?? notMultistatus(response, request.doing)

@@ -19,6 +19,7 @@ import { caldavChanges } from './changes.ts'
 import { type DavClient, type DavClientOptions, davClient } from './client.ts'
 import { type CalendarHome, candidates, domainOf, findHome, probe } from './discovery.ts'
 import { urlOf } from './hrefs.ts'
+import { ObjectThread } from './object-thread.ts'
 import { type Collection, collectionUrl, readRange } from './objects.ts'
 import { syncEvents } from './sync.ts'
 import { trustedHosts } from './trust.ts'
@@ -43,7 +44,9 @@ const MAX_HOMES = 10_000
 /** Null: the account has no calendars. */
 type FoundHome = CalendarHome | null
 
-export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck {
+/** `close`: ends its worker thread, twice safely. */
+export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck & { close(): Promise<void> } {
+  const thread = new ObjectThread()
   const homes = new LRUCache<string, { home: FoundHome }>({
     max: MAX_HOMES,
     ttl: HOME_MS,
@@ -51,9 +54,9 @@ export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck
     perf: { now: () => deps.clock.monotonic() },
   })
   return {
-    open: (access) => openAccount(deps, openAccess(deps, homes, access)),
+    open: (access) => openAccount(deps, openAccess({ ...deps, thread }, homes, access)),
     changes: (access) => {
-      const { collectionOf } = openAccess(deps, homes, access)
+      const { collectionOf } = openAccess({ ...deps, thread }, homes, access)
       return caldavChanges({ collectionOf, email: access.email, now: deps.clock.now })
     },
     async verify(access, signal) {
@@ -65,6 +68,7 @@ export function caldavProvider(deps: CaldavDeps): CalendarProvider & ServerCheck
       const { homes: found } = await findHome(client, configured, signal)
       if (found.length === 0) throw new ProviderError('not_found', 'looking for the calendars: none at this URL')
     },
+    close: () => thread.close(),
   }
 }
 
@@ -101,8 +105,12 @@ interface OpenAccess {
   collectionOf(calendarId: string, signal: AbortSignal): Promise<Collection>
 }
 
-function openAccess(deps: CaldavDeps, homes: LRUCache<string, { home: FoundHome }>, access: MailAccess): OpenAccess {
-  const { records, log } = deps
+function openAccess(
+  deps: CaldavDeps & { thread: ObjectThread },
+  homes: LRUCache<string, { home: FoundHome }>,
+  access: MailAccess,
+): OpenAccess {
+  const { records, log, thread } = deps
   const { accountId, email } = access
   const { caldav, imap } = access.settings
   const { client, configured, trusts } = openClient(deps, access)
@@ -142,7 +150,8 @@ function openAccess(deps: CaldavDeps, homes: LRUCache<string, { home: FoundHome 
       throw new ProviderError('not_found', 'reading the calendar: the account has no calendars')
     }
     const addresses = new Set([email.toLowerCase(), ...home.addresses])
-    return { client, url: collectionUrl(calendarId, base), context: { zones: new ObjectZones(), addresses }, signal }
+    const context = { zones: new ObjectZones(), addresses }
+    return { accountId, client, thread, url: collectionUrl(calendarId, base), context, signal }
   }
 
   return { client, homeOf, forgetHome: () => homes.delete(homeKey), collectionOf }

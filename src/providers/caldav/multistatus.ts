@@ -44,7 +44,7 @@ const MAX_RESOURCES = 50_000
  * Reads a multistatus or an error body of WebDAV. Gives the event loop its turns, keeps only the properties of a resource,
  * and throws `limit_exceeded` for a document that no server sends. Text that is not such a document gives an empty result.
  */
-export async function parseDav(body: Buffer, doing: string): Promise<DavDocument> {
+export async function parseDav(body: Uint8Array, doing: string): Promise<DavDocument> {
   // The parser takes some time to load, and most accounts need none.
   const { Parser } = await import('htmlparser2')
   const reader = new DocumentReader(doing)

@@ -1,26 +1,20 @@
 import { DAY_MS } from '../../lib/calendar/days.ts'
-import { TURN_MS, yieldIfHeld } from '../../lib/event-loop.ts'
 import { ProviderError, type RemoteEvent, type TimeRange } from '../contract/index.ts'
 import type { DavClient } from './client.ts'
 import { pathOf, urlOf } from './hrefs.ts'
-import { type CalendarObject, eventsOf, type MapContext } from './map.ts'
+import type { CalendarObject, MapContext } from './map.ts'
+import { type ObjectBatch, objectsIn } from './object-batch.ts'
+import type { ObjectThread } from './object-thread.ts'
 import { calendarQueryBody, multigetBody, propfindBody } from './requests.ts'
 
 /** A calendar whose objects are read. */
 export interface Collection {
+  accountId: string
   client: DavClient
+  thread: ObjectThread
   url: URL
   context: MapContext
   signal: AbortSignal
-}
-
-/** What a batch of objects contains. */
-export interface ObjectBatch {
-  events: RemoteEvent[]
-  /** Objects with events: all of their exceptions are in `events`. */
-  complete: string[]
-  /** Objects that are gone, are not events, or cannot be read. */
-  absent: string[]
 }
 
 /** Of a time in one zone and in another. */
@@ -111,21 +105,18 @@ export async function* readObjects(
   }
 }
 
-async function readBatch(collection: Collection, paths: readonly string[]): Promise<ObjectBatch> {
-  const batch: ObjectBatch = { events: [], complete: [], absent: [] }
-  const wanted = new Set(paths)
-  for (const object of await readTexts(collection, paths, 'reading events')) {
-    const events = eventsOf(object, collection.context)
-    if (events.length === 0 || !wanted.delete(object.path)) continue
-    batch.events.push(...events)
-    batch.complete.push(object.path)
-    await yieldIfHeld(TURN_MS)
-  }
-  batch.absent.push(...wanted)
-  return batch
+async function readBatch(
+  { accountId, client, thread, url, context, signal }: Collection,
+  paths: readonly string[],
+): Promise<ObjectBatch> {
+  const doing = 'reading events'
+  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
+  const { body, url: base } = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
+  const response = { body, base: base.href, paths, addresses: [...context.addresses], doing }
+  return thread.batchOf({ ...response, calendar: `${accountId} ${url.href}` }, context.zones)
 }
 
-/** The objects that exist, of one batch. */
+/** The objects that exist, of a few. */
 export async function readTexts(
   { client, url, signal }: Collection,
   paths: readonly string[],
@@ -133,12 +124,7 @@ export async function readTexts(
 ): Promise<CalendarObject[]> {
   const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
   const found = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
-  return found.resources.flatMap(({ href, status, properties }) => {
-    const path = pathOf(href, found.url)
-    const text = properties.get('C:calendar-data')?.text
-    if (path === undefined || !paths.includes(path) || status !== 200 || text === undefined) return []
-    return [{ path, text, etag: properties.get('D:getetag')?.text.trim() || null }]
-  })
+  return objectsIn(found, found.url, paths)
 }
 
 /** Everything that overlaps the range, and perhaps some more: servers read floating times and dates in a zone of their own. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
 import { child } from './multistatus.ts'
+import type { ObjectBatch } from './object-batch.ts'
 import {
   type Collection,
   listEtags,
   MARGIN_MS,
   MAX_LISTING_BYTES,
-  type ObjectBatch,
   ownPaths,
   pathsInRange,
   readObjects,

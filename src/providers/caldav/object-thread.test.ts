@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { closing } from '../../../test/kit/closing.ts'
+import { batchOf } from './object-batch.ts'
+import { ObjectThread } from './object-thread.ts'
+import { ObjectZones } from './zones.ts'
+
+const ZONE = [
+  ...['BEGIN:VTIMEZONE', 'TZID:Office time', 'BEGIN:STANDARD', 'DTSTART:19700101T000000', 'TZOFFSETFROM:+0900'],
+  ...['TZOFFSETTO:+0900', 'END:STANDARD', 'END:VTIMEZONE'],
+]
+
+function objectOf(index: number): string {
+  const lines = [
+    ...['BEGIN:VCALENDAR', 'VERSION:2.0', ...ZONE, 'BEGIN:VEVENT', `UID:${index}`, 'DTSTAMP:20260101T000000Z'],
+    ...['DTSTART;TZID=Office time:20260105T090000', 'DTEND;TZID=Office time:20260105T100000', `SUMMARY:Event ${index}`],
+    ...['ATTENDEE;PARTSTAT=ACCEPTED:mailto:ada@example.org', `DESCRIPTION:${'long '.repeat(60)}`],
+    ...['END:VEVENT', 'END:VCALENDAR', ''],
+  ]
+  return `<response><href>/work/${index}.ics</href><propstat><prop><getetag>"${index}"</getetag>
+    <C:calendar-data>${lines.join('\r\n')}</C:calendar-data></prop></propstat></response>`
+}
+
+function requestFor(responses: string) {
+  const xml = `<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">${responses}</multistatus>`
+  const paths = Array.from({ length: 201 }, (_, index) => `/work/${index}.ics`)
+  return {
+    ...{ body: Buffer.from(xml), base: 'https://dav.example/work/', paths, addresses: ['ada@example.org'] },
+    ...{ doing: 'reading events', calendar: 'acc_1 /work/' },
+  }
+}
+
+it('maps a large response in the thread as it does a small one here', async () => {
+  const thread = closing(new ObjectThread())
+  const request = requestFor(Array.from({ length: 200 }, (_, index) => objectOf(index)).join(''))
+  expect(request.body.length).toBeGreaterThan(64 * 1024)
+  const batch = await thread.batchOf(request, new ObjectZones())
+  expect(batch).toEqual(await batchOf(request, new ObjectZones()))
+  expect([batch.events.length, batch.complete.length, batch.absent]).toEqual([200, 200, ['/work/200.ics']])
+  expect(batch.events[7]).toMatchObject({ summary: 'Event 7', start: { timeZone: 'Asia/Tokyo' } })
+})
+
+it('reports a document that no server sends, and the end of the thread', async () => {
+  const thread = new ObjectThread()
+  const deep = requestFor(`${'<a>'.repeat(30)}${'x'.repeat(70_000)}`)
+  await expect(thread.batchOf(deep, new ObjectZones())).rejects.toMatchObject({ kind: 'limit_exceeded' })
+  await thread.close()
+  await expect(thread.batchOf(deep, new ObjectZones())).rejects.toMatchObject({ kind: 'unavailable' })
+})
