@@ -6,6 +6,7 @@ import type { Bus } from '../../infra/bus/index.ts'
 import type { Db } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep, untilAborted } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type MessageSearch, unindexedMessages } from '../messages/index.ts'
 import { COUNT_LIMIT, SearchUnavailable } from './contract.ts'
@@ -18,6 +19,7 @@ export interface SearchDeps {
   db: Db
   bus: Bus
   log: Log
+  clock: Clock
   timing?: Partial<IndexerTiming>
   /** How long a search waits until the changes before it are indexed. */
   catchUpMs?: number

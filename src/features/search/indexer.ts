@@ -3,6 +3,7 @@ import type { Bus } from '../../infra/bus/index.ts'
 import { type Db, findState, type Handle, lockState, setState } from '../../infra/db/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { sleep } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { addUnindexed, hasMessages, olderMessages, unindexedMessages } from '../messages/index.ts'
 import type { SearchIndex } from './contract.ts'
 
@@ -10,21 +11,24 @@ export interface IndexerDeps {
   db: Db
   bus: Bus
   log: Log
+  clock: Clock
   index: SearchIndex
   /** For tests: shorter times. */
   timing?: Partial<IndexerTiming>
 }
 
 export interface IndexerTiming {
-  /** Collects the changes of this time into one step. */
-  delayMs: number
+  /** Changes are indexed once there were no others for so long. A search does not wait for it. */
+  quietMs: number
+  /** They are indexed after this long in any case. */
+  maxDelayMs: number
   /** How often changes are searched for that no hint announced. */
   sweepMs: number
   /** How long to wait after a failure. */
   retryMs: number
 }
 
-const TIMING: IndexerTiming = { delayMs: 200, sweepMs: 15_000, retryMs: 5000 }
+const TIMING: IndexerTiming = { quietMs: 500, maxDelayMs: 5000, sweepMs: 15_000, retryMs: 5000 }
 const CHANGES_PER_STEP = 500
 const STATE = 'search.index'
 const BUILD_LOCK = 'search.build'
@@ -41,13 +45,14 @@ interface BuildState {
 const ABOVE_ALL_IDS = '~'
 
 /** Keeps the index up to date with the messages. Runs on every instance; only the rows of the queue say what is to be done. */
-export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
-  const { delayMs, sweepMs, retryMs } = { ...TIMING, ...timing }
+export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps) {
+  const { quietMs, maxDelayMs, sweepMs, retryMs } = { ...TIMING, ...timing }
   const stopping = new AbortController()
   let unsubscribe = () => {}
   let sweeper: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
-  let again = false
+  /** When the run that is due next was requested first and last; undefined when none is due. Monotonic. */
+  let requested: { firstMs: number; lastMs: number } | undefined
 
   /** Resolves when everything that was recorded before the call is indexed, or left to another instance. */
   async function run(): Promise<void> {
@@ -102,20 +107,32 @@ export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
     return text === undefined ? undefined : (JSON.parse(text) as BuildState)
   }
 
-  /** At most one run waits, so that changes share one. */
-  function wake(afterMs = delayMs): void {
-    if (again || stopping.signal.aborted) return
-    again = true
-    void sleep(afterMs, stopping.signal).then(async () => {
-      again = false
+  /** While a burst of messages arrives, the indexing would take a core from sync and deliveries. */
+  function changed(): void {
+    const nowMs = clock.monotonic()
+    if (requested !== undefined) requested.lastMs = nowMs
+    else {
+      requested = { firstMs: nowMs, lastMs: nowMs }
+      runIn(quietMs)
+    }
+  }
+
+  function runIn(delayMs: number): void {
+    void sleep(delayMs, stopping.signal).then(async () => {
       if (stopping.signal.aborted) return
+      if (requested !== undefined) {
+        const dueMs = Math.min(requested.lastMs + quietMs, requested.firstMs + maxDelayMs)
+        const leftMs = dueMs - clock.monotonic()
+        if (leftMs > 0) return runIn(leftMs)
+      }
+      requested = undefined
       await run().catch((error: unknown) => {
         if (stopping.signal.aborted) return
         log.warn('Cannot update the search index. Searches lack the newest messages until it succeeds.', {
           operation: 'search.index',
           error,
         })
-        wake(retryMs)
+        runIn(retryMs)
       })
     })
   }
@@ -124,7 +141,7 @@ export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
   async function sweep(): Promise<void> {
     const state = await buildState()
     const isIncomplete = await isBuilding(state, state !== undefined && index.mayHave(state.identity))
-    if (isIncomplete || (await unindexedMessages(db.read).hasSome())) wake(0)
+    if (isIncomplete || (await unindexedMessages(db.read).hasSome())) runIn(0)
   }
 
   async function isBuilding(state: BuildState | undefined, isSame: boolean): Promise<boolean> {
@@ -141,7 +158,7 @@ export function indexer({ db, bus, log, index, timing = {} }: IndexerDeps) {
     },
 
     async start(): Promise<void> {
-      unsubscribe = bus.subscribe(EVENTS_TOPIC, () => wake())
+      unsubscribe = bus.subscribe(EVENTS_TOPIC, changed)
       sweeper = setInterval(() => {
         sweep().catch((error: unknown) =>
           log.warn('Cannot search for changes to index. The next attempt follows shortly.', {

@@ -8,6 +8,7 @@ import { contentOf, searching } from '../../../test/kit/searching.ts'
 import { testServer } from '../../../test/kit/server.ts'
 import type { Db } from '../../infra/db/index.ts'
 import { silentLog } from '../../infra/log/index.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { labelStore } from '../labels/index.ts'
 import { messageRoutes, messageStore } from '../messages/index.ts'
 import { indexer } from './indexer.ts'
@@ -221,7 +222,7 @@ describeEachDatabase('a search in stored messages', (open, engine) => {
         return changes
       },
     }
-    await indexer({ db, bus: composition.infrastructure.bus, log: silentLog, index: counted }).run()
+    await indexer({ db, bus: composition.infrastructure.bus, log: silentLog, clock: systemClock, index: counted }).run()
     expect(indexed).toBe(700)
   })
 
