@@ -11,6 +11,7 @@ import {
   requestErasure,
   revoker,
 } from '../features/accounts/index.ts'
+import { adminSessions } from '../features/admin/index.ts'
 import { bounceReader, eraseBounces } from '../features/bounces/index.ts'
 import {
   availability as availabilityOf,
@@ -25,6 +26,7 @@ import { duplicateFinder, type SharedClaims, sharedClaims } from '../features/de
 import { draftService, eraseDraftRequests } from '../features/drafts/index.ts'
 import { EventStreams } from '../features/feed/index.ts'
 import { idempotency as idempotencyFeature } from '../features/idempotency/index.ts'
+import { keys as keysOf } from '../features/keys/index.ts'
 import { eraseLabels, labelChanger } from '../features/labels/index.ts'
 import { licence as licenceOf } from '../features/licence/index.ts'
 import { sharedLogs } from '../features/logs/index.ts'
@@ -119,6 +121,11 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const events = recorder(shared)
   const licence = licenceOf({ key: config.licenceKey, clock })
   const idempotency = idempotencyFeature({ db, clock, sealer })
+  const keys = keysOf(shared)
+  const { adminUsername: username, publicUrl } = config
+  const { adminPassword: password } = secrets
+  const sessions =
+    password === undefined ? undefined : adminSessions({ ...shared, publicUrl, credentials: { username, password } })
   const logs = sharedLogs({ bus, ring: context.logs, instanceId, instances: () => livingInstances(db.read) })
 
   const logins = signIn(config, clock)
@@ -271,6 +278,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const parts: readonly Part[] = [
     { stop: () => logs.close(), stopsWith: 'connections' },
     { stop: () => mailboxes.close(), stopsWith: 'connections' },
+    { start: keys.start, stop: keys.stop, stopsWith: 'connections' },
+    { stop: () => sessions?.stop(), stopsWith: 'connections' },
     { start: () => webhooks.start(), stop: (drainMs) => webhooks.stop(drainMs), stopsWith: 'work' },
     { stop: (drainMs) => testDeliveries.stop(drainMs), stopsWith: 'work' },
     { start: erasure.start, stop: erasure.stop, stopsWith: 'work' },
@@ -290,6 +299,8 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     events,
     licence,
     idempotency,
+    keys,
+    sessions,
     logs,
     logins,
     login,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { purgeEvents } from '../events/index.ts'
+import { purgeAdminSessions, SESSION_MS } from '../features/admin/index.ts'
 import { purgeAuthSessions } from '../features/auth/index.ts'
 import { purgeBounces } from '../features/bounces/index.ts'
 import { purgeDeduplicationClaims } from '../features/deduplication/index.ts'
@@ -56,6 +57,7 @@ export function retentionJob({ db, queue, clock, log, retention }: RetentionDeps
     [purgeDeliveries, retention.retentionDeliveriesDays * DAY_MS],
     [purgeEvents, retention.retentionEventsDays * DAY_MS],
     [purgeAuthSessions, retention.retentionSessionsDays * DAY_MS],
+    [purgeAdminSessions, SESSION_MS],
     [purgeIdempotencyKeys, 0],
     [purgeDeduplicationClaims, CLAIMS_KEPT_MS],
     [purgeOutbox, OUTBOX_KEPT_MS],

@@ -1,4 +1,5 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
+import { adminSessionRoutes } from '../features/admin/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
 import {
   availabilityRoutes,
@@ -11,7 +12,7 @@ import { deduplicationRoutes } from '../features/deduplication/index.ts'
 import { draftRoutes } from '../features/drafts/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
 import { health, healthRoutes, type Phase } from '../features/health/index.ts'
-import { serviceKey } from '../features/keys/index.ts'
+import { apiKeyRoutes, serviceKey } from '../features/keys/index.ts'
 import { labelChangeRoutes, labelRoutes } from '../features/labels/index.ts'
 import { logRoutes } from '../features/logs/index.ts'
 import { messageChangeRoutes, messageRoutes, threadRoutes } from '../features/messages/index.ts'
@@ -22,7 +23,7 @@ import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import { trackingRoutes } from '../features/tracking/index.ts'
 import { deliveryRoutes, endpointRoutes, isSubscription, subscribes, testRoutes } from '../features/webhooks/index.ts'
-import { createServer, errorPageRoute, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
+import { createServer, errorPageRoute, firstOf, type App as HttpServer, openApiRoutes } from '../infra/http/index.ts'
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
@@ -40,14 +41,18 @@ export function httpServer(
 ): HttpServer {
   const { config, clock, ids, instanceId, log } = context
   const { db, secrets, bus, cache, queue, guard, outbound, records } = infrastructure
-  const { accounts, claims, idempotency, licence, login, logins, mailboxes, ownership, reader } = features
+  const { accounts, claims, idempotency, licence, login, logins, mailboxes, ownership, reader, sessions } = features
   const shared = { db, bus, queue, clock, ids, log, sealer: secrets.sealer, guard, outbound, catalogue }
   const pages = site(authScreen(config))
   const server = createServer({
     log,
     ids,
     publicUrl: config.publicUrl,
-    authenticator: serviceKey(secrets.serviceApiKey),
+    authenticator: firstOf(
+      serviceKey(secrets.serviceApiKey),
+      features.keys.authenticator,
+      ...(sessions ? [sessions] : []),
+    ),
     idempotency,
     rateLimits: {
       cache,
@@ -104,6 +109,8 @@ export function httpServer(
   debouncedQueueRoutes(server, { ...shared, instanceId, accounts, sync: features.sync, idempotency })
   feedRoutes(server, { db, streams: features.streams, catalogue, isSubscription, subscribes })
   deduplicationRoutes(server, { ...shared, idempotency, claims })
+  apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction: (body) => db.transaction(body) })
+  if (sessions !== undefined) adminSessionRoutes(server, { sessions, log })
   logRoutes(server, { logs: features.logs, cache })
   siteRoutes(server, pages, config.publicUrl)
   errorPageRoute(server)

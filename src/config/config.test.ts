@@ -187,13 +187,16 @@ describe('an error', () => {
 
 describe('a warning', () => {
   it('names each setting that has no effect yet, wherever it is set', () => {
-    const file = '{ "retention": { "auditDays": 30 }, "service": { "admin": { "password": "hunter22" } } }'
-    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true', ADMIN_USERNAME: 'root' }, file)
+    const { warnings } = load({ OTEL_LOGS_ENABLED: 'true' }, '{ "retention": { "auditDays": 30 } }')
     expect(warnings).toEqual(
-      ['ADMIN_USERNAME', 'ADMIN_PASSWORD', 'RETENTION_AUDIT_DAYS', 'OTEL_LOGS_ENABLED'].map(
-        (name) => `${name} is set but has no effect in this version.`,
-      ),
+      ['RETENTION_AUDIT_DAYS', 'OTEL_LOGS_ENABLED'].map((name) => `${name} is set but has no effect in this version.`),
     )
+  })
+
+  it('names a password of the portal that can be guessed', () => {
+    const { warnings } = load({ ADMIN_PASSWORD: 'hunter22' })
+    expect(warnings).toEqual(['ADMIN_PASSWORD has fewer than 12 characters and can be guessed. Set a longer one.'])
+    expect(load({ ADMIN_PASSWORD: 'x'.repeat(12) }).warnings).toEqual([])
   })
 
   it('says that links do not work elsewhere when instances share a database without PUBLIC_URL', () => {

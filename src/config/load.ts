@@ -102,6 +102,9 @@ const MIN_KEY_CHARS = 32
 const SHORT_KEY = `SERVICE_API_KEY has fewer than ${MIN_KEY_CHARS} characters and can be guessed.
     Set a random key, such as the output of: openssl rand -hex 32`
 
+const MIN_PASSWORD_CHARS = 12
+const SHORT_PASSWORD = `ADMIN_PASSWORD has fewer than ${MIN_PASSWORD_CHARS} characters and can be guessed. Set a longer one.`
+
 function isShortKey(key: unknown): boolean {
   return typeof key === 'string' && key.length < MIN_KEY_CHARS
 }
@@ -144,6 +147,9 @@ function warningsOf(config: Config, environment: Environment, file: ConfigFile):
     }
   }
   if (isShortKey(config.serviceApiKey)) warnings.push(SHORT_KEY)
+  if (config.adminPassword !== undefined && config.adminPassword.length < MIN_PASSWORD_CHARS) {
+    warnings.push(SHORT_PASSWORD)
+  }
   if (config.databaseUrl !== undefined && isLoopback(config.publicUrl)) {
     warnings.push(
       'PUBLIC_URL is a loopback address: the links work only on this machine, and the service may connect to local targets. Set PUBLIC_URL.',

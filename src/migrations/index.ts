@@ -37,6 +37,8 @@ import * as calendarGaps from './0038-calendar-gaps.ts'
 import * as scheduler from './0039-scheduler.ts'
 import * as bookingLists from './0040-booking-lists.ts'
 import * as bookingCodes from './0041-booking-codes.ts'
+import * as keysAndAudit from './0044-keys-and-audit.ts'
+import * as adminSessions from './0045-admin-sessions.ts'
 
 /** Every migration, in order. Add new ones at the end; never change a released one. */
 export const migrations: readonly Migration[] = [
@@ -78,4 +80,6 @@ export const migrations: readonly Migration[] = [
   scheduler,
   bookingLists,
   bookingCodes,
+  keysAndAudit,
+  adminSessions,
 ]

@@ -52,6 +52,7 @@ export const LAST = [
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
   'DELETE /webhooks/endpoints/{endpointId}',
+  'DELETE /api-keys/{apiKeyId}',
 ]
 
 /** Just after the arrival of the invoice in the examples of the events. */
@@ -90,6 +91,8 @@ const SHOWN = {
   gmailSession: 'x7Bn2kWp9sDf4hJq1zTg8vYc5mRl3oUe6aKi0yXwQtM',
   gmailState: 'W8fJ2rTq6vKx1nBz5cYm9sLd3hPg7oEa4uRi0kXtVwQ',
   gmailCode: '4-0AbCd3fGh1jKlMn0pQrStUvWxYz',
+  apiKey: 'key_01k9zz8b2d4f6h8k1m3p5r7t9v',
+  apiKeyText: 'phk_Rk3vT9xW2mQ7cB5nJ8pL4hF6dS1gA0yZuXoEiKt8sQe',
   webhookUrl: 'https://acme.example/hooks/posthorn',
   googleUrl: 'https://accounts.google.com',
   googleClient: 'posthorn-example.apps.googleusercontent.com',
@@ -182,6 +185,11 @@ function replay({ service, dovecot, receiver, google, smtp }: Servers): Omit<Api
     },
 
     'POST /drafts': async ({ json }) => bind(SHOWN.draft, json.id),
+
+    async 'POST /api-keys'({ json }) {
+      bind(SHOWN.apiKey, json.id)
+      bind(SHOWN.apiKeyText, json.key)
+    },
 
     'POST /scheduler/experiences/{slug}/holds': async ({ json }) => bind(SHOWN.hold, json.id),
 

@@ -97,7 +97,6 @@ export const serviceSettings = {
     path: 'service.admin.username',
     kind: kinds.text,
     fallback: 'admin',
-    planned: true,
     about: 'Username of the admin portal.',
   }),
   adminPassword: setting({
@@ -106,7 +105,6 @@ export const serviceSettings = {
     kind: kinds.text,
     fallback: undefined,
     secret: true,
-    planned: true,
     about:
       'Password of the admin portal. Generated in DATA_DIR on the file store; with DATABASE_URL the portal is disabled without it.',
   }),

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { cookieAttributes, parseCookies } from '../../../infra/http/index.ts'
 import type { Sealer } from '../../../lib/seal.ts'
 import { sameText } from '../../../lib/signature.ts'
 
@@ -33,8 +34,7 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
     createHmac('sha256', key)
       .update(JSON.stringify([purpose, ...parts]))
       .digest('base64url')
-  const { protocol, pathname } = new URL(deps.publicUrl)
-  const attributes = `Path=${pathname.replace(/\/$/, '') || '/'}; HttpOnly; SameSite=Lax${protocol === 'https:' ? '; Secure' : ''}`
+  const attributes = cookieAttributes(deps.publicUrl, 'Lax')
   const nameOf = (code: string, state: string) =>
     COOKIE_PREFIX +
     createHash('sha256')
@@ -71,12 +71,4 @@ export function csrfCookies(deps: { sealer: Sealer; publicUrl: string }): CsrfCo
       return parseCookies(cookieHeader).some((cookie) => cookie.name === name && sameText(cookie.value, expected))
     },
   }
-}
-
-function parseCookies(header: string | undefined): { name: string; value: string }[] {
-  return (header ?? '').split(';').flatMap((pair) => {
-    const [name = '', ...value] = pair.split('=')
-    // Names are echoed into `Set-Cookie`, so only characters that ours can contain pass.
-    return /^\s*[A-Za-z0-9_]+\s*$/.test(name) ? [{ name: name.trim(), value: value.join('=').trim() }] : []
-  })
 }

@@ -5,7 +5,8 @@ import type { Guard } from './rate-limit.ts'
 /**
  * The credentials that a route requires. Every route declares one of them, else the server does not start.
  * - `public`: none; credentials are ignored.
- * - `open:…`: none, or a key with that scope, which sets `caller`. A key that is not valid is refused.
+ * - `open:…`: none, or a key with that scope, which sets `caller`. A key that is not valid is refused. A session that is not
+ *   valid counts as none, because a browser sends its cookie unasked.
  * - `session`: the handler checks the code and state of the hosted flow. A valid key, if sent, sets `caller`.
  * - `key:…`: a key with that scope, checked before the body is read.
  */
@@ -19,10 +20,13 @@ export interface Caller {
   scopes: readonly Scope[]
 }
 
-/** Finds the caller of a request by its credentials. */
+/** Finds the caller of a request by its credentials: a key, or the cookie of a session. */
 export interface Authenticator {
-  /** Undefined without valid credentials. */
-  authenticate(request: FastifyRequest): Promise<Caller | undefined>
+  /**
+   * Undefined without valid credentials. Throws csrf_failed for a keyed route that needs more than the cookie. `isUse` is false
+   * when it is asked again about a request that still runs.
+   */
+  authenticate(request: FastifyRequest, isUse: boolean): Promise<Caller | undefined>
 }
 
 declare module 'fastify' {
@@ -44,6 +48,19 @@ export function sentKey(request: FastifyRequest): string | undefined {
   return bearer ?? (typeof alias === 'string' && alias !== '' ? alias : undefined)
 }
 
+/** Accepts what one of them accepts. They are asked in order. */
+export function firstOf(...authenticators: readonly Authenticator[]): Authenticator {
+  return {
+    async authenticate(request, isUse) {
+      for (const authenticator of authenticators) {
+        const caller = await authenticator.authenticate(request, isUse)
+        if (caller !== undefined) return caller
+      }
+      return undefined
+    },
+  }
+}
+
 export interface AccessChecks {
   /** Sets the caller of an open route, before its limits per address are counted. Throws as `requireKey` for a wrong key. */
   findCaller: onRequestAsyncHookHandler
@@ -55,7 +72,7 @@ export interface AccessChecks {
 
 export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): AccessChecks {
   async function callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
-    const caller = await authenticator.authenticate(request)
+    const caller = await authenticator.authenticate(request, true)
     if (caller === undefined && sentKey(request) !== undefined) await onWrongKey(request, reply)
     return caller
   }
@@ -67,14 +84,17 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
         throw new AppError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
       }
       throw new AppError('unauthorized', {
-        message: 'This API key is not valid. Compare it with the SERVICE_API_KEY of the service.',
+        message: 'This API key is not valid: it is unknown, was revoked, or has expired.',
         headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
       })
     }
     request.caller = caller
     const scope = scopeOf(access)
     if (scope !== undefined && !caller.scopes.includes(scope)) {
-      throw new AppError('forbidden', { message: `This request requires a key with the scope "${scope}".` })
+      throw new AppError('forbidden', {
+        message: `This request requires a key with the scope "${scope}". This one has: ${caller.scopes.join(', ')}.`,
+        headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+      })
     }
   }
 
@@ -82,7 +102,9 @@ export function accessChecks(authenticator: Authenticator, onWrongKey: Guard): A
     requireKey,
     async findCaller(request, reply) {
       const { access } = request.routeOptions.config
-      if (access?.startsWith('open:') && sentKey(request) !== undefined) await requireKey(request, reply, access)
+      if (!access?.startsWith('open:')) return
+      if (sentKey(request) !== undefined) await requireKey(request, reply, access)
+      else request.caller = await authenticator.authenticate(request, true)
     },
     async guard(request, reply) {
       const { access } = request.routeOptions.config

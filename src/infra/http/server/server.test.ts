@@ -76,7 +76,7 @@ describe('the key', () => {
     await listen()
     const wrong = await api(urlOf(), 'other').get('/things/1')
     expect([wrong.status, wrong.json.error.code]).toEqual([401, 'unauthorized'])
-    expect(wrong.json.error.message).toContain('This API key is not valid.')
+    expect(wrong.json.error.message).toContain('This API key is not valid')
     expect(wrong.text).not.toContain('other')
     expect(wrong.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
   })
@@ -88,6 +88,7 @@ describe('the key', () => {
     const refused = await reader.post('/things/1', { name: 'a' })
     expect(refused.status).toBe(403)
     expect(refused.json.error.message).toContain('"write"')
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="write"')
   })
 
   it('is declared by every route: a route without access, or a keyed POST outside writing, stops the start', async () => {

@@ -19,6 +19,7 @@ import { clientErrorHandler, endConnectionsOnClose, limitConnections } from './c
 import { addCors } from './cors.ts'
 import { asAppError, sendError } from './errors.ts'
 import type { Idempotency } from './idempotency.ts'
+import { endWithAccess } from './lasting-responses.ts'
 import { type Paths, paths } from './paths.ts'
 import { type RateLimits, rateGuards } from './rate-limit.ts'
 import { fastifyLog, logAborted, logRequest, requestId } from './request-log.ts'
@@ -50,6 +51,8 @@ export interface ServerOptions {
   maxConnections?: number
   /** How long a body may take to arrive on routes that set no `bodyTimeoutMs`. Default: 30 s. */
   bodyTimeoutMs?: number
+  /** How often the access of running responses is checked again. Default: 10 s. */
+  accessCheckMs?: number
 }
 
 /** The default is too short: Graph ids have several hundred characters. */
@@ -61,6 +64,7 @@ const BODY_TIMEOUT_MS = 30_000
 /** How often Node looks for connections past these limits. */
 const CHECK_INTERVAL_MS = 5000
 const MAX_CONNECTIONS = 4000
+const ACCESS_CHECK_MS = 10_000
 /** Common load balancers close idle connections after 60 s. If the server closed first, a request could be lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
@@ -110,8 +114,9 @@ export function createServer(options: ServerOptions): App {
     }
   })
 
+  const { authenticator, accessCheckMs = ACCESS_CHECK_MS } = options
   const limits = rateGuards(options.rateLimits, options.log)
-  const checks = accessChecks(options.authenticator, limits.wrongKey)
+  const checks = accessChecks(authenticator, limits.wrongKey)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (request.is404) await rejectUnknownRoute(request, reply, known, checks)
@@ -120,6 +125,7 @@ export function createServer(options: ServerOptions): App {
   app.addHook('onRequest', checks.findCaller)
   app.addHook('onRequest', limits.byAddress)
   app.addHook('onRequest', checks.guard)
+  endWithAccess(app, { authenticator, log, everyMs: accessCheckMs })
   app.addHook('onRequest', limits.byCaller)
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.access !== 'public') reply.header('cache-control', 'no-store')
