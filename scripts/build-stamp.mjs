@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 const STAMP = 'dist/.build'
 const BUILD_FILES = [
+  'scripts/admin.mjs',
   'scripts/build.mjs',
   'scripts/bundle.mjs',
   'scripts/reference.mjs',

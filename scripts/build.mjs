@@ -1,6 +1,8 @@
 // Bundles the existing entry points into dist/: the service, the demo and the benchmarks.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeAdmin } from './admin.mjs'
 import { writeStamp } from './build-stamp.mjs'
 import { bundle } from './bundle.mjs'
 import { writeReference } from './reference.mjs'
@@ -21,7 +23,9 @@ const DEVELOPMENT = { 'demo-emulator': 'src/demo/provider-emulator.ts', bench: '
 
 process.chdir(new URL('..', import.meta.url).pathname)
 const startedMs = performance.now()
-await rm('dist', { recursive: true, force: true })
+// The portal is kept while its own sources are unchanged.
+const previous = existsSync('dist') ? readdirSync('dist').filter((name) => name !== 'admin') : []
+await Promise.all(previous.map((name) => rm(join('dist', name), { recursive: true, force: true })))
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
 await Promise.all([
   bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
@@ -29,6 +33,7 @@ await Promise.all([
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external' }),
   writeWidget('dist/embed'),
 ]).catch(() => process.exit(1)) // esbuild has printed the error.
+await writeAdmin('dist/admin')
 await writeReference()
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
 writeStamp()

@@ -54,7 +54,7 @@ export function checkImports(root) {
 }
 
 /** Folders of `ui` whose files run in browsers. */
-const BROWSER = ['ui/reference/', 'ui/widget/']
+const BROWSER = ['ui/admin/', 'ui/reference/', 'ui/widget/']
 
 /** Source files of the server. */
 function sourceFiles(src) {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 const CHECKS = [
   ['types', ['node_modules/.bin/tsc']],
   ['types of the widget', ['node_modules/.bin/tsc', '-p', 'src/ui/widget']],
+  ['types of the portal', ['node_modules/.bin/tsc', '-p', 'src/ui/admin']],
   ['format and lint', ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']],
   ['import rules', ['node', 'scripts/check-imports.mjs']],
   ['text rules', ['node', 'scripts/check-text.mjs']],

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { errorsPage } from './generated/errors.mjs'
 import { eventsPage } from './generated/events.mjs'
 import { openApiFile } from './generated/openapi.mjs'
+import { portalTypes } from './generated/portal-types.mjs'
 import { envExample, settingsPage } from './generated/settings.mjs'
 
 const FILES = {
@@ -12,6 +13,7 @@ const FILES = {
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
   'openapi.json': openApiFile,
+  'src/ui/admin/api/schemas.ts': portalTypes,
 }
 
 process.chdir(new URL('..', import.meta.url).pathname)

@@ -1,5 +1,5 @@
 import { accountRoutes, countAccounts, VerificationLimit } from '../features/accounts/index.ts'
-import { adminSessionRoutes } from '../features/admin/index.ts'
+import { adminSessionRoutes, portalRoutes } from '../features/admin/index.ts'
 import { authRoutes } from '../features/auth/index.ts'
 import {
   availabilityRoutes,
@@ -112,6 +112,7 @@ export function httpServer(
   apiKeyRoutes(server, { keys: features.keys.service, idempotency, transaction: (body) => db.transaction(body) })
   if (sessions !== undefined) adminSessionRoutes(server, { sessions, log })
   logRoutes(server, { logs: features.logs, cache })
+  portalRoutes(server, { db, clock, readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }) })
   siteRoutes(server, pages, config.publicUrl)
   errorPageRoute(server)
   openApiRoutes(server)

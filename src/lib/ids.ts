@@ -51,6 +51,11 @@ export function idGenerator(clock: Clock): Ids {
   }
 }
 
+/** Sorts before every id of the prefix that is created at this time or later. */
+export function firstId(prefix: IdPrefix, ms: number): string {
+  return `${prefix}_${encodeTime(Math.max(0, ms))}`
+}
+
 /** A secret of 256 random bits: 43 URL-safe characters. */
 export function secretToken(): string {
   return randomBytes(32).toString('base64url')

@@ -14,6 +14,14 @@ export interface TokenSummary {
   hasRefreshToken: boolean
 }
 
+/** Which accounts a list shows. Absent: all. */
+export interface AccountFilter {
+  /** A part of the address or the customUserId, in any case, or the id. */
+  q?: string | undefined
+  status?: AccountStatus | undefined
+  provider?: ProviderName | undefined
+}
+
 /** An account as the API shows it. */
 export interface Account {
   id: string
@@ -118,7 +126,7 @@ export interface Accounts {
   /** The mailboxes with this customUserId (null: without one) and this address, in any case; at most 20. */
   findMailboxes(customUserId: string | null, email: string): Promise<LinkedMailbox[]>
   /** Newest first. */
-  list(query: PageQuery): Promise<Page<Account>>
+  list(query: PageQuery & AccountFilter): Promise<Page<Account>>
   /** An id, or a customUserId that exactly one account has. Throws not_found, or ambiguous_alias naming the ids. */
   resolve(handle: Handle, idOrAlias: string): Promise<{ id: string; provider: ProviderName }>
 }

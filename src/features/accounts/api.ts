@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { providerSchema } from '../../events/index.ts'
+import { pageQuery } from '../../infra/http/index.ts'
 import { nullable, timestamp } from '../../lib/json-schema.ts'
 import { accountFields } from './events.ts'
 
@@ -20,6 +22,15 @@ export const accountSchema = Type.Object(
   },
   { title: 'Account' },
 )
+
+export const accountQuery = Type.Object({
+  ...pageQuery,
+  q: Type.Optional(
+    Type.String({ maxLength: 320, description: 'A part of the address or of the customUserId, or the id.' }),
+  ),
+  status: Type.Optional(Type.Enum(['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused'])),
+  provider: Type.Optional(providerSchema),
+})
 
 const optionalText = (description: string) => Type.Optional(nullable(Type.String({ description })))
 const optionalPort = (description: string) =>

@@ -1,11 +1,11 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Db } from '../../infra/db/index.ts'
-import { type App, done, type Idempotency, listOf, pageQuery } from '../../infra/http/index.ts'
+import { type App, done, type Idempotency, listOf } from '../../infra/http/index.ts'
 import type { Log } from '../../infra/log/index.ts'
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts'
 import type { LoginProvider, MailProvider, ProviderName } from '../../providers/contract/index.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './account.ts'
-import { accountParams, accountSchema, createBody, patchBody } from './api.ts'
+import { accountParams, accountQuery, accountSchema, createBody, patchBody } from './api.ts'
 import { type FurtherServers, verifyFurtherServers } from './connecting/further-servers.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
@@ -47,7 +47,7 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       schema: {
         tags: ['Accounts'],
         summary: 'List accounts, newest first',
-        querystring: Type.Object(pageQuery),
+        querystring: accountQuery,
         response: { 200: listOf('accounts', accountSchema) },
       },
     },

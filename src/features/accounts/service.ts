@@ -218,9 +218,12 @@ export function accounts(deps: AccountsDeps): Accounts {
     },
 
     async list(query) {
-      const request = pageRequest(query, LIST, ['text'])
-      const [rows, total] = await Promise.all([reader.page(request), countAccounts(db.read)])
-      return pageOf(rows.map(accountOf), request, total, LIST, (account) => [account.id])
+      const q = query.q?.trim() || undefined
+      const filter = { q, status: query.status, provider: query.provider }
+      const list = [LIST, q, query.status, query.provider]
+      const request = pageRequest(query, list, ['text'])
+      const [rows, total] = await Promise.all([reader.page(request, filter), reader.count(filter)])
+      return pageOf(rows.map(accountOf), request, total, list, (account) => [account.id])
     },
 
     resolve: resolveAccount,

@@ -1,2 +1,24 @@
-/** The portal of the operator: its sign-in. */
+/**
+ * The admin portal, whose scripts are in `src/ui/admin`: its page and files, its sign-in, and what it shows that the API for
+ * applications does not have.
+ */
+import type { Db } from '../../infra/db/index.ts'
+import type { App } from '../../infra/http/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { counts } from './overview/counts.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { portalPages } from './pages.ts'
+import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
+
 export { adminSessionRoutes, adminSessions, purgeAdminSessions, SESSION_MS } from './sessions/index.ts'
+
+export interface PortalDeps extends PreviewDeps {
+  db: Db
+  clock: Clock
+}
+
+export function portalRoutes(app: App, { db, clock, readSanitized }: PortalDeps): void {
+  portalPages(app)
+  overviewRoutes(app, counts(db.read, clock))
+  previewRoutes(app, { readSanitized })
+}

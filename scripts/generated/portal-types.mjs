@@ -1,0 +1,47 @@
+// `src/ui/admin/api/schemas.ts`: the objects of the API as types for the portal, from the OpenAPI document, and the event types.
+import { apiDocument } from '../../src/app/api-document.ts'
+import { catalogue } from '../../src/app/event-catalogue.ts'
+
+export async function portalTypes() {
+  const { components } = await apiDocument()
+  const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`)
+  const descriptions = Object.fromEntries(catalogue.types.map((type) => [type, catalogue.get(type).description]))
+  return [
+    '// Generated from the OpenAPI document by `npm run generate`.\n',
+    `/** What each type of event reports. */
+export const EVENT_TYPES: Readonly<Record<string, string>> = ${JSON.stringify(descriptions, null, 2)}\n`,
+    'export type List<Name extends string, Item> = Record<Name, Item[]> & { pagination: Pagination }\n',
+    ...types,
+  ].join('\n')
+}
+
+function typeOf(schema, indent = '') {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  for (const [union, glue] of Object.entries({ anyOf: ' | ', oneOf: ' | ', allOf: ' & ' })) {
+    if (schema[union] !== undefined) return `(${schema[union].map((part) => typeOf(part, indent)).join(glue)})`
+  }
+  const types = [schema.type ?? 'unknown'].flat()
+  return types.map((type) => plainType(type, schema, indent)).join(' | ')
+}
+
+function plainType(type, schema, indent) {
+  if (type === 'integer') return 'number'
+  if (type === 'array') return `(${typeOf(schema.items ?? {}, indent)})[]`
+  return type === 'object' ? objectType(schema, indent) : type
+}
+
+function objectType({ properties, required = [], additionalProperties, patternProperties = {} }, indent) {
+  if (properties === undefined || Object.keys(properties).length === 0) {
+    const [values = additionalProperties] = Object.values(patternProperties)
+    const value = typeof values === 'object' ? typeOf(values, indent) : 'unknown'
+    return `Record<string, ${value}>`
+  }
+  const deeper = `${indent}  `
+  const members = Object.entries(properties).map(
+    ([name, member]) =>
+      `${deeper}${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member, deeper)}\n`,
+  )
+  return `{\n${members.join('')}${indent}}`
+}

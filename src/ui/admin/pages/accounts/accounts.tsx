@@ -1,0 +1,98 @@
+import { Button, Text } from '@mantine/core'
+import type { Account } from '../../api/types.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx'
+import { IconInbox, IconPlus, IconSearch } from '../../parts/icons.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useUrlState } from '../../parts/url-state.ts'
+import { ConnectDialog } from './connect-dialog.tsx'
+import { AccountStatus, PROVIDERS, STATUSES } from './status.tsx'
+
+const COLUMNS: readonly Column<Account>[] = [
+  {
+    header: 'Mailbox',
+    render: ({ email }) => (
+      <Text span inherit fw={550}>
+        {email}
+      </Text>
+    ),
+  },
+  { header: 'Status', render: ({ status }) => <AccountStatus status={status} /> },
+  { header: 'Provider', render: ({ provider }) => PROVIDERS[provider], isExtra: true },
+  {
+    header: 'Your user',
+    render: ({ customUserId }) =>
+      customUserId ?? (
+        <Text span inherit c="dimmed">
+          –
+        </Text>
+      ),
+    isExtra: true,
+  },
+  { header: 'Last sync', render: ({ lastSyncAt }) => <Time value={lastSyncAt} none="never" /> },
+  { header: 'Connected', render: ({ createdAt }) => <Time value={createdAt} />, isExtra: true },
+]
+
+export default function Accounts() {
+  const [{ q, status, provider, connect }, setUrl] = useUrlState(['q', 'status', 'provider', 'connect'])
+  const isFiltered = q !== '' || status !== '' || provider !== ''
+  const clear = () => setUrl({ q: '', status: '', provider: '' })
+  const openDialog = () => setUrl({ connect: '1' })
+  const button = (
+    <Button leftSection={<IconPlus size={16} />} onClick={openDialog}>
+      Connect a mailbox
+    </Button>
+  )
+  return (
+    <Page title="Accounts" description="The mailboxes that this service syncs." actions={button}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <TextFilter label="Search address or user" value={q} onChange={(value) => setUrl({ q: value })} />
+        <ChoiceFilter
+          label="Status"
+          value={status}
+          options={Object.entries(STATUSES).map(([value, { label }]) => ({ value, label }))}
+          onChange={(value) => setUrl({ status: value })}
+        />
+        <ChoiceFilter
+          label="Provider"
+          value={provider}
+          options={Object.entries(PROVIDERS).map(([value, label]) => ({ value, label }))}
+          onChange={(value) => setUrl({ provider: value })}
+        />
+      </Filters>
+      <DataTable
+        caption="Accounts"
+        path="/accounts"
+        rows="accounts"
+        query={{ q, status, provider }}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/accounts/${id}`}
+        live={['account.']}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon={IconSearch}
+              title="No account matches"
+              action={
+                <Button variant="default" onClick={clear}>
+                  Clear filters
+                </Button>
+              }
+            >
+              Try a part of the address, or another status.
+            </Empty>
+          ) : (
+            <Empty icon={IconInbox} title="No mailbox is connected" action={button}>
+              Create a link and open it, or send it to the owner of the mailbox. The first messages appear within a
+              minute.
+            </Empty>
+          )
+        }
+      />
+      <ConnectDialog isOpen={connect !== ''} onClose={() => setUrl({ connect: '' })} />
+    </Page>
+  )
+}

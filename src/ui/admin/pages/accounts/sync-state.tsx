@@ -1,0 +1,65 @@
+import { Alert, Code, Paper, SimpleGrid, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useRead } from '../../api/queries.ts'
+import type { Account, DebouncedQueueAccount } from '../../api/types.ts'
+import { CopyIcon } from '../../parts/copy.tsx'
+import { duration, Time } from '../../parts/time.tsx'
+
+const STATES = { idle: 'Idle', waiting: 'Waiting for a slot', active: 'Running' } as const
+
+/** When the account was synced, what sync does now, and why it failed last. */
+export function SyncState({ account }: { account: Account }) {
+  const { data } = useRead<DebouncedQueueAccount & { lagMs?: number | null }>(
+    `/debounced-queue/accounts/${account.id}`,
+    {},
+    { live: ['account.', 'mailbox.', 'message.'], pollMs: 10_000 },
+  )
+  return (
+    <>
+      {data?.lastError != null && !account.paused && account.status !== 'auth_error' && (
+        <Alert color="orange" title={`Sync failed ${data.attempts === 1 ? 'once' : `${data.attempts} times in a row`}`}>
+          <Text size="sm" className="wrap">
+            {data.lastError}
+          </Text>
+          <Text size="sm" mt={4}>
+            The service tries again <Time value={data.nextRunAt} none="soon" />.
+          </Text>
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Sync state">
+        <Fact label="Last complete sync" value={<Time value={account.lastSyncAt} none="not yet" />} />
+        <Fact label="Sync" value={account.paused ? 'Paused' : data === undefined ? '–' : STATES[data.state]} />
+        {typeof data?.lagMs === 'number' ? (
+          <Fact label="Lag" value={duration(data.lagMs)} />
+        ) : (
+          <Fact
+            label="Next poll"
+            value={account.paused ? '–' : <Time value={data?.nextRunAt} none="when mail arrives" />}
+          />
+        )}
+        <Fact
+          label="Id"
+          value={
+            <>
+              <Code className="truncate">{account.id}</Code>
+              <CopyIcon value={account.id} label="Copy the id" />
+            </>
+          }
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+function Fact({ label, value }: { label: string; value: ReactNode }) {
+  return (
+    <Paper withBorder p="sm" px="md" miw={0}>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fw={600} component="div" className="fact">
+        {value}
+      </Text>
+    </Paper>
+  )
+}

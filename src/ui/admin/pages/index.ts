@@ -1,0 +1,90 @@
+import type { ComponentType } from 'react'
+import {
+  type Icon,
+  IconFilePen,
+  IconInbox,
+  IconLayoutDashboard,
+  IconScrollText,
+  IconSend,
+  IconWebhook,
+} from '../parts/icons.tsx'
+
+/** The groups of the navigation, in its order. */
+export const GROUPS = ['Mail', 'Webhooks', 'Scheduling', 'Operation', 'Configuration'] as const
+
+export interface PageEntry {
+  /** Its address below `/admin`. Parameters (`:accountId`) become properties of the component. */
+  path: string
+  title: string
+  /** Where the navigation shows it. Pages of one object have none. */
+  group?: (typeof GROUPS)[number]
+  icon?: Icon
+  /** Further words by which the command palette finds it. */
+  keywords?: string
+  /** Loaded when it is first shown. Its default export is a component that returns a `Page`. */
+  // biome-ignore lint/suspicious/noExplicitAny: the properties are the parameters of the path.
+  load(): Promise<{ default: ComponentType<any> }>
+}
+
+/** Every page. A page is a folder beside this file and imports nothing from the other folders here. */
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    group: 'Mail',
+    icon: IconLayoutDashboard,
+    keywords: 'health status start home charts',
+    load: () => import('./overview/overview.tsx'),
+  },
+  {
+    path: '/accounts',
+    title: 'Accounts',
+    group: 'Mail',
+    icon: IconInbox,
+    keywords: 'mailboxes connect',
+    load: () => import('./accounts/accounts.tsx'),
+  },
+  { path: '/accounts/:accountId', title: 'Account', load: () => import('./accounts/account.tsx') },
+  {
+    path: '/outbox',
+    title: 'Drafts and outbox',
+    group: 'Mail',
+    icon: IconFilePen,
+    keywords: 'sent sending uncertain scheduled messages',
+    load: () => import('./outbox/outbox.tsx'),
+  },
+  {
+    path: '/webhooks',
+    title: 'Webhooks',
+    group: 'Webhooks',
+    icon: IconWebhook,
+    keywords: 'endpoints secret events',
+    load: () => import('./webhooks/webhooks.tsx'),
+  },
+  { path: '/webhooks/:endpointId', title: 'Webhook endpoint', load: () => import('./webhooks/endpoint.tsx') },
+  {
+    path: '/deliveries',
+    title: 'Deliveries',
+    group: 'Webhooks',
+    icon: IconSend,
+    keywords: 'attempts retry recover failed',
+    load: () => import('./deliveries/deliveries.tsx'),
+  },
+  { path: '/deliveries/:deliveryId', title: 'Delivery', load: () => import('./deliveries/delivery.tsx') },
+  {
+    path: '/logs',
+    title: 'Sync logs',
+    group: 'Operation',
+    icon: IconScrollText,
+    keywords: 'errors records tail',
+    load: () => import('./logs/logs.tsx'),
+  },
+]
+
+/** The page of the navigation that shows this address, or an object of it. */
+export function pageOf(location: string): PageEntry | undefined {
+  return PAGES.filter(
+    ({ group, path }) =>
+      group !== undefined && (path === location || (path !== '/' && location.startsWith(`${path}/`))),
+  ).at(0)
+}

@@ -1,0 +1,215 @@
+import { Anchor, Group, Paper, SimpleGrid, Text, Title, VisuallyHidden } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Health, Overview } from '../../api/types.ts'
+import { Status, type Tone } from '../../parts/status.tsx'
+import { duration } from '../../parts/time.tsx'
+
+interface Tile {
+  title: string
+  tone: Tone
+  state: string
+  value: string
+  /** What it means and, unless all is well, what to do. */
+  text: string
+  link?: { href: string; label: string }
+}
+
+const number = new Intl.NumberFormat()
+const count = (amount: number, one: string, many = `${one}s`) => `${number.format(amount)} ${amount === 1 ? one : many}`
+
+/** One tile for each part of the service, those with a problem first. */
+export function HealthTiles({ overview, health }: { overview: Overview; health: Health }) {
+  const tiles = [service(health), accounts(overview), webhooks(overview), outbox(overview), ...warnings(health)]
+  const rank: Record<Tone, number> = { bad: 0, warn: 1, busy: 2, good: 2, quiet: 3 }
+  return (
+    <section aria-labelledby="health-heading">
+      <VisuallyHidden>
+        <Title order={2} id="health-heading">
+          Health
+        </Title>
+      </VisuallyHidden>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: tiles.length === 4 ? 4 : 3 }}>
+        {tiles
+          .toSorted((left, right) => rank[left.tone] - rank[right.tone])
+          .map((tile) => (
+            <Paper key={tile.title + tile.text} withBorder p="md">
+              <Group justify="space-between" wrap="nowrap" mb={6}>
+                <Text size="sm" c="dimmed" fw={500}>
+                  {tile.title}
+                </Text>
+                <Status tone={tile.tone}>{tile.state}</Status>
+              </Group>
+              <Text fz={22} fw={650} lh={1.25}>
+                {tile.value}
+              </Text>
+              <Text size="sm" c="dimmed" mt={4} className="wrap">
+                {tile.text}{' '}
+                {tile.link !== undefined && (
+                  <Anchor component={Link} href={tile.link.href} size="sm" underline="always">
+                    {tile.link.label}
+                  </Anchor>
+                )}
+              </Text>
+            </Paper>
+          ))}
+      </SimpleGrid>
+    </section>
+  )
+}
+
+const PARTS = { database: 'database', cache: 'cache', queue: 'queue', pubsub: 'message bus' } as const
+
+function service(health: Health): Tile {
+  const down = (Object.keys(PARTS) as (keyof typeof PARTS)[]).filter((part) => !health[part].healthy)
+  const [first] = down
+  if (first !== undefined) {
+    return {
+      title: 'Service',
+      tone: 'bad',
+      state: 'Degraded',
+      value: `The ${PARTS[first]} is down`,
+      text: `${health[first].problem ?? 'It does not respond.'} Check that it runs and that the service can reach it; the service recovers by itself.`,
+      link: { href: '/logs?level=error', label: 'See the errors' },
+    }
+  }
+  const slowest = Math.max(...(Object.keys(PARTS) as (keyof typeof PARTS)[]).map((part) => health[part].latencyMs))
+  return {
+    title: 'Service',
+    tone: 'good',
+    state: 'Healthy',
+    value: `Up ${duration(health.uptimeSeconds * 1000)}`,
+    text: `All parts respond within ${duration(Math.max(1, slowest))}. Memory: ${Math.round(health.memory.percentage)} % in use.`,
+  }
+}
+
+function accounts({ accounts: { total, connected, connecting, paused, authError, error } }: Overview): Tile {
+  const title = 'Accounts'
+  if (authError > 0) {
+    return {
+      title,
+      tone: 'bad',
+      state: 'Sign-in needed',
+      value: `${count(authError, 'account')} disconnected`,
+      text: 'The provider refuses the credentials. Send the owner a link to sign in again.',
+      link: { href: '/accounts?status=auth_error', label: 'Show them' },
+    }
+  }
+  if (error > 0) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Failing',
+      value: `${count(error, 'account')} cannot sync`,
+      text: 'The service tries again by itself. The logs of the account say why.',
+      link: { href: '/accounts?status=error', label: 'Show them' },
+    }
+  }
+  const rest = [
+    connecting > 0 && `${number.format(connecting)} in their first sync`,
+    paused > 0 && `${number.format(paused)} paused`,
+  ]
+  return {
+    title,
+    tone: total === 0 ? 'quiet' : 'good',
+    state: total === 0 ? 'None yet' : 'Syncing',
+    value: total === 0 ? 'No mailbox' : count(connected, 'account'),
+    text:
+      total === 0
+        ? 'Connect one to begin.'
+        : [...rest.filter(Boolean), rest.some(Boolean) ? '' : 'All mailboxes are in sync.'].filter(Boolean).join(', '),
+  }
+}
+
+function webhooks({ endpoints: { total, inactive, unreachable }, hours }: Overview): Tile {
+  const title = 'Webhooks'
+  if (unreachable > 0) {
+    return {
+      title,
+      tone: 'bad',
+      state: 'Unreachable',
+      value: `${count(unreachable, 'endpoint')} down`,
+      text: 'Deliveries wait without losing an attempt and go on when it responds. Check the application behind it.',
+      link: { href: '/webhooks', label: 'Show endpoints' },
+    }
+  }
+  const failed = hours.reduce((sum, hour) => sum + hour.failed, 0)
+  if (failed > 0) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Failures',
+      value: `${count(failed, 'delivery', 'deliveries')} failed`,
+      text: 'In the last 24 hours, after every retry. Fix the endpoint, then retry or recover them.',
+      link: { href: '/deliveries?status=failed', label: 'Show failures' },
+    }
+  }
+  if (inactive > 0) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Inactive',
+      value: `${count(inactive, 'endpoint')} inactive`,
+      text: 'Events create no deliveries for it.',
+      link: { href: '/webhooks', label: 'Show endpoints' },
+    }
+  }
+  const delivered = hours.reduce((sum, hour) => sum + hour.delivered, 0)
+  return {
+    title,
+    tone: total === 0 ? 'quiet' : 'good',
+    state: total === 0 ? 'None yet' : 'Delivering',
+    value: total === 0 ? 'No endpoint' : count(total, 'endpoint'),
+    text: total === 0 ? 'Add one to receive events.' : `${count(delivered, 'event')} delivered in the last 24 hours.`,
+  }
+}
+
+function outbox({ outbox: { waiting, uncertain, failed } }: Overview): Tile {
+  const title = 'Outbox'
+  if (uncertain > 0) {
+    return {
+      title,
+      tone: 'bad',
+      state: 'Decide',
+      value: `${count(uncertain, 'message')} uncertain`,
+      text: 'The connection broke while they were sent. Say whether they arrived, or send them again.',
+      link: { href: '/outbox?status=uncertain', label: 'Decide' },
+    }
+  }
+  if (failed > 0) {
+    return {
+      title,
+      tone: 'warn',
+      state: 'Failed',
+      value: `${count(failed, 'message')} not sent`,
+      text: 'The mail server refused them.',
+      link: { href: '/outbox?status=failed', label: 'Show why' },
+    }
+  }
+  return {
+    title,
+    tone: waiting > 0 ? 'busy' : 'good',
+    state: waiting > 0 ? 'Sending' : 'Empty',
+    value: waiting > 0 ? `${count(waiting, 'message')} waiting` : 'Nothing waits',
+    text: waiting > 0 ? 'They are sent as the limits of the mail servers allow.' : 'Every message was sent.',
+  }
+}
+
+/** Settings that deserve attention, as the service words them. */
+function warnings(health: Health): Tile[] {
+  return health.warnings.map(({ code, message }) => ({
+    title: 'Configuration',
+    tone: 'warn',
+    state: 'Check',
+    value: WARNING_TITLES[code] ?? 'A setting needs attention',
+    text: message,
+  }))
+}
+
+const WARNING_TITLES: Readonly<Record<string, string>> = {
+  keys_beside_data: 'Keys are stored with the data',
+  settings_invalid: 'A setting is invalid',
+  oauth_incomplete: 'A provider is not complete',
+  redirect_refused: 'A provider will refuse sign-ins',
+  licence: 'The licence needs attention',
+  gmail_push: 'Gmail is polled',
+}

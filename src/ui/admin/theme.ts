@@ -1,0 +1,34 @@
+import { type CSSVariablesResolver, createTheme, Modal, Paper, Tooltip } from '@mantine/core'
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  // In both colour schemes texts in this colour have a contrast of 4.5 to their background.
+  primaryShade: { light: 7, dark: 5 },
+  autoContrast: true,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  fontFamily: '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650' },
+  respectReducedMotion: true,
+  components: {
+    Modal: Modal.extend({ defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } }),
+    Paper: Paper.extend({ defaultProps: { radius: 'md' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 200, multiline: true, maw: 320 } }),
+  },
+})
+
+/** Mantine's dimmed texts have less contrast than 4.5 on our backgrounds. */
+export const variables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#5a6169',
+    '--mantine-color-placeholder': '#6b7280',
+    '--mantine-color-text': '#1d2127',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#a4a8b0',
+    '--mantine-color-placeholder': '#8b9099',
+    '--mantine-color-text': '#dfe1e5',
+  },
+})
