@@ -9,6 +9,7 @@ import {
   calendarRoutes,
 } from '../features/calendars/index.ts'
 import { deduplicationRoutes } from '../features/deduplication/index.ts'
+import { doctorRoutes } from '../features/doctor/index.ts'
 import { draftRoutes } from '../features/drafts/index.ts'
 import { feedRoutes } from '../features/feed/index.ts'
 import { health, healthRoutes, type Phase } from '../features/health/index.ts'
@@ -19,6 +20,7 @@ import { messageChangeRoutes, messageRoutes, threadRoutes } from '../features/me
 import { outboxRoutes } from '../features/outbox/index.ts'
 import { pushRoutes } from '../features/push/index.ts'
 import { schedulerRoutes } from '../features/scheduler/index.ts'
+import { settingsRoutes } from '../features/settings/index.ts'
 import { site, siteRoutes } from '../features/site/index.ts'
 import { debouncedQueueRoutes } from '../features/sync/index.ts'
 import { trackingRoutes } from '../features/tracking/index.ts'
@@ -27,6 +29,7 @@ import { createServer, errorPageRoute, firstOf, type App as HttpServer, openApiR
 import { catalogue } from './event-catalogue.ts'
 import type { Features } from './features.ts'
 import type { Infrastructure } from './infrastructure.ts'
+import { checksOf } from './provider-checks.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { authScreen } from './settings.ts'
 import { signInProblems, signInStates } from './sign-in.ts'
@@ -113,6 +116,8 @@ export function httpServer(
   if (sessions !== undefined) adminSessionRoutes(server, { sessions, log })
   logRoutes(server, { logs: features.logs, cache })
   portalRoutes(server, { db, clock, readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }) })
+  settingsRoutes(server, context)
+  doctorRoutes(server, { instanceId, idempotency, checksOf: (provider) => checksOf(provider, config, logins) })
   siteRoutes(server, pages, config.publicUrl)
   errorPageRoute(server)
   openApiRoutes(server)

@@ -1,4 +1,4 @@
-import type { Config, Loaded } from '../config/index.ts'
+import type { Config, EffectiveSetting, Loaded } from '../config/index.ts'
 import {
   type Log,
   type LogRing,
@@ -15,6 +15,8 @@ import { type Ids, idGenerator } from '../lib/ids.ts'
 /** What exists before the application and outlives it. */
 export interface RuntimeContext {
   config: Config
+  /** Every setting with its source, secrets masked. */
+  settings: readonly EffectiveSetting[]
   clock: Clock
   ids: Ids
   /** `ins_…`: this process, in log records, heartbeats and leases. */
@@ -27,7 +29,7 @@ export interface RuntimeContext {
 
 /** Makes the clock, ids and log of this process; the log goes to `output`, by default stdout as JSON. Warnings about its settings are the first log records. */
 export function runtimeContext(
-  { config, warnings }: Loaded,
+  { config, settings, warnings }: Loaded,
   output: LogSink = stdoutSink(),
   clock: Clock = systemClock,
 ): RuntimeContext {
@@ -50,5 +52,5 @@ export function runtimeContext(
     sinks: [output, logs.add],
   })
   for (const warning of warnings) log.warn(warning, { operation: 'service.settings' })
-  return { config, clock, ids, instanceId, log, logs, redactor: hiding }
+  return { config, settings, clock, ids, instanceId, log, logs, redactor: hiding }
 }

@@ -38,7 +38,14 @@ describe('posthorn', () => {
     expect(await posthorn(['--version'])).toEqual({ out: `${VERSION}\n`, error: '', code: 0 })
     const lines: string[] = []
     expect(await cli([], { out: (text) => lines.push(text), error: () => {} })).toBe(0)
-    for (const command of ['start', 'migrate up', 'migrate status', 'listen', 'trigger <type>']) {
+    for (const command of [
+      'start',
+      'migrate up',
+      'config check',
+      'doctor',
+      'accounts show <account>',
+      'trigger <type>',
+    ]) {
       expect(lines.join()).toContain(`  ${command}  `)
     }
   })
@@ -71,6 +78,18 @@ describe('posthorn', () => {
     [['trigger', 'a', 'b'], '"trigger a b" is not a command.'],
     [['start', 'now'], '"start now" is not a command.'],
     [['toString'], '"toString" is not a command.'],
+    [['accounts'], '"accounts" is not a command. Did you mean "accounts list" or'],
+    [['acounts', 'list'], '"acounts list" is not a command. Did you mean "accounts list"?'],
+    [['accounts', 'show'], 'accounts show needs an account. List them: posthorn accounts list'],
+    [
+      ['accounts', 'list', '--status', 'conected'],
+      '--status must be one of connecting, syncing, connected, auth_error, error, paused. Did you mean "connected"?',
+    ],
+    [['accounts', 'list', '--page', '0'], '--page must be a whole number from 1.'],
+    [['deliveries', 'retry'], 'deliveries retry needs a delivery. List them: posthorn deliveries list --status failed'],
+    [['deliveries', 'list', '--staus', 'x'], 'Unknown option \'--staus\'. Did you mean "--status"?'],
+    [['doctor', '--status', 'x'], '--status is not an option of doctor.'],
+    [['config'], '"config" is not a command. Did you mean "config check"?'],
     [['--force'], "Unknown option '--force'"],
   ])('rejects %j with exit code 2', async (args, message) => {
     const lines: string[] = []

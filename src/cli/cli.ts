@@ -2,12 +2,16 @@ import { parseArgs } from 'node:util'
 import { catalogue } from '../app/event-catalogue.ts'
 import { VERSION } from '../app/version.ts'
 import { ConfigError } from '../config/index.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { main } from '../main.ts'
 import { type Command, type Given, type Terminal, UsageError } from './command.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { configCheckCommand } from './config-check.ts'
+import { doctorCommand } from './doctor.ts'
 import { commandHelp, overview } from './help.ts'
 import { listenCommand } from './listen.ts'
 import { migrateStatusCommand, migrateUpCommand } from './migrate.ts'
+import { accountCommands } from './online/accounts.ts'
+import { deliveryCommands } from './online/deliveries.ts'
 import { triggerCommand } from './trigger.ts'
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -26,6 +30,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     examples: ['posthorn migrate status'],
     run: migrateStatusCommand,
   },
+  'config check': configCheckCommand,
+  doctor: doctorCommand,
+  ...accountCommands,
+  ...deliveryCommands,
   listen: listenCommand,
   trigger: triggerCommand(catalogue.types),
 }

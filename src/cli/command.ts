@@ -2,6 +2,8 @@
 export interface Terminal {
   out(text: string): void
   error(text: string): void
+  /** The width of lines that `out` prints; undefined when it is no terminal. */
+  width?: number | undefined
 }
 
 /** The operands and options given to a command. A flag has the value "true". */

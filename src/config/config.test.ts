@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { generateKeyRing } from '../lib/seal.ts'
-import { ConfigError, loadConfig } from './index.ts'
+import { ConfigError, inspectConfig, loadConfig } from './index.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings/index.ts'
 
@@ -207,12 +207,101 @@ describe('a warning', () => {
     expect(load({ ...shared, PUBLIC_URL: 'https://mail.example.com' }).warnings).toEqual([])
   })
 
+  it('names variables that look like misspelled settings, and no others', () => {
+    const others = {
+      HOME: '/root',
+      HOSTNAME: 'a',
+      PWD: '/',
+      PATH: '/bin',
+      LANG: 'C',
+      TERM: 'xterm',
+      REDIS_TLS_URL: 'x',
+    }
+    const typed = { DATABSE_URL: 'x', PUBLIC_ULR: 'x', SERVICE_CONFG: 'x', LOG_LEVL: 'debug', GOOGLE_CLIENT_IDS: 'x' }
+    expect(load({ ...others, ...typed, GOOGLE_CLIENT_ID: 'x', GOOGLE_CLIENT_SECRET: 'y' }).warnings).toEqual(
+      [
+        ['DATABSE_URL', 'DATABASE_URL'],
+        ['PUBLIC_ULR', 'PUBLIC_URL'],
+        ['SERVICE_CONFG', 'SERVICE_CONFIG'],
+        ['LOG_LEVL', 'LOG_LEVEL'],
+      ].map(([name, known]) => `${name} is not a setting and does nothing. Did you mean "${known}"?`),
+    )
+  })
+
+  it('names settings that contradict each other', () => {
+    expect(
+      load({ DATABASE_MAX_CONNECTIONS: '30', PUBLIC_URL: 'http://mail.app.test', PUBSUB_TOPIC_NAME: 'x' }).warnings,
+    ).toEqual([
+      expect.stringMatching(/^PUBSUB_TOPIC_NAME, PUBSUB_SUBSCRIPTION_NAME and APPLICATION_CREDENTIALS belong together/),
+      'DATABASE_MAX_CONNECTIONS has no effect without DATABASE_URL. Remove it, or set DATABASE_URL.',
+      'PUBLIC_URL begins with http://: passwords and keys are sent unencrypted. Use https.',
+    ])
+  })
+
   it('names unknown paths in the file and incomplete pairs', () => {
     const file = '{ "service": { "app": { "redirctUrl": "https://app.test" } }, "google": { "clientId": "x" } }'
     expect(load({}, file).warnings).toEqual([
-      'service.config.json: service.app.redirctUrl is not a setting and does nothing.',
+      'service.config.json: service.app.redirctUrl is not a setting and does nothing. Did you mean "service.app.redirectUrl"?',
       'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET belong together. Accounts can only be connected when both are set.',
     ])
+  })
+})
+
+describe('an inspection', () => {
+  const inspect = (environment: Environment) => inspectConfig({ environment, folder: empty })
+  const shownOf = (
+    { settings }: { settings: { variable: string; value: string | null; source: string }[] },
+    name: string,
+  ) => {
+    const found = settings.find(({ variable }) => variable === name)
+    return [found?.source, found?.value]
+  }
+
+  it('shows every setting with its source, and no secret', () => {
+    writeFileSync(
+      join(folder, 'service.config.json'),
+      '{ "sync": { "folders": ["Archive", "own"] }, "service": { "apiKey": "env:MY_KEY" } }',
+    )
+    const secret = 'hunter22hunter22hunter22hunter22'
+    const found = inspectConfig({
+      folder,
+      environment: {
+        MY_KEY: secret,
+        DATABASE_URL: `postgres://joe:${secret}@db.internal:5433/mail?password=${secret}`,
+        REDIS_URL: `rediss://:${secret}@cache.internal`,
+        GOOGLE_CLIENT_SECRET: secret,
+        GOOGLE_TOKEN_URL: `https://joe:${secret}@proxy.internal/token?key=${secret}`,
+        SYNC_CALENDAR_WINDOW: '0,6',
+      },
+    })
+    expect(JSON.stringify(found.settings)).not.toContain('hunter22')
+    expect(found.settings.map(({ variable }) => variable)).toEqual(Object.values(SETTINGS).map(({ env }) => env))
+    const shown = {
+      SERVICE_API_KEY: ['file', '***'],
+      DATABASE_URL: ['environment', 'postgres://***@db.internal:5433/mail?***'],
+      REDIS_URL: ['environment', 'rediss://***@cache.internal'],
+      GOOGLE_CLIENT_SECRET: ['environment', '***'],
+      GOOGLE_TOKEN_URL: ['environment', 'https://***@proxy.internal/token?***'],
+      SYNC_FOLDERS: ['file', 'Archive,own'],
+      SYNC_CALENDAR_WINDOW: ['environment', '0,6'],
+      PUBLIC_URL: ['default', 'http://localhost:8080'],
+      ENCRYPTION_KEYS: ['generated', '***'],
+      ADMIN_PASSWORD: ['default', null],
+      APP_REDIRECT_URL: ['default', null],
+    }
+    for (const [name, expected] of Object.entries(shown)) expect([name, shownOf(found, name)]).toEqual([name, expected])
+    expect(shownOf(inspect({}), 'SERVICE_API_KEY')).toEqual(['generated', '***'])
+  })
+
+  it('reports errors instead of throwing, and shows no invalid value', () => {
+    const found = inspect({ PORT: 'x', HOST: '::1', DATABSE_URL: 'x' })
+    expect(found.errors).toEqual(['PORT must be a whole number from 0 to 65535.'])
+    expect(found.config).toBeUndefined()
+    expect([shownOf(found, 'PORT'), shownOf(found, 'HOST')]).toEqual([
+      ['environment', null],
+      ['environment', '::1'],
+    ])
+    expect(found.warnings).toHaveLength(1)
   })
 })
 
@@ -247,7 +336,7 @@ describe('values', () => {
   })
 
   it('of credentials may be an object in the file', () => {
-    const file = '{ "cloud": { "pubsub": { "topicName": "t", "credentials": { "client_email": "a@b" } } } }'
+    const file = '{ "cloud": { "pubsub": { "topicName": "t", "subscriptionName": "s", "credentials": { "client_email": "a@b" } } } }'
     expect(load({}, file)).toMatchObject({
       config: { pubsubTopicName: 't', applicationCredentials: '{"client_email":"a@b"}' },
       warnings: [],

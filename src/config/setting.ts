@@ -23,11 +23,16 @@ export interface Setting<T> {
   fallback: T | ComputedDefault<T> | undefined
   /** True for values that errors, logs and generated files never show. */
   secret?: true
+  /** A secret that the service makes when it is missing: always, or on the file store only. */
+  generated?: 'always' | 'file-store'
   /** True for a setting that nothing reads yet: it is not documented, and the start warns when it is set. */
   planned?: true
   /** One sentence for operators. */
   about: string
 }
+
+/** The values of all settings by their field of `Config`, while they are read. */
+export type Values = Record<string, unknown>
 
 type Declared<T> = Omit<Setting<T>, 'fallback'>
 

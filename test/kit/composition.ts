@@ -42,9 +42,9 @@ export function compose(db: Db, options: CompositionOptions = {}) {
   const clock = options.clock ?? systemClock
   const ids = idGenerator(clock)
   const log = options.log ?? silentLog
-  const { config } = loadConfig({ environment: {}, folder: '/nowhere' })
+  const { config, settings } = loadConfig({ environment: {}, folder: '/nowhere' })
   const context: RuntimeContext = {
-    ...{ config: { ...config, ...options.settings }, clock, ids, log, logs: logRing(), redactor: redactor() },
+    ...{ config: { ...config, ...options.settings }, settings, clock, ids, log, logs: logRing(), redactor: redactor() },
     instanceId: options.instanceId ?? ids('ins'),
   }
   const bus = options.bus ?? memoryBus({ log })

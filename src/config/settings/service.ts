@@ -89,6 +89,7 @@ export const serviceSettings = {
     kind: kinds.text,
     fallback: undefined,
     secret: true,
+    generated: 'file-store',
     about:
       'API key that clients send as a bearer token, at least 32 characters. Generated in DATA_DIR on the file store; required with DATABASE_URL.',
   }),
@@ -105,6 +106,7 @@ export const serviceSettings = {
     kind: kinds.text,
     fallback: undefined,
     secret: true,
+    generated: 'file-store',
     about:
       'Password of the admin portal. Generated in DATA_DIR on the file store; with DATABASE_URL the portal is disabled without it.',
   }),
@@ -114,6 +116,7 @@ export const serviceSettings = {
     kind: kinds.keyRing,
     fallback: undefined,
     secret: true,
+    generated: 'always',
     about:
       'Keys that encrypt stored credentials: k2:<base64>,k1:<base64>. The first key encrypts, all keys decrypt. Generated when missing.',
   }),

@@ -45,6 +45,7 @@ export { type LiveMailboxDeps, openMailbox, readLive, toAppError } from './live-
 export { fence } from './ownership/fence.ts'
 export { livingInstances, syncTotalsOfAll } from './ownership/instance-store.ts'
 export { type OwnershipTiming, ownership } from './ownership/ownership.ts'
+export { runningInstances } from './ownership/read.ts'
 export { accountRoutes } from './routes.ts'
 export {
   errorText,

@@ -238,6 +238,20 @@ describeEachDatabase('the accounts API', (open) => {
     expect((await call('GET', '/accounts?cursor=x')).body.error.code).toBe('invalid_cursor')
     expect((await call('GET', '/accounts?limit=0')).status).toBe(400)
     expect((await call('GET', '/accounts?limit=1000')).body.pagination.limit).toBe(200)
+
+    await call('POST', `/accounts/${ids[1]}/pause`)
+    for (const [query, expected] of [
+      ['status=paused', [ids[1]]],
+      ['status=connecting&provider=imap&limit=2', [ids[0], ids[2]]],
+      ['status=connecting&limit=2&page=2', [ids[3], ids[4]]],
+      ['provider=gmail', []],
+      [`q=${encodeURIComponent(first.body.accounts[0].email.toUpperCase())}`, [ids[0]]],
+    ] as const) {
+      const { body } = await call('GET', `/accounts?${query}`)
+      expect([query, body.accounts.map(({ id }: { id: string }) => id)]).toEqual([query, expected])
+    }
+    expect((await call('GET', `/accounts?status=paused&cursor=${nextCursor}`)).body.error.code).toBe('invalid_cursor')
+    expect((await call('GET', '/accounts?status=broken')).status).toBe(400)
   })
 
   it('changes only the members that a client may change', async () => {

@@ -9,6 +9,8 @@ export interface PostgresOptions {
   url: string
   maxConnections: number
   onError: (error: Error) => void
+  /** The timeout of a new connection. Default 10,000. */
+  connectTimeoutMs?: number
   /** The timeout of a query; the server cancels a statement after 60 s. Default 75,000. */
   queryTimeoutMs?: number
 }
@@ -25,7 +27,7 @@ export function openPostgres(options: PostgresOptions): Db {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     idle_in_transaction_session_timeout: 30_000,
     statement_timeout: STATEMENT_MS,
     // Otherwise a query on a connection that went silent fails only after minutes, when the kernel closes it.

@@ -11,4 +11,5 @@ export {
   GuardError,
 } from './address-guard.ts'
 export { type DnsRecords, dnsRecords, type Resolve, type Resolved, resolver } from './dns.ts'
+export { inspectTls, type TlsReport, type TlsTarget } from './inspect-tls.ts'
 export { buildConnector, Pool } from './pool.ts'

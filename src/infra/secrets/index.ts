@@ -3,4 +3,4 @@
  * the key ring. Every start checks that the key ring opens the stored data.
  */
 export { findSecret, writeSecret } from './secret-file.ts'
-export { generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'
+export { checkKeys, generatedApiKey, openSecrets, type Secrets, type SecretsDeps } from './secrets.ts'

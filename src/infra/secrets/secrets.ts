@@ -47,6 +47,28 @@ export async function openSecrets(deps: SecretsDeps): Promise<Secrets> {
   return { serviceApiKey, adminPassword, sealer: ringSealer, keysBesideData }
 }
 
+/** Whether the configured keys open the stored data. Generates and stores nothing. */
+export async function checkKeys({
+  given,
+  db,
+  dataDir,
+}: Pick<SecretsDeps, 'given' | 'db' | 'dataDir'>): Promise<
+  { state: 'opens' } | { state: 'unused' } | { state: 'wrong'; message: string }
+> {
+  const sealed = await findState(db.read, NAME)
+  if (sealed === undefined) return { state: 'unused' }
+  const file = join(resolve(dataDir), FILES.encryptionKeys)
+  const generated = db.engine === 'sqlite' ? findSecret(file) : await findState(db.read, RING_STATE)
+  const all = given.encryptionKeys ?? generated
+  if (all === undefined) return { state: 'wrong', message: `There are no encryption keys: ${file} is missing.` }
+  try {
+    requireOpens(sealed, sealer(joined(all, generated)))
+    return { state: 'opens' }
+  } catch (error) {
+    return { state: 'wrong', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 /** The API key that a service generated in this data folder; undefined without one. */
 export function generatedApiKey(dataDir: string): string | undefined {
   return findSecret(join(dataDir, FILES.serviceApiKey))

@@ -27,6 +27,19 @@ export interface ConsentRequest {
   forceConsent: boolean
 }
 
+/** What a provider says about the client of this service. */
+export interface ClientProbe {
+  /** `accepted`: it knows the client and its secret. `unclear`: the response says nothing about them. */
+  client: 'accepted' | 'refused' | 'unclear'
+  /** Its error code, such as `invalid_client, AADSTS7000222`. */
+  code: string
+  /** How far the clock of the provider is ahead of ours, within a second. Undefined without a `Date` header. */
+  clockAheadMs?: number
+}
+
+/** Whether a provider accepts a redirect address. `unknown`: it does not say. */
+export type RedirectProbe = 'registered' | 'refused' | 'unknown'
+
 /**
  * Sign-in by OAuth with PKCE. Methods that call the provider take at most 10 s and throw `ProviderError`: `auth_expired` when only
  * a new consent can help (`invalid_grant`, `interaction_required`, a revoked consent), `rejected` when the provider refuses
@@ -45,6 +58,10 @@ export interface LoginProvider {
   /** `granted`: the scopes of the account, if known. Asking for others would need a new consent. */
   refresh(refreshToken: string, granted?: readonly string[]): Promise<TokenSet>
   identify(accessToken: string): Promise<ProviderUser>
+  /** Requests a token with an invalid code, which fails differently for an unknown client. */
+  probeClient(redirectUri: string): Promise<ClientProbe>
+  /** Requests an authorization without a user. A provider may return the browser only to a registered address. */
+  probeRedirect(redirectUri: string): Promise<RedirectProbe>
   /** Best effort when an account is deleted. Does nothing for Microsoft, which has no such endpoint. */
   revoke(refreshToken: string): Promise<void>
 }

@@ -48,6 +48,8 @@ export function gmailLogin(options: GmailLoginOptions): LoginProvider {
     consentUrl: (request) => client.consentUrl(request, { access_type: 'offline' }),
     exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,
+    probeClient: client.probeClient,
+    probeRedirect: client.probeRedirect,
     identify: (accessToken) => client.identify(accessToken, readUser),
     revoke: client.revoke,
   }

@@ -59,6 +59,8 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
     consentUrl: (request) => client.consentUrl(request, { response_mode: 'query' }),
     exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,
+    probeClient: client.probeClient,
+    probeRedirect: client.probeRedirect,
     identify: (accessToken) => client.identify(accessToken, readUser),
     /** Microsoft has no revocation endpoint; users withdraw consent in their account settings. */
     async revoke() {},

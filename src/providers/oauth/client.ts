@@ -5,6 +5,7 @@ import { ProviderError } from '../contract/index.ts'
 import { loginError, unusableResponse } from './errors.ts'
 import { subjectOf } from './id-token.ts'
 import { limitedFetch } from './limited-fetch.ts'
+import { probeClient, probeRedirect } from './probe.ts'
 
 export interface OAuthClientOptions {
   /** For errors: `Google`. */
@@ -154,6 +155,9 @@ export function oauthClient(options: OAuthClientOptions) {
     identify<T>(accessToken: string, identify: (get: SignedInGet, accessToken: string) => Promise<T>): Promise<T> {
       return call((limits) => identify(signedInGet(limits.fetch), accessToken))
     },
+
+    probeClient: (redirectUri: string) => probeClient({ ...options, redirectUri }),
+    probeRedirect: (redirectUri: string) => probeRedirect({ ...options, redirectUri }),
 
     revoke(token: string): Promise<void> {
       return call(async (limits) => {

@@ -36,13 +36,32 @@ export function unusableResponse(service: string, code?: string): ProviderError 
 }
 
 function errorOf(service: string, code: string, body: Record<string, unknown> | undefined): ProviderError {
-  const aadsts = Array.isArray(body?.error_codes) ? body.error_codes.filter((each) => typeof each === 'number') : []
+  const aadsts = aadstsOf(body)
   if (aadsts.some((each) => TEMPORARY_AADSTS.has(each))) {
     return new ProviderError('unavailable', `${service} is busy (AADSTS${aadsts[0]})`)
   }
-  const detail = aadsts.length === 0 ? safe(code) : `${safe(code)}, AADSTS${aadsts[0]}`
   const kind = KINDS[code] ?? 'rejected'
-  return new ProviderError(kind, `${service} ${SENTENCES[kind] ?? 'refused the request'} (${detail})`)
+  return new ProviderError(kind, `${service} ${SENTENCES[kind] ?? 'refused the request'} (${detailOf(code, aadsts)})`)
+}
+
+function aadstsOf(body: Record<string, unknown> | undefined): number[] {
+  return Array.isArray(body?.error_codes) ? body.error_codes.filter((each) => typeof each === 'number') : []
+}
+
+const detailOf = (code: string, aadsts: readonly number[]) =>
+  aadsts.length === 0 ? safe(code) : `${safe(code)}, AADSTS${aadsts[0]}`
+
+/** The error of a response, and the same with the number that Microsoft adds, safe to show. */
+export function codeOf(responseText: string): { error: string; code: string } {
+  try {
+    const body: unknown = JSON.parse(responseText)
+    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
+      return { error: body.error, code: detailOf(body.error, aadstsOf({ ...body })) }
+    }
+  } catch {
+    // Reported as unreadable.
+  }
+  return { error: '', code: 'unreadable response' }
 }
 
 const SENTENCES: { readonly [Kind in ProviderErrorKind]?: string } = {

@@ -61,7 +61,7 @@ function throwIfTemporary(service: string, { status, headers }: Response, nowMs:
 const hasNoBody = (status: number) => status === 204 || status === 205 || status === 304
 
 /** Names the reason by its code only: messages of network errors may contain addresses with tokens in them. */
-function networkError(service: string, error: unknown): ProviderError {
+export function networkError(service: string, error: unknown): ProviderError {
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
     return new ProviderError('unavailable', `${service} timed out`, { timedOut: true })
   }

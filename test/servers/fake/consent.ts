@@ -54,3 +54,8 @@ export function withCancel(page: string, href: string): string {
 export function lacksPkce(query: URLSearchParams): boolean {
   return query.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(query.get('code_challenge') ?? '')
 }
+
+/** True for the page with which the emulators refuse a redirect address. */
+export async function isMismatch(response: Response): Promise<boolean> {
+  return response.status === 400 && (await response.clone().text()).includes('Redirect URI mismatch')
+}

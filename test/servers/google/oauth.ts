@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../fake/consent.ts'
+import {
+  type Consent,
+  clientForm,
+  consentOf,
+  deniedUrl,
+  form,
+  isMismatch,
+  lacksPkce,
+  withCancel,
+} from '../fake/consent.ts'
 import type { FakeRequest } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Tokens } from '../fake/tokens.ts'
@@ -41,11 +50,19 @@ export function googleOauth(
     if (query.get('response_type') !== 'code') return oauthError('unsupported_response_type', 'Only code is offered.')
     if (lacksPkce(query)) return oauthError('invalid_request', 'PKCE with S256 is required.')
     const response = await emulator.request(`/o/oauth2/v2/auth${request.url.search}`)
-    if (!response.ok) return response
+    if (!response.ok) return (await isMismatch(response)) ? mismatchPage(request) : response
     const consent = consentOf(query)
+    // Nobody is signed in at Google.
+    if (consent.prompt === 'none') return Response.redirect(deniedUrl(consent, 'interaction_required'), 302)
     consents.set(consent.state, consent)
     const html = withCancel(await response.text(), deniedUrl(consent, 'access_denied'))
     return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  }
+
+  /** Google redirects to its error page, with the name of the error in a protobuf in base64. */
+  function mismatchPage({ url }: Routed) {
+    const error = Buffer.from('\n\u0015redirect_uri_mismatch').toString('base64')
+    return Response.redirect(`${url.origin}/signin/oauth/error?authError=${encodeURIComponent(error)}`, 302)
   }
 
   async function choose(request: Routed) {

@@ -1,4 +1,13 @@
-import { type Consent, clientForm, consentOf, deniedUrl, form, lacksPkce, withCancel } from '../fake/consent.ts'
+import {
+  type Consent,
+  clientForm,
+  consentOf,
+  deniedUrl,
+  form,
+  isMismatch,
+  lacksPkce,
+  withCancel,
+} from '../fake/consent.ts'
 import type { FakeRequest } from '../fake/http-server.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import type { Tokens } from '../fake/tokens.ts'
@@ -41,11 +50,20 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
       return oauthError('unsupported_response_type', 70005, 'Only code is offered.')
     if (lacksPkce(query)) return oauthError('invalid_request', 501481, 'PKCE with S256 is required.')
     const response = await emulator.request(`/oauth2/v2.0/authorize${request.url.search}`)
-    if (!response.ok) return response
+    if (!response.ok) return (await isMismatch(response)) ? mismatchPage(query) : response
     const consent = consentOf(query, request.params.tenant)
+    if (consent.prompt === 'none') return Response.redirect(deniedUrl(consent, 'login_required', SIGNED_OUT), 302)
     consents.set(consent.state, consent)
     const html = withCancel(await response.text(), deniedUrl(consent, 'access_denied', DECLINED))
     return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  }
+
+  function mismatchPage(query: URLSearchParams) {
+    const text = `AADSTS50011: The redirect URI '${query.get('redirect_uri')}' specified in the request does not match the redirect URIs configured for the application.`
+    return new Response(`<!DOCTYPE html><html><body>${text}</body></html>`, {
+      status: 400,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+    })
   }
 
   async function choose(request: Routed) {
@@ -171,4 +189,5 @@ interface TokenResponse {
   refresh_token: string
 }
 
+const SIGNED_OUT = 'AADSTS50058: A silent sign-in request was sent but no user is signed in.'
 const DECLINED = 'AADSTS65004: User declined to consent to access the app.'

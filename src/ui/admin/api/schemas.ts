@@ -428,6 +428,14 @@ export type CancelBooking = {
   token?: string
 }
 
+export type Check = {
+  name: string
+  ok: boolean
+  status: "ok" | "warning" | "failed" | "skipped"
+  message: string
+  remedy: string | null
+}
+
 export type CreateApiKey = {
   name: string
   scopes: ("read" | "write" | "admin")[]
@@ -1122,6 +1130,11 @@ export type Pagination = {
   nextPageToken?: string
 }
 
+export type ProviderValidation = {
+  success: boolean
+  checks: (Check)[]
+}
+
 export type PublicBookingForm = {
   title?: string
   description?: string
@@ -1220,6 +1233,15 @@ export type SendResult = {
   }
   outboxId: string
   status: "scheduled" | "queued" | "sending" | "sent" | "failed" | "uncertain" | "cancelled"
+}
+
+export type Setting = {
+  name: string
+  variable: string
+  value: string | null
+  source: "environment" | "file" | "default" | "generated"
+  isSecret: boolean
+  about: string
 }
 
 export type SlotChoice = {

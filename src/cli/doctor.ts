@@ -1,0 +1,52 @@
+import { doctor } from '../app/doctor.ts'
+import { type Inspection, inspectProcessConfig } from '../config/index.ts'
+import { type CheckResult, failed, ok, runChecks, warning } from '../features/doctor/index.ts'
+import type { Command, Given, Terminal } from './command.ts'
+import { printable } from './online/table.ts'
+
+/** Checks the installation, whether or not the service runs. Fails when a check failed. */
+export const doctorCommand: Command = {
+  summary: 'check the installation: settings, database, Redis, providers, public URL, webhooks, clock',
+  options: { json: { about: 'print {success, checks} as JSON' } },
+  examples: ['posthorn doctor', 'posthorn doctor --json | jq \'.checks[] | select(.status == "failed")\''],
+  run,
+}
+
+async function run(terminal: Terminal, { options }: Given): Promise<void> {
+  const results = await examine(inspectProcessConfig())
+  const count = (status: CheckResult['status']) => results.filter((result) => result.status === status).length
+  const success = count('failed') === 0
+  if (options.json !== undefined) terminal.out(JSON.stringify({ success, checks: results }, null, 2))
+  else for (const line of linesOf(results)) terminal.out(line)
+  const summary = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('skipped')} skipped.`
+  if (!success) throw new Error(summary)
+  terminal.error(summary)
+}
+
+async function examine({ config, errors, warnings }: Inspection): Promise<CheckResult[]> {
+  const settings = [
+    ...errors.map((text) => ({
+      name: 'settings',
+      ...failed(text, 'Correct it. List all settings: posthorn config check --all'),
+    })),
+    ...warnings.map((text) => ({ name: 'settings', ...warning(text, 'See docs/settings.md.') })),
+  ]
+  if (config === undefined) return settings
+  const { checks, close } = doctor(config)
+  try {
+    const results = await runChecks(checks)
+    return [...(settings.length > 0 ? settings : [{ name: 'settings', ...ok('The settings are valid.') }]), ...results]
+  } finally {
+    await close()
+  }
+}
+
+/** One line per check, and the remedy under it. */
+function linesOf(results: readonly CheckResult[]): string[] {
+  const width = Math.max(...results.map(({ name }) => name.length))
+  return results.flatMap(({ status, name, message, remedy }) => {
+    const indent = ' '.repeat('skipped  '.length + width + 2)
+    const line = `${status.padEnd('skipped'.length)}  ${name.padEnd(width)}  ${printable(message)}`
+    return remedy === null ? [line] : [line, `${indent}${printable(remedy)}`]
+  })
+}

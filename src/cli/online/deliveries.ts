@@ -1,0 +1,133 @@
+import { systemClock } from '../../lib/clock.ts'
+import type { Command, Given, Terminal } from '../command.ts'
+import { client, LIST_OPTIONS, ONLINE_OPTIONS, operandOf, pageOf } from './client.ts'
+import { relativeTime, wordOf } from './options.ts'
+import { type Column, details, type Paged, printPosition, table } from './table.ts'
+
+interface Delivery {
+  id: string
+  endpointId: string
+  eventId: string
+  eventType: string
+  accountId: string | null
+  status: string
+  attempt: number
+  maxAttempts: number
+  url: string
+  responseStatus: number | null
+  error: { message: string } | null
+  createdAt: string
+  nextAttemptAt: string | null
+  deliveredAt: string | null
+  attempts: {
+    attempt: number
+    startedAt: string
+    durationMs: number
+    responseStatus: number | null
+    error: { message: string } | null
+  }[]
+}
+
+const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled']
+const OPERAND = '<delivery>'
+const EXAMPLE_ID = 'dlv_01k9zw5m3t7v9x1z3b5d7f9h2k'
+
+export const deliveryCommands: Readonly<Record<string, Command>> = {
+  'deliveries list': {
+    summary: 'list webhook deliveries, newest first',
+    options: {
+      status: { value: 'STATUS', about: `only deliveries in this state: ${STATUSES.join(', ')}` },
+      endpoint: { value: 'ID', about: 'only deliveries to this endpoint' },
+      account: { value: 'ID', about: 'only deliveries about this account' },
+      event: { value: 'ID', about: 'only deliveries of this event' },
+      type: { value: 'TYPE', about: 'only deliveries of events of this type' },
+      ...LIST_OPTIONS,
+      ...ONLINE_OPTIONS,
+    },
+    examples: [
+      'posthorn deliveries list --status failed',
+      'posthorn deliveries list --type message.received --limit 10',
+    ],
+    run: list,
+  },
+  'deliveries show': {
+    summary: 'show a delivery and its attempts',
+    operand: OPERAND,
+    options: ONLINE_OPTIONS,
+    examples: [`posthorn deliveries show ${EXAMPLE_ID}`],
+    run: show,
+  },
+  'deliveries retry': {
+    summary: 'send a delivery again, under the same ids',
+    operand: OPERAND,
+    options: ONLINE_OPTIONS,
+    examples: [`posthorn deliveries retry ${EXAMPLE_ID}`],
+    run: retry,
+  },
+}
+
+const resultOf = ({ responseStatus, error }: Pick<Delivery, 'responseStatus' | 'error'>) =>
+  error?.message ?? (responseStatus === null ? '' : String(responseStatus))
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'TYPE', value: ({ eventType }) => eventType, shrinks: true },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'CREATED', value: ({ createdAt }) => relativeTime(createdAt, systemClock.now()) },
+  { title: 'ATTEMPTS', value: ({ attempt, maxAttempts }) => `${attempt} of ${maxAttempts}`, optional: true },
+  { title: 'RESULT', value: resultOf, shrinks: true, optional: true },
+  { title: 'URL', value: ({ url }) => url, shrinks: true, optional: true },
+]
+
+async function list(terminal: Terminal, given: Given): Promise<void> {
+  const { options } = given
+  const query = {
+    ...pageOf(given),
+    status: wordOf('status', options.status, STATUSES),
+    endpointId: options.endpoint,
+    accountId: options.account,
+    eventId: options.event,
+    eventType: options.type,
+  }
+  const found = await client(given).get<Paged & { deliveries: Delivery[] }>('/webhooks/deliveries', query)
+  if (options.json !== undefined) return terminal.out(JSON.stringify(found, null, 2))
+  const { deliveries } = found
+  if (deliveries.length > 0) for (const line of table(deliveries, COLUMNS, terminal.width)) terminal.out(line)
+  printPosition(terminal, found, 'delivery', 'posthorn deliveries list')
+}
+
+async function show(terminal: Terminal, given: Given): Promise<void> {
+  const id = operandOf(given, 'deliveries show', 'a delivery', 'posthorn deliveries list')
+  const delivery = await client(given).get<Delivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+  const lines = details({
+    Delivery: delivery.id,
+    Status: delivery.status,
+    Event: `${delivery.eventType}  ${delivery.eventId}`,
+    Account: delivery.accountId,
+    Endpoint: delivery.endpointId,
+    URL: delivery.url,
+    'Created at': delivery.createdAt,
+    'Delivered at': delivery.deliveredAt,
+    'Next attempt': delivery.nextAttemptAt,
+    Attempts: `${delivery.attempt} of ${delivery.maxAttempts}`,
+  })
+  for (const line of lines) terminal.out(line)
+  for (const line of delivery.attempts.length === 0 ? [] : table(delivery.attempts, ATTEMPT_COLUMNS, terminal.width)) {
+    terminal.out(line)
+  }
+}
+
+const ATTEMPT_COLUMNS: readonly Column<Delivery['attempts'][number]>[] = [
+  { title: 'ATTEMPT', value: ({ attempt }) => String(attempt) },
+  { title: 'STARTED', value: ({ startedAt }) => startedAt },
+  { title: 'DURATION', value: ({ durationMs }) => `${durationMs} ms` },
+  { title: 'RESULT', value: resultOf, shrinks: true },
+]
+
+async function retry(terminal: Terminal, given: Given): Promise<void> {
+  const id = operandOf(given, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
+  const delivery = await client(given).post<Delivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
+  if (given.options.json !== undefined) return terminal.out(JSON.stringify(delivery, null, 2))
+  terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${resultOf(delivery)}`.trimEnd())
+}
