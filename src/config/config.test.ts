@@ -336,7 +336,8 @@ describe('values', () => {
   })
 
   it('of credentials may be an object in the file', () => {
-    const file = '{ "cloud": { "pubsub": { "topicName": "t", "subscriptionName": "s", "credentials": { "client_email": "a@b" } } } }'
+    const file =
+      '{ "cloud": { "pubsub": { "topicName": "t", "subscriptionName": "s", "credentials": { "client_email": "a@b" } } } }'
     expect(load({}, file)).toMatchObject({
       config: { pubsubTopicName: 't', applicationCredentials: '{"client_email":"a@b"}' },
       warnings: [],

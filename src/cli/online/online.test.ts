@@ -120,7 +120,7 @@ describe('commands that call a running service', () => {
     )
   })
 
-  it.each([
+  it.each<[string, { key?: string; url?: string }, string]>([
     ['a wrong key', { key: 'wrong' }, 'Pass it with --key'],
     ['another path', { url: '/nowhere' }, 'not as Posthorn does'],
   ])('say what to do with %s', async (_title, { url, ...options }, message) => {
